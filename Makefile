@@ -1,0 +1,74 @@
+# `make demo` shows what SyncGuard finds, `make test` runs the tests. Both set up .venv first, and only when pyproject.toml changed.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench device docs clean
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+help:
+	@echo "make demo    run 'syncguard check' on examples/ (needs no torch)"
+	@echo "make test    run the tests (installs torch into $(VENV))"
+	@echo "make lint    ruff, mypy and the import contracts"
+	@echo "make format  let ruff format the code"
+	@echo "make docs    write again the pages of docs/ that are generated"
+	@echo "make bench   measure the speed of 'syncguard check'"
+	@echo "make device  run the tests that need a GPU"
+	@echo "make clean   remove $(VENV) and every cache"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "SyncGuard needs Python 3.11 or newer; found: $$($(PYTHON) --version 2>&1)"; exit 1; }
+	@echo "Setting up $(VENV) with $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
+
+# What a user gets: no torch.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@echo "Installing SyncGuard"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+# What a developer needs: torch, pytest, ruff, mypy.
+$(VENV)/.developing: pyproject.toml | $(BIN)/python
+	@echo "Installing SyncGuard with its development tools (torch among them: this takes a while)"
+	@$(PIP) install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	@echo '$$ syncguard check examples/'
+	@$(BIN)/syncguard check examples/ --exit-zero
+	@echo
+	@echo "The run part (what each wait costs on a real GPU) is not there yet."
+
+test: $(VENV)/.developing
+	$(BIN)/python -m pytest -q -n 2
+
+lint: $(VENV)/.developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.developing
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.developing
+	$(BIN)/python tools/cli_page.py
+
+bench: $(VENV)/.developing
+	$(BIN)/python benchmarks/bench.py
+
+device: $(VENV)/.developing
+	@echo "This runs the tests marked 'device': real waits, measured on the GPU of this machine."
+	@if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
+		$(BIN)/python -m pytest -q -m device; rc=$$?; \
+		if [ $$rc -eq 5 ]; then echo "There is no test marked 'device' yet."; else exit $$rc; fi; \
+	else \
+		echo "No GPU here: torch.cuda.is_available() is False, so nothing was run."; \
+	fi
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .syncguard_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,147 @@
+"""`syncguard check`: read code, find where it waits, say so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+
+from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.config import KEYS, ConfigError
+from syncguard.show import counts
+from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
+
+
+def _words(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
+    """An option that may be repeated, and whose value may be several words with commas."""
+    return [word.strip() for text in value for word in text.split(",") if word.strip()] or None
+
+
+def _outputs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Output, ...]:
+    try:
+        found = tuple(output(text) for text in value) or (Output("full"),)
+    except UnknownFormat as fault:
+        raise click.BadParameter(f"there is no format '{fault}'; choose from {', '.join(FORMATS)}.") from None
+    if sum(not item.file for item in found) > 1:
+        raise click.BadParameter("only one format can go to standard output; write the others as FORMAT:FILE.")
+    return found
+
+
+def _choice(key: str) -> click.Choice[str]:
+    words = KEYS[key]
+    assert isinstance(words, tuple)
+    return click.Choice(list(words))
+
+
+def _no_recipes(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        raise click.UsageError("--fix is not available yet: there is no recipe in this version.")
+
+
+@click.command(name="check", short_help="Find where code makes the CPU wait for the GPU.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--select",
+    multiple=True,
+    callback=_words,
+    metavar="RULES",
+    help="Only these rules: codes, beginnings of codes (SG1), names, ALL, or `capture` and `compile` for what breaks "
+    "them. What the configuration selects and ignores does not count then.",
+)
+@click.option("--extend-select", multiple=True, callback=_words, metavar="RULES", help="These rules as well.")
+@click.option("--ignore", multiple=True, callback=_words, metavar="RULES", help="Not these rules.")
+@click.option("--preset", type=_choice("preset"), help="Settings for a kind of code.")
+@click.option(
+    "--heat",
+    type=_choice("heat"),
+    help="The coldest code to report: hot, unknown (the default), amortized (now and then), or all.",
+)
+@click.option("--confidence", type=_choice("confidence"), help="The least sure finding to report; likely by default.")
+@click.option(
+    "-o",
+    "--output-format",
+    "outputs",
+    multiple=True,
+    callback=_outputs,
+    metavar="FORMAT[:FILE]",
+    help=f"One of {', '.join(FORMATS)}; full by default. May be repeated, with files.",
+)
+@click.option("--statistics", is_flag=True, help="Show how many findings each rule has, in place of the findings.")
+@click.option("--show-allowed", is_flag=True, default=None, help="Report what `# syncguard: allow` comments cover, too.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option(
+    "--exclude",
+    "extend_exclude",
+    multiple=True,
+    callback=_words,
+    metavar="PATTERNS",
+    help="Leave this out of folders, besides what is left out anyway; written as in .gitignore.",
+)
+@click.option(
+    "--default-device",
+    type=_choice("default-device"),
+    help="Where tensors are built that name no device; cpu by default.",
+)
+@click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
+@click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
+@click.option("--fix", is_flag=True, hidden=True, is_eager=True, expose_value=False, callback=_no_recipes)
+@config_options
+@colour_option
+@debug_option
+def command(
+    paths: tuple[str, ...],
+    outputs: tuple[Output, ...],
+    statistics: bool,
+    exit_zero: bool,
+    colour: str,
+    config_file: str | None,
+    isolated: bool,
+    no_cache: bool,
+    **given: Any,
+) -> int:
+    """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
+
+    Nothing is run, and neither torch nor a GPU is needed. Without a path, the current folder is read.
+    """
+    from syncguard import config, pipeline
+    from syncguard.pack import PackError
+    from syncguard.read.source import lines_of
+
+    paths = paths or (".",)
+    stdin = sys.stdin.buffer.read() if "-" in paths else None
+    options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
+    try:
+        settings = config.load(paths, options, config_file or "", isolated)
+        report = pipeline.check(paths, settings, stdin)
+    except (ConfigError, PackError) as fault:
+        raise click.ClickException(str(fault)) from None
+    lines = lines_of(stdin or b"", settings.stdin_filename)
+    for item in outputs:
+        with _opened(item) as stream:
+            style = look("never" if item.file else colour, stream, lines=lines)
+            shown = counts.statistics if statistics and item.format in PEOPLE else renderer(item.format)
+            write(shown(report, style), stream)
+    people = any(item.format in PEOPLE and not item.file for item in outputs)
+    write([counts.closing(report)], sys.stdout if people else sys.stderr)
+    return 1 if report.findings and not exit_zero else 0
+
+
+def _key(name: str) -> str:
+    key = name.replace("_", "-")
+    return key if key in KEYS else name
+
+
+@contextmanager
+def _opened(item: Output) -> Iterator[TextIO]:
+    if not item.file:
+        yield sys.stdout
+        return
+    try:
+        with open(item.file, "w", encoding="utf-8") as stream:  # noqa: PTH123
+            yield stream
+    except OSError as fault:
+        raise click.ClickException(f"{item.file}: cannot be written: {fault.strerror or fault}") from None

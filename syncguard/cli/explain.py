@@ -1,0 +1,95 @@
+"""`syncguard explain`: a rule, an op, or what is believed of the expressions on a line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.config import Config, ConfigError
+from syncguard.show.look import Look
+
+if TYPE_CHECKING:
+    from syncguard.pack import Pack
+
+PLACE = re.compile(r"(?P<path>.+):(?P<line>\d+)(?::\d+)?")
+# How people write the names of torch when they are in a hurry.
+SHORT = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "torch.Tensor.", "dist.": "torch.distributed."}
+
+
+@click.command(name="explain", short_help="Explain a rule, an operation or a line of code.")
+@click.argument("what", metavar="RULE|OPERATION|FILE:LINE")
+@config_options
+@colour_option
+@debug_option
+def command(what: str, config_file: str | None, isolated: bool, colour: str) -> None:
+    """Explain a rule (SG101, nonzero), an operation (torch.nonzero: when it waits, and how we know), or a line
+    (train.py:41: what is believed of every expression there, and why).
+    """
+    from syncguard import config
+    from syncguard.pack import PackError, load
+
+    place = PLACE.fullmatch(what)
+    try:
+        settings = config.load([place["path"]] if place else [], {}, config_file or "", isolated)
+        pack = load(settings.pack_folders)
+        if place and (os.path.exists(place["path"]) or place["path"].endswith((".py", ".ipynb"))):
+            lines = _line(place["path"], int(place["line"]), settings, colour)
+        else:
+            lines = _word(what, pack, look(colour))
+    except (ConfigError, PackError) as fault:
+        raise click.ClickException(str(fault)) from None
+    write(lines)
+
+
+def _line(path: str, line: int, config: Config, colour: str) -> Iterator[str]:
+    from syncguard import pipeline
+    from syncguard.read.source import lines_of, read
+    from syncguard.show import explain
+
+    note = read(path).note
+    if note.state != "read":
+        raise click.ClickException(f"{path}: {note.reason}")
+    lines = lines_of()
+    if not 0 < line <= len(lines(path)):
+        raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
+    return explain.beliefs(path, line, pipeline.beliefs(path, line, config), look(colour, lines=lines))
+
+
+def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
+    from syncguard.house import HOUSE
+    from syncguard.show import explain
+
+    rule = pack.rule(what) or pack.rule(what.upper()) or next((r for r in HOUSE if what in (r.code, r.name)), None)
+    if rule:
+        text = Path(rule.path).read_text("utf-8") if rule.path else ""
+        ops = tuple(name for name, op in pack.ops.items() if any(wait.hazard in rule.hazards for wait in op.waits))
+        return explain.page(rule, text, tuple(sorted(ops)), style)
+    for name in _spellings(what):
+        if op := pack.op(name):
+            judged = {wait.hazard: pack.by_hazard(wait.hazard) for wait in op.waits if _judged(pack, wait.hazard)}
+            return explain.op(op, judged, style)
+    from syncguard.config import like
+
+    known = [*(text for r in pack.rules for text in (r.code, r.name)), *pack.ops]
+    raise click.ClickException(f"'{what}' is no rule, operation or line that we know{like(what, known)}")
+
+
+def _judged(pack: Pack, hazard: str) -> bool:
+    return any(hazard in rule.hazards for rule in pack.rules)
+
+
+def _spellings(what: str) -> Iterator[str]:
+    name = what.removesuffix("()")
+    yield name
+    for short, whole in SHORT.items():
+        if name.startswith(short):
+            yield whole + name[len(short) :]
+    yield f"torch.{name}"
+    yield f"torch.Tensor.{name.removeprefix('.')}"
+    yield f"torch.nn.functional.{name}"

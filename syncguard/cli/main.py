@@ -1,0 +1,94 @@
+"""`syncguard`: the group of commands, and what every one of them does when it fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from syncguard import __version__
+from syncguard.cli.common import debug_option, wants_traceback
+
+COMMANDS = ("check", "explain", "rules")
+# 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
+PIPE_CLOSED, INTERRUPTED = 141, 130
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported by name: a hook that runs `check` pays for nothing else."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"syncguard.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and os.path.exists(args[0]):
+            ctx.fail(f"'{args[0]}' is a path; write: syncguard check {args[0]}")
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", message="syncguard %(version)s")
+@debug_option
+def group() -> None:
+    """Finds the places where PyTorch code makes the CPU wait for the GPU, and says why.
+
+    Exit codes: 0 nothing found, 1 findings, 2 wrong usage or configuration, 3 a fault of SyncGuard.
+    """
+
+
+def main() -> NoReturn:
+    """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character must not end the run.
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(args: list[str]) -> int:
+    """Run one command and say how it ended; every fault is one line."""
+    try:
+        code = group.main(args, prog_name="syncguard", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as fault:
+        _flush()
+        context = fault.ctx if isinstance(fault, click.UsageError) else None
+        more = f" (see `{context.command_path} --help`)" if context else ""
+        print(f"syncguard: {' '.join(fault.format_message().split())}{more}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader has gone, and Python must not trip over it again when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except (KeyboardInterrupt, click.Abort):
+        _flush()
+        print("syncguard: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as fault:
+        _flush()
+        if wants_traceback(args):
+            raise
+        said = str(fault).split("\n", 1)[0]
+        kind = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
+        print(f"syncguard: internal error: {kind}", file=sys.stderr)
+        print("This is a fault of SyncGuard. Please report it with what `--debug` prints.", file=sys.stderr)
+        return 3
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        pass

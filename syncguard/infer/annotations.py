@@ -1,0 +1,138 @@
+"""A type annotation in, the value that it promises out; UNKNOWN where it promises nothing of use."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Value, Why, join, join_all, options
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.lower import Unreadable, lower
+
+SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
+WRAPPERS = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
+SEQUENCES = {"list": "list", "List": "list", "Sequence": "list", "Iterable": "list", "Collection": "list", "MutableSequence": "list", "set": "set", "Set": "set",
+             "frozenset": "set", "FrozenSet": "set", "Iterator": "iterator", "Generator": "iterator", "deque": "list", "Deque": "list"}  # fmt: skip
+TABLES = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "DefaultDict")
+DTYPES = {"Float": "float", "Int": "int", "Bool": "bool", "Integer": "int", "Num": "", "Shaped": "", "Complex": "complex", "UInt8": "int", "Int64": "int", "Int32": "int", "Float32": "float", "Real": "", "Inexact": "float"}
+
+
+def promised(node: Node | None, frame: Frame, device: str) -> Value:
+    """The value of an annotation; tensors it promises are on `device`."""
+    if node is None:
+        return UNKNOWN
+    return _value(node, frame, device, 0)
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Node | None:
+    try:
+        body = lower(text.strip()).body
+    except Unreadable:
+        return None
+    return body[0].value if len(body) == 1 and type(body[0]) is core.Run else None
+
+
+def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
+    if depth > 8:
+        return UNKNOWN
+    match node:
+        case core.Const(value=None):
+            return NONE
+        case core.Const(value=str() as text):
+            inner = _parse(text)
+            return UNKNOWN if inner is None else _value(inner, frame, device, depth + 1)
+        case core.Name() | core.Attr():
+            return named(_resolve(node, frame), frame, device, node)
+        case core.Do(what="|", args=(left, right)):
+            return _union([_value(left, frame, device, depth + 1), _value(right, frame, device, depth + 1)])
+        case core.Index(of=of, key=key):
+            return _generic(of, key, frame, device, depth)
+    return UNKNOWN
+
+
+def _resolve(node: Node, frame: Frame) -> Value:
+    """Names and dotted names, without recording anything."""
+    match node:
+        case core.Name(id=name):
+            return frame.lookup(name)
+        case core.Attr(of=of, name=name):
+            base = _resolve(of, frame)
+            if type(base) is Named:
+                return frame.world.resolved(f"{base.name}.{name}")
+    return UNKNOWN
+
+
+def named(value: Value, frame: Frame, device: str, node: Node) -> Value:
+    """The value that a type promises."""
+    why = Why("annotation", node.at)  # type: ignore[attr-defined]
+    match value:
+        case ClassOf(info=info):
+            return frame.world.fresh(info)
+        case Named(name=name):
+            last = name.rpartition(".")[2]
+            if name.startswith("builtins.") and last in SCALARS:
+                return Host(SCALARS[last])
+            if last in SEQUENCES and not name.startswith("torch."):
+                return Seq(SEQUENCES[last], None)
+            if last == "tuple" or last == "Tuple":
+                return Seq("tuple", None)
+            if last in TABLES:
+                return Table({})
+            return frame.world.typed(name, device, why)
+        case Union() | Tensor() | Seq() | Table():  # an alias: Adj = Union[Tensor, SparseTensor]
+            return _place(value, device, why)
+    return UNKNOWN
+
+
+def _place(value: Value, device: str, why: Why) -> Value:
+    moved = [option.but(device=device, why=why) if type(option) is Tensor else option for option in options(value)]
+    return moved[0] if len(moved) == 1 else Union(tuple(moved))
+
+
+def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Value:
+    base = _resolve(of, frame)
+    last = base.name.rpartition(".")[2] if type(base) is Named else (of.id if type(of) is core.Name else "")
+    parts = key.items if type(key) is core.Seq and key.kind == "tuple" else (key,)
+
+    def inner(part: Node) -> Value:
+        return _value(part, frame, device, depth + 1)
+
+    if last == "Optional":
+        return _union([inner(parts[0]), NONE])
+    if last == "Union":
+        return _union([inner(part) for part in parts])
+    if last in WRAPPERS:
+        return inner(parts[0])
+    if last == "Literal":
+        kinds = [Host(type(part.value).__name__) for part in parts if type(part) is core.Const and type(part.value) in (int, str, bool)]
+        return join_all(kinds)
+    if last in ("tuple", "Tuple"):
+        if len(parts) == 2 and type(parts[1]) is core.Const and parts[1].value is ...:
+            return Seq("tuple", None, inner(parts[0]))
+        return Seq("tuple", tuple([inner(part) for part in parts]))
+    if last in SEQUENCES:
+        return Seq(SEQUENCES[last], None, inner(parts[0]))
+    if last in TABLES:
+        return Table({}, inner(parts[-1]), inner(parts[0]))
+    if last in DTYPES and parts:  # jaxtyping: Float[Tensor, "batch dim"]
+        wrapped = inner(parts[0])
+        shape = parts[1].value if len(parts) > 1 and type(parts[1]) is core.Const and isinstance(parts[1].value, str) else None
+        rank = len(shape.split()) if shape is not None and "..." not in shape and "*" not in shape else -1
+        return wrapped.but(dtype=DTYPES[last], rank=rank) if type(wrapped) is Tensor else wrapped
+    return named(base, frame, device, of)
+
+
+def _union(values: list[Value]) -> Value:
+    """A declared union: its tensor is one of several things, so we are not sure of it."""
+    kinds = [value for value in values if value is not NONE]
+    sure = len(kinds) == 1
+    marked = [value.but(sure=False) if type(value) is Tensor and not sure else value for value in values]
+    result = marked[0]
+    for value in marked[1:]:
+        result = join(result, value)
+    return result
+
+
+__all__ = ["Const", "Instance", "promised"]

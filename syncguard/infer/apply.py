@@ -1,0 +1,92 @@
+"""An op's row and the arguments of one call in; the value of the call out, and the waits it causes recorded on the frame."""
+
+from __future__ import annotations
+
+from syncguard.infer.conditions import CERTAIN, NO, Arguments, sureness, tensor_sureness
+from syncguard.infer.results import operands, result_of
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Const, Host, Seq, Tensor, Union, Value, Why, options
+from syncguard.read.core import At, Node
+from syncguard.terms import Op, Wait
+
+READS = frozenset(("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality"))
+
+
+def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, Value], nodes: tuple[Node, ...]) -> Value:
+    """Run one torch callable over abstract arguments."""
+    arguments = Arguments(op.args, args, keywords, frame.world.default_device)
+    tensors = operands(arguments)
+    parent = next((t.why for t in tensors if t.on_device and t.why), None) or next((t.why for t in tensors if t.why), None)
+    why = Why(op.name, at, parent)
+    result = result_of(op.name, op.returns, arguments, why) if op.returns else frame.world.silent(tensors, why)
+    if op.waits:
+        for wait in op.waits:
+            sure = _sure(wait, arguments, args, result, frame)
+            if sure:
+                operand, reason = _operand(args, nodes)
+                frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
+                if wait.hazard == "synchronize":
+                    _landed(frame)
+        _stale(frame, op, at, args, nodes)
+    return _pending(result, arguments, tensors, why)
+
+
+def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
+    if not frame.world.in_version(wait.since, wait.until):
+        return NO
+    sure = sureness(wait.when, arguments)
+    if sure == NO or wait.on == "always":
+        return sure
+    if wait.on == "self":
+        there = tensor_sureness(args[0]) if args else NO
+    elif wait.on == "result":
+        there = tensor_sureness(result)
+    else:
+        there = max((tensor_sureness(value) for value in arguments.values()), default=NO)
+    return min(sure, there)
+
+
+def _operand(args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
+    """The argument that lives on the device, and why we think so."""
+    best: tuple[Node | None, Why | None] = (None, None)
+    for value, node in zip(args, nodes, strict=False):
+        for option in options(value):
+            if type(option) is Tensor and option.on_device:
+                return node, option.why
+            if type(option) is Seq and tensor_sureness(option) and best[0] is None:
+                inner = next((i for item in (option.items or (option.element,)) for i in options(item) if type(i) is Tensor), None)
+                best = (node, inner.why if inner else None)
+    return best
+
+
+def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    """A copy to the host that was not waited for may be read too early."""
+    asked = arguments.get("non_blocking")
+    if type(result) is Tensor and result.device == "host" and type(asked) is Const and asked.value is True and any(t.on_device for t in tensors):
+        return result.but(pending=why)
+    pending = next((t.pending for t in tensors if t.pending), None)
+    if pending is not None and type(result) is Tensor and result.device == "host" and result.pending is None:
+        return result.but(pending=pending)
+    return result
+
+
+def _stale(frame: Frame, op: Op, at: At, args: list[Value], nodes: tuple[Node, ...]) -> None:
+    if not any(wait.hazard in READS for wait in op.waits):
+        return
+    for value, node in zip(args, nodes, strict=False):
+        for option in options(value):
+            if type(option) is Tensor and option.pending is not None:
+                frame.sight(at, op.name, "stale-read", node, option.pending, CERTAIN)
+
+
+def _landed(frame: Frame) -> None:
+    """After a synchronize, every copy that was under way has arrived."""
+    for name, value in list(frame.env.items()):
+        if any(type(option) is Tensor and option.pending for option in options(value)):
+            landed = tuple([o.but(pending=None) if type(o) is Tensor else o for o in options(value)])
+            frame.env[name] = landed[0] if len(landed) == 1 else Union(landed)
+
+
+def read_from(value: Value) -> Why | None:
+    """The device value that a host value was read from."""
+    return value.read if type(value) is Host else None

@@ -1,0 +1,149 @@
+"""A value and the name of an attribute in, the attribute's value out."""
+
+from __future__ import annotations
+
+from syncguard.infer import calls
+from syncguard.infer.apply import apply
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import (
+    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
+)  # fmt: skip
+from syncguard.read import core
+from syncguard.read.core import At
+
+
+def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
+    """`of.name`; an option that has no such attribute is not what `of` is here."""
+    kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
+    found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
+    return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
+    match of:
+        case Tensor():
+            return of_tensor(of, name, node.at, frame)
+        case Named():
+            return frame.world.resolved(f"{of.name}.{name}")
+        case Instance(info=None):
+            return of_imported(of, name, node.at, frame)
+        case Instance():
+            return of_instance(of, name, node, frame)
+        case ClassOf():
+            member = of.info.find(name)
+            if member is None:
+                return UNKNOWN
+            value = member[0]
+            return Call(value.routine, of) if type(value) is Call and "classmethod" in decorators(value) else value
+        case Seq() if name in of.names and of.items is not None:
+            return of.items[of.names.index(name)]
+        case Seq() | Table():
+            return Bound(of, name)
+        case Host() if of.kind.startswith("device"):
+            return Host(f"device{of.kind[6:]}") if name == "type" else UNKNOWN
+        case Host(kind="array") if name in ("T", "real", "imag", "flat"):
+            return of
+        case Host(kind="array") if name == "shape":
+            return Host("shape")
+        case Host(kind="array" | "object"):
+            return Bound(of, name)
+        case Const() | Host():
+            kind = of.kind if type(of) is Host else type(of.value).__name__
+            return Bound(of, name) if kind in ("str", "size", "shape", "bytes") or (name in ("real", "imag", "is_integer", "bit_length")) else None
+        case Unknown(weak=weak):
+            return of_unknown(of, weak, name, node, frame)
+    return UNKNOWN
+
+
+def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
+    op = frame.world.op(f"torch.Tensor.{name}")
+    if op is None:
+        return Unknown(of.why)
+    if frame.world.is_property(op):
+        return apply(frame, op, at, [of], {}, ())
+    return Bound(of, name)
+
+
+def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
+    """An attribute of an instance of an imported class."""
+    op = frame.world.op(f"{of.name}.{name}")
+    if op is not None and frame.world.is_property(op):
+        return apply(frame, op, at, [of], {}, ())
+    if op is None and frame.world.is_module_class(of.name) and name in ("weight", "bias"):
+        return Tensor("float", of.device, why=Why("parameter", at))
+    return Bound(of, name)
+
+
+def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value:
+    info = of.info
+    if info is None:
+        return UNKNOWN
+    above = of.name == "super"
+    found: list[Value] = []
+    if not above:
+        held = info.attribute(name, frame.routine)
+        if held is not None:
+            found.append(held)
+    member = info.find(name, above)
+    if member is not None:
+        value = member[0]
+        if type(value) is Call and value.receiver is None:
+            kinds = decorators(value)
+            if "property" in kinds:
+                return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
+            value = value if "staticmethod" in kinds else Call(value.routine, ClassOf(info) if "classmethod" in kinds else of)
+        if not (found and type(value) is Const and value.value is None and found[0] is not NONE):
+            found.append(value)
+    if found:
+        result = join_all(found)
+        if result is not UNKNOWN:
+            return result
+    if name == "__class__":
+        return ClassOf(info)
+    for base in info.external():
+        op = frame.world.op(f"{base}.{name}")
+        if op is not None:
+            return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)
+    if info.is_module:
+        op = frame.world.op(f"torch.nn.Module.{name}")
+        if op is not None:
+            return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)
+    places = frame.world.places
+    if places.is_("names", "devices", name):
+        return Host("device:assumed")
+    if places.is_("names", "dtypes", name):
+        return Host("dtype")
+    known = frame.world.evidence(node.path, name, frame, node.at)
+    return known if known is not None else Bound(of, name)
+
+
+def of_unknown(of: Value, weak: Why | None, name: str, node: core.Attr, frame: Frame) -> Value:
+    places = frame.world.places
+    if places.is_("names", "devices", name):
+        return Host("device:assumed")
+    if weak is not None:
+        op = frame.world.op(f"torch.Tensor.{name}")
+        if op is not None and not frame.world.is_property(op):
+            return Bound(of, name)
+        if op is not None and op.returns.startswith(("size", "int", "bool", "dtype")):
+            return apply(frame, op, node.at, [Tensor(sure=False, why=weak)], {}, ())
+        return Unknown(weak)
+    known = frame.world.evidence(node.path, name, frame, node.at)
+    if known is not None:
+        return known
+    if name in frame.world.tensor_only:
+        return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=Why("use", node.at)), name)
+    return Bound(of, name)
+
+
+def decorators(value: Call) -> tuple[str, ...]:
+    """The last names of a function's decorators."""
+    node = value.routine.node
+    if type(node) is not core.Function:
+        return ()
+    names = []
+    for decorator in node.decorators:
+        target = decorator.fn if type(decorator) is core.Call else decorator
+        last = target.id if type(target) is core.Name else target.name if type(target) is core.Attr else ""
+        names.append("property" if last in ("cached_property", "lazy_property", "abstractproperty", "setter") else last)
+    return tuple(names)

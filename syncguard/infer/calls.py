@@ -1,0 +1,160 @@
+"""A callee and its arguments in, the value of the call out: torch, the project, builtins, or somebody else."""
+
+from __future__ import annotations
+
+from syncguard.infer import pythonic
+from syncguard.infer.apply import apply
+from syncguard.infer.conditions import tensor_sureness
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import (
+    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
+)  # fmt: skip
+from syncguard.read.core import At, Node
+
+Keywords = dict[str, Value]
+Nodes = tuple[Node, ...]
+
+
+def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call a value."""
+    match fn:
+        case Bound():
+            return method(fn.of, fn.name, args, keywords, at, nodes, frame)
+        case Named():
+            return imported(fn.name, args, keywords, at, nodes, frame)
+        case Call():
+            if fn.given is not None:
+                args, keywords = [*fn.given[0], *args], {**dict(fn.given[1]), **keywords}
+            return frame.world.call(fn.routine, fn.receiver, args, keywords, at, frame)
+        case ClassOf():
+            return frame.world.construct(fn.info, args, keywords, at, frame)
+        case Instance():
+            return of_instance(fn, args, keywords, at, nodes, frame)
+        case Unknown():
+            return from_tensors([fn, *args, *keywords.values()], at)
+    found = [invoke(option, args, keywords, at, nodes, frame) for option in options(fn) if option is not fn and option is not NONE]
+    return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def from_tensors(values: list[Value], at: At) -> Value:
+    """What an unknown function made of these: nothing known, but computed from tensors if any of them is one."""
+    for value in values:
+        for option in options(value):
+            if type(option) is Tensor and option.on_device:
+                return Unknown(Why("computed", at, option.why))
+            if type(option) is Unknown and option.weak:
+                return Unknown(Why("computed", at, option.weak))
+    return UNKNOWN
+
+
+def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call something that was imported, by its dotted name."""
+    special = pythonic.FUNCTIONS.get(name)
+    if special is not None:
+        value = special(args, keywords, at, nodes, frame)
+        if value is not None:
+            return value
+    op = frame.world.op(name)
+    if op is not None:
+        return apply(frame, op, at, args, keywords, nodes)
+    if name.startswith("builtins."):
+        return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
+    library = frame.world.host_library(name)
+    if library:
+        return Host(library)
+    last = name.rpartition(".")[2]
+    if last[:1].isupper() and not last.isupper():
+        return Instance(None, name)
+    if name.startswith("torch."):
+        return Unknown(Why(name, at))
+    return from_tensors([*args, *keywords.values()], at)
+
+
+def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call an instance: a module runs its forward."""
+    world = frame.world
+    if fn.info is not None:
+        for name in ("forward", "__call__") if fn.info.is_module else ("__call__",):
+            member = fn.info.find(name)
+            if member is not None and type(member[0]) is Call:
+                return world.call(member[0].routine, fn, args, keywords, at, frame)
+        return submodule(args, keywords, at, fn) if fn.info.is_module else from_tensors([*args, *keywords.values()], at)
+    op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
+    if op is not None:
+        return apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
+    return submodule(args, keywords, at, fn)
+
+
+def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance) -> Value:
+    """A module that we have not read, given tensors, gives tensors."""
+    parent = from_tensors([*args, *keywords.values()], at)
+    if type(parent) is Unknown and parent.weak:
+        return Tensor(sure=False, why=Why("module", at, parent.weak.parent))
+    return parent
+
+
+def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call a method of something that is not of the project."""
+    world = frame.world
+    match of:
+        case Tensor():
+            op = world.op(f"torch.Tensor.{name}")
+            receiver = _receiver(nodes)
+            if op is None:
+                return Unknown(of.why)
+            return apply(frame, op, at, [of, *args], keywords, (receiver, *nodes[1:]) if receiver is not None else nodes)
+        case Named():
+            return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
+        case Instance(info=None):
+            op = world.op(f"{of.name}.{name}")
+            if op is not None:
+                return apply(frame, op, at, [of, *args], keywords, nodes)
+            library = world.host_library(of.name)
+            return Host(library) if library else from_tensors([*args, *keywords.values()], at)
+        case Instance(info=info) if info is not None:
+            if name in world.registrars and args and type(args[0]) is Const:
+                return world.register(info, name, args, keywords)
+            for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
+                op = world.op(f"{base}.{name}")
+                if op is not None:
+                    return apply(frame, op, at, [of, *args], keywords, nodes)
+            member = info.find(name)
+            if member is not None and type(member[0]) is Call:
+                return world.call(member[0].routine, of, args, keywords, at, frame)
+            return from_tensors([*args, *keywords.values()], at)
+        case Seq():
+            return pythonic.sequence_method(of, name, args, at, nodes, frame)
+        case Table():
+            return pythonic.table_method(of, name, args, keywords)
+        case Const() | Host():
+            return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
+        case Unknown(weak=weak) if weak is not None:
+            op = world.op(f"torch.Tensor.{name}")
+            if op is not None and not keywords.keys() - set(op.args):
+                return apply(frame, op, at, [Tensor(sure=False, why=weak), *args], keywords, nodes)
+            return of
+    return from_tensors([*args, *keywords.values()], at)
+
+
+def _receiver(nodes: Nodes) -> Node | None:
+    return nodes[0] if nodes else None
+
+
+def iterate(of: Instance, at: At, frame: Frame) -> Value:
+    """What iterating over an instance gives: its own __iter__ or __getitem__, batches of a DataLoader, parameters of a module."""
+    world = frame.world
+    if of.info is not None:
+        for name in ("__iter__", "__getitem__"):
+            member = of.info.find(name)
+            if member is not None and type(member[0]) is Call:
+                found = world.call(member[0].routine, of, [], {}, at, frame)
+                return join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)]) if name == "__iter__" else found
+        return UNKNOWN
+    op = world.op(f"{of.name}.__iter__")
+    if op is not None:
+        found = apply(frame, op, at, [of], {}, ())
+        return found.element if type(found) is Seq else found
+    return UNKNOWN
+
+
+__all__ = ["invoke", "method", "tensor_sureness", "Table"]

@@ -1,0 +1,76 @@
+"""A class of the project: its members, its bases, and what its instances' attributes hold, joined over all methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from syncguard.infer.routine import Env, Home, Routine
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, join, same
+from syncguard.read.core import Class
+
+if TYPE_CHECKING:
+    from syncguard.infer.project import World
+
+
+class ClassInfo:
+    """What is known of one class; `attrs` grows as methods are run."""
+
+    __slots__ = ("attrs", "bases", "decorators", "home", "is_module", "line", "members", "mro", "name", "node", "qualname", "readers", "registered")
+
+    def __init__(self, node: Class, home: Home, bases: list[Value], world: World) -> None:
+        self.node, self.home, self.name, self.qualname, self.bases = node, home, node.name, node.qualname, bases
+        self.members: Env = {}
+        self.attrs: Env = {}
+        self.readers: dict[str, set[Routine]] = {}
+        self.registered: set[str] = set()
+        self.mro: tuple[ClassInfo, ...] = tuple(dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]]))
+        self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
+        self.decorators: tuple[str, ...] = ()
+
+    def external(self) -> Iterator[str]:
+        """The dotted names of the imported classes that this one descends from."""
+        for info in self.mro:
+            for base in info.bases:
+                if type(base) is Named:
+                    yield base.name
+
+    def find(self, name: str, above: bool = False) -> tuple[Value, ClassInfo] | None:
+        """A member by name along the bases; `above` starts behind this class, as super() does."""
+        for info in self.mro[1:] if above else self.mro:
+            value = info.members.get(name)
+            if value is not None:
+                return value, info
+        return None
+
+    def settle(self) -> None:
+        """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
+        forward = self.members.get("forward")
+        if not self.is_module and type(forward) is Call and forward.routine.node.params[:1] and forward.routine.node.params[0].name == "self":  # type: ignore[union-attr]
+            self.is_module = any(type(base) is not ClassOf for base in self.bases)
+        if not self.is_module:
+            self.is_module = any(info.is_module for info in self.mro[1:])
+
+    def attribute(self, name: str, reader: Routine | None) -> Value | None:
+        """What an instance attribute holds, over the class and its bases."""
+        found: Value | None = None
+        for info in self.mro:
+            value = info.attrs.get(name)
+            if value is not None:
+                found = value if found is None else join(found, value)
+        if reader is not None:
+            for info in self.mro:
+                info.readers.setdefault(name, set()).add(reader)
+        return found
+
+    def learn(self, name: str, value: Value) -> set[Routine]:
+        """Join a value into an attribute; returns who must look again."""
+        known = self.attrs.get(name)
+        if known is None:
+            self.attrs[name] = value
+            return self.readers.get(name, set()) if value is not UNKNOWN else set()
+        joined = join(known, value)
+        if same(known, joined):
+            return set()
+        self.attrs[name] = joined
+        return self.readers.get(name, set())

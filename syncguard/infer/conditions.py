@@ -1,0 +1,240 @@
+"""The named conditions of op rows: arguments in, how sure we are that the condition holds out (0 no, 1 possible, 2 likely, 3 certain)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Named, Seq, Tensor, Union, Unknown, Value, options
+
+NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
+MASKS = ("bool", "named mask")
+
+
+class Arguments:
+    """The arguments of one call, by the names in the op's row; what the row does not name stays in `rest`."""
+
+    __slots__ = ("count", "default_device", "named", "rest")
+
+    def __init__(self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str) -> None:
+        self.count = len(args) + len(keywords)
+        self.default_device = default_device
+        self.named: dict[str, Value] = dict(keywords)
+        self.rest: list[Value] = []
+        for i, value in enumerate(args):
+            if i < len(names):
+                if i == len(names) - 1 and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
+                    self.named[names[i]] = Seq("tuple", tuple(args[i:]))
+                    break
+                self.named[names[i]] = value
+            else:
+                self.rest.append(value)
+
+    def get(self, name: str) -> Value | None:
+        return self.named.get(name)
+
+    def values(self) -> list[Value]:
+        return [*self.named.values(), *self.rest]
+
+
+def tensor_sureness(value: Value | None, depth: int = 0) -> int:
+    """How sure we are that this is a tensor on the device, or holds one."""
+    match value:
+        case Tensor():
+            if value.device == "host":
+                return NO
+            if value.device == "mixed":
+                return POSSIBLE
+            return CERTAIN if value.sure and value.device == "device" else LIKELY
+        case Union():
+            best = max(tensor_sureness(option, depth) for option in value.options)
+            declared = any(type(o) is Tensor and not o.sure for o in value.options) and any(type(o) in (Host, Const) and o is not NONE for o in value.options)
+            return min(best, POSSIBLE if declared else LIKELY)
+        case Seq() if depth < 3:
+            return max((tensor_sureness(item, depth + 1) for item in (value.items if value.items is not None else (value.element,))), default=NO)
+    return NO
+
+
+def missing(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None or value is NONE or (type(value) is Const and value.value is None):
+        return CERTAIN
+    return POSSIBLE if type(value) is Union and any(type(o) is Const and o.value is None for o in value.options) else NO
+
+
+def given(args: Arguments, name: str) -> int:
+    return NO if missing(args, name) == CERTAIN else CERTAIN
+
+
+def alone(args: Arguments, name: str) -> int:
+    return CERTAIN if args.count == 1 and args.get(name) is not None else NO
+
+
+def tensor(args: Arguments, name: str) -> int:
+    return tensor_sureness(args.get(name))
+
+
+def number(args: Arguments, name: str) -> int:
+    return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
+
+
+def number_sureness(value: Value) -> int:
+    if type(value) is Const:
+        return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
+    return CERTAIN if type(value) is Host and value.kind in ("int", "float", "bool", "number", "size") else NO
+
+
+def data(args: Arguments, name: str) -> int:
+    """Python numbers, lists of them, arrays: what torch must copy from the host."""
+    value = args.get(name)
+    return NO if value is None else max((data_sureness(option) for option in options(value)), default=NO)
+
+
+def data_sureness(value: Value) -> int:
+    match value:
+        case Const():
+            return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
+        case Host():
+            return CERTAIN if value.kind in ("int", "float", "bool", "number", "size", "array") else NO
+        case Seq():
+            if value.items is not None:
+                return CERTAIN if not value.items else min(data_sureness(item) or (LIKELY if type(item) is Unknown and not item.weak else NO) for item in value.items)
+            return max(LIKELY if value.kind == "list" and value.element is UNKNOWN else NO, min((data_sureness(o) for o in options(value.element)), default=NO))
+    return NO
+
+
+def host(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None:
+        return NO
+    if any(type(option) is Tensor and option.device == "host" for option in options(value)):
+        return LIKELY
+    return max((data_sureness(o) for o in options(value) if type(o) in (Seq, Host) and (type(o) is not Host or o.kind == "array")), default=NO)
+
+
+def true(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    return CERTAIN if type(value) is Const and value.value is True else NO
+
+
+def false(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None or (type(value) is Const and not value.value):
+        return CERTAIN
+    return POSSIBLE if type(value) is not Const else NO
+
+
+def not_false(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None or type(value) is not Const:
+        return LIKELY
+    return NO if value.value is False else CERTAIN
+
+
+def index_parts(value: Value | None) -> tuple[Value, ...]:
+    if type(value) is Seq and value.kind == "tuple" and value.items is not None:
+        return value.items
+    return () if value is None else (value,)
+
+
+def any_part(test: Callable[[Tensor], bool]) -> Callable[[Arguments, str], int]:
+    def holds(args: Arguments, name: str) -> int:
+        best = NO
+        for part in index_parts(args.get(name)):
+            for option in options(part):
+                if type(option) is Tensor and option.device != "host" and test(option):
+                    best = max(best, min(tensor_sureness(part), LIKELY if option.dtype == "named mask" else CERTAIN))
+        return best
+
+    return holds
+
+
+mask = any_part(lambda part: part.dtype in MASKS)
+zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS)
+integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
+
+
+def slice_bound(args: Arguments, name: str) -> int:
+    bounds = [bound for part in index_parts(args.get(name)) if type(part) is Seq and part.kind == "slice" for bound in part.items or ()]
+    return max((tensor_sureness(bound) for bound in bounds), default=NO)
+
+
+def host_index(args: Arguments, name: str) -> int:
+    best = NO
+    for part in index_parts(args.get(name)):
+        for option in options(part):
+            if type(option) is Tensor and option.device == "host":
+                best = max(best, LIKELY if option.rank != 0 else NO)
+            elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
+                best = max(best, data_sureness(option))
+    return best
+
+
+def target_device(args: Arguments, names: str) -> str:
+    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed', or '' where no argument names a device."""
+    found = ""
+    for name in names.split("|"):
+        for option in options(args.get(name) or UNKNOWN):
+            found = found or device_of(option)
+    return found
+
+
+def device_of(value: Value) -> str:
+    """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
+    match value:
+        case Const():
+            if isinstance(value.value, str):
+                return "host" if value.value.startswith("cpu") else "device" if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu") else ""
+            return ""
+        case Host():
+            return value.kind.partition("device:")[2] if value.kind.startswith("device") else "assumed" if value.read is None and value.kind == "ordinal" else ""
+        case Tensor():
+            return value.device
+        case Instance():
+            return value.device if value.name == "torch.device" else ""
+        case Named():
+            return ""
+    return ""
+
+
+def to_host(args: Arguments, name: str) -> int:
+    return {"host": CERTAIN, "mixed": POSSIBLE}.get(target_device(args, name), NO)
+
+
+def to_device(args: Arguments, name: str) -> int:
+    return {"device": CERTAIN, "assumed": LIKELY, "mixed": POSSIBLE}.get(target_device(args, name), NO)
+
+
+def pinned(args: Arguments, name: str) -> int:
+    return CERTAIN if any(type(o) is Tensor and o.pinned for o in options(args.get(name) or UNKNOWN)) else NO
+
+
+def pageable(args: Arguments, name: str) -> int:
+    return LIKELY if any(type(o) is Tensor and o.device == "host" and not o.pinned for o in options(args.get(name) or UNKNOWN)) else NO
+
+
+def zero_dim_target(args: Arguments, name: str) -> int:
+    """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
+    of = args.get("self")
+    parts = index_parts(args.get(name))
+    rank = of.rank if type(of) is Tensor else -1
+    return CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
+
+
+CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
+    "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
+    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
+    "pageable": pageable, "zero_dim_target": zero_dim_target,
+}  # fmt: skip
+WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
+
+
+def sureness(conditions: tuple[tuple[str, str], ...], args: Arguments) -> int:
+    """A conjunction of conditions: as sure as its weakest."""
+    least = CERTAIN
+    for condition, names in conditions:
+        test = CONDITIONS[condition]
+        least = min(least, test(args, names) if condition in WHOLE else max(test(args, name) for name in names.split("|")))
+        if least == NO:
+            return NO
+    return least

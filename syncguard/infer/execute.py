@@ -1,0 +1,365 @@
+"""Statements and a frame in; the frame's variables moved on, or None where control does not come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from syncguard.infer import pythonic
+from syncguard.infer.annotations import promised
+from syncguard.infer.apply import apply
+from syncguard.infer.conditions import tensor_sureness
+from syncguard.infer.evaluate import OPERATORS, assign, binary, element_of, item, value_of
+from syncguard.infer.gates import gated, step_reason
+from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.values import (
+    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join, join_all, options, same, tensor_in,
+)  # fmt: skip
+from syncguard.read import core
+from syncguard.read.core import Node
+
+ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
+HOST_READS = frozenset(("item", "python-number", "copy-to-host"))
+
+
+class Dead(dict[str, Value]):
+    """The variables of a place that control does not reach."""
+
+
+def run(body: tuple[Node, ...], frame: Frame) -> None:
+    """Run a block."""
+    quiet, gate = frame.quiet, frame.context
+    for node in body:
+        if type(frame.env) is Dead:
+            break
+        STATEMENTS[type(node)](node, frame)
+    frame.quiet = quiet
+    frame.context = gate
+
+
+def alive(frame: Frame) -> bool:
+    return type(frame.env) is not Dead
+
+
+def joined(a: Env, b: Env) -> Env:
+    """What two paths agree on; a name that only one of them binds keeps its value."""
+    if type(a) is Dead:
+        return b
+    if type(b) is Dead:
+        return a
+    result = dict(a)
+    for name, value in b.items():
+        other = a.get(name)
+        result[name] = value if other is None or other is value else join(other, value)
+    return {name: value for name, value in result.items() if "." not in name or (name in a and name in b)}
+
+
+# -- binding --------------------------------------------------------------------------------------
+
+
+def store(target: Node, value: Value, frame: Frame) -> None:
+    """Bind a value to a target."""
+    match target:
+        case core.Name(id=name):
+            if type(value) is Unknown:
+                known = frame.world.evidence(name, name, frame, target.at)
+                value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
+            value = hinted(name, value, frame)
+            prefix = f"{name}."
+            if frame.env and any(key.startswith(prefix) for key in frame.env):
+                frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
+            frame.env[name] = value
+        case core.Attr():
+            of = value_of(target.of, frame)
+            if type(value) is Unknown and target.path:
+                known = frame.world.evidence(target.path, target.name, frame, target.at)
+                value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
+            value = hinted(target.name, value, frame)
+            if target.path:
+                frame.env[target.path] = value
+            for option in options(of):
+                if type(option) is Instance and option.info is not None:
+                    frame.world.learn(option.info, target.name, value)
+        case core.Seq():
+            unpack(target, value, frame)
+        case core.Index():
+            write(target, value, frame)
+        case core.Do(what="*", args=(inner,)):
+            store(inner, Seq("list", None, value), frame)
+
+
+def hinted(name: str, value: Value, frame: Frame) -> Value:
+    """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
+    if type(value) is not Tensor:
+        return value
+    places = frame.world.places
+    if value.dtype == "" and places.is_("names", "masks", name):
+        value = value.but(dtype="named mask")
+    if value.device == "assumed" and places.is_("names", "host_tensors", name):
+        value = value.but(device="host")
+    return value
+
+
+def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
+    wanted = target.items
+    exact = None
+    for option in options(value):
+        if type(option) is Seq and option.items is not None and len(option.items) == len(wanted):
+            exact = option.items
+    starred = any(type(part) is core.Do for part in wanted)
+    element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
+    for i, part in enumerate(wanted):
+        store(part, exact[i] if exact and not starred else element, frame)
+
+
+def write(target: core.Index, value: Value, frame: Frame) -> None:
+    """`of[key] = value`."""
+    of, key = value_of(target.of, frame), value_of(target.key, frame)
+    for option in options(of):
+        match option:
+            case Tensor():
+                apply(frame, frame.world.row("torch.Tensor.__setitem__"), target.at, [option, key, value], {}, (target.of, target.key, target))
+            case Seq() | Table():
+                tensor = tensor_in(key)
+                if type(option) is Seq and tensor is not None and tensor.on_device:
+                    apply(frame, frame.world.row("torch.Tensor.__index__"), target.at, [key], {}, (target.key,))
+                _fill(target, option, key, value, frame)
+            case Unknown():
+                tensor = tensor_in(key)
+                if tensor is not None and tensor.on_device and tensor_in(value) is not None:
+                    base = Tensor(device=tensor.device, sure=False, why=tensor.why)
+                    apply(frame, frame.world.row("torch.Tensor.__setitem__"), target.at, [base, key, value], {}, (target.of, target.key, target))
+
+
+def _fill(target: core.Index, of: Seq | Table, key: Value, value: Value, frame: Frame) -> None:
+    if type(of) is Table:
+        literal = key.value if type(key) is Const and isinstance(key.value, (str, int)) else None
+        grown: Value = (
+            Table({**of.items, literal: value}, of.element, of.keys) if literal is not None
+            else Table(of.items, value if of.element is UNKNOWN and not of.items else join(of.element, value), key if type(key) is not Const else of.keys)
+        )  # fmt: skip
+    else:
+        grown = Seq(of.kind, None, join(of.element, value) if of.items != () else value)
+    rebind(target.of, grown, frame)
+
+
+def rebind(node: Node, value: Value, frame: Frame) -> None:
+    """A container that was changed in place is held by the same name."""
+    if type(node) is core.Name and node.id in frame.env:
+        frame.env[node.id] = value
+    elif type(node) is core.Attr:
+        store(node, value, frame)
+
+
+def bind(node: core.Bind, frame: Frame) -> None:
+    value = value_of(node.value, frame) if node.value is not None else UNKNOWN
+    if node.annotation is not None:
+        declared = promised(node.annotation, frame, frame.world.place(frame.routine))
+        if node.value is None or (type(value) is Unknown and declared is not UNKNOWN) or (type(value) is Seq and value.items == () and type(declared) is Seq):
+            value = declared
+        elif type(value) is Table and not value.items and type(declared) is Table:
+            value = declared
+        if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
+            return
+    for target in node.targets:
+        assign(target, value, frame)
+
+
+def update(node: core.Update, frame: Frame) -> None:
+    seen = len(frame.emitted)
+    current = value_of(node.target, frame)
+    value = value_of(node.value, frame)
+    result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
+    if node.what in ("+", "-", "*x") and frame.context.loops:
+        accumulated(frame, seen)
+    assign(node.target, result, frame)
+
+
+def accumulated(frame: Frame, since: int) -> None:
+    """A read of the device that a loop adds up is its own hazard."""
+    for sighting in frame.emitted[since:]:
+        if sighting.hazard in HOST_READS:
+            frame.routine.sightings.pop((sighting.at, sighting.hazard), None)
+            frame.sight(sighting.at, sighting.op, "accumulated-read", None, sighting.why, sighting.sure)
+            key = (sighting.at, "accumulated-read")
+            if key in frame.routine.sightings:
+                frame.routine.sightings[key].operand = sighting.operand
+
+
+def effect(node: core.Run, frame: Frame) -> None:
+    """An expression statement; `xs.append(v)` changes what `xs` holds."""
+    call = node.value
+    seen = len(frame.emitted)
+    value_of(call, frame)
+    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
+        frame.quiet += 1
+        held = value_of(call.fn.of, frame)
+        args = [value_of(arg, frame) for arg in call.args]
+        keywords = {key: value_of(part, frame) for key, part in call.keywords}
+        frame.quiet -= 1
+        if type(held) in (Seq, Table):
+            if call.fn.name == "append" and frame.context.loops:
+                accumulated(frame, seen)
+            rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+
+
+# -- control --------------------------------------------------------------------------------------
+
+
+def branch(node: core.If, frame: Frame) -> None:
+    """Run both arms; afterwards we know only what they agree on."""
+    test = value_of(node.test, frame)
+    before = frame.env
+    arms: list[Env] = []
+    for outcome, body in ((True, node.body), (False, node.orelse)):
+        if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
+            arms.append(Dead())
+            continue
+        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+        off = off_device(node.test, outcome, frame)
+        gate = gated(node.test, outcome, frame)
+        frame.quiet += off
+        surrounding = frame.surround(gate=gate)
+        run(body, frame)
+        frame.context = surrounding
+        frame.quiet -= off
+        arms.append(frame.env)
+    frame.env = joined(arms[0], arms[1])
+    for outcome, other in ((False, arms[0]), (True, arms[1])):
+        if type(other) is Dead and alive(frame):  # the rest of the block is this arm
+            frame.quiet += off_device(node.test, outcome, frame)
+            frame.surround(gate=gated(node.test, outcome, frame))
+
+
+def loop(node: core.Loop, frame: Frame) -> None:
+    iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
+    element = element_of(iterated, node.at, frame) if node.iterable is not None else UNKNOWN
+    surrounding = frame.surround(loops=(*frame.context.loops, Step(node.at, step_reason(node, iterated, frame))))
+    breaks, continues = frame.breaks, frame.continues
+    frame.breaks, frame.continues = [], []
+    head = frame.env
+    for _ in range(ROUNDS):
+        frame.env = dict(head)
+        if node.target is not None:
+            assign(node.target, element, frame)
+        if node.test is not None:
+            value_of(node.test, frame)
+            frame.env = {**frame.env, **narrowed(node.test, True, frame)}
+        run(node.body, frame)
+        tail = frame.env
+        for env in frame.continues:
+            tail = joined(tail, env)
+        frame.continues = []
+        after = joined(head, tail)
+        settled = all(name in after and same(value, after[name]) for name, value in head.items() if "." not in name)
+        head = after
+        if settled:
+            break
+    frame.env = {**head, **(narrowed(node.test, False, frame) if node.test is not None else {})} if not _forever(node) else Dead()
+    frame.context = surrounding
+    run(node.orelse, frame)
+    for env in frame.breaks:
+        frame.env = joined(frame.env, env)
+    frame.breaks, frame.continues = breaks, continues
+
+
+def _forever(node: core.Loop) -> bool:
+    test = node.test
+    return type(test) is core.Do and type(test.args[0]) is core.Const and bool(test.args[0].value)
+
+
+def attempt(node: core.Try, frame: Frame) -> None:
+    before = frame.env
+    run(node.body, frame)
+    after_body = frame.env
+    run(node.orelse, frame)
+    ends = [frame.env]
+    start = joined(before, after_body)
+    for name, body in node.handlers:
+        frame.env = dict(start)
+        if name:
+            frame.env[name] = Host("object")
+        surrounding = frame.surround(failing=True)
+        run(body, frame)
+        frame.context = surrounding
+        ends.append(frame.env)
+    frame.env = ends[0]
+    for env in ends[1:]:
+        frame.env = joined(frame.env, env)
+    if node.final:
+        dead = not alive(frame)
+        if dead:
+            frame.env = dict(start)
+        run(node.final, frame)
+        if dead:
+            frame.env = Dead()
+
+
+def within(node: core.With, frame: Frame) -> None:
+    default = frame.world.default_device
+    for context, target in node.items:
+        value = value_of(context, frame)
+        if target is not None:
+            entered = value
+            if type(value) is Instance and value.info is not None:
+                member = value.info.find("__enter__")
+                entered = frame.world.call(member[0].routine, value, [], {}, context.at, frame) if member and type(member[0]) is Call else UNKNOWN  # type: ignore[attr-defined]
+            assign(target, entered, frame)
+        if type(value) is Host and value.kind.startswith("device:"):
+            frame.world.default_device = value.kind[7:]
+    run(node.body, frame)
+    frame.world.default_device = default
+
+
+def leave(node: core.Leave, frame: Frame) -> None:
+    match node.what:
+        case "return":
+            frame.give(value_of(node.value, frame) if node.value is not None else NONE)
+        case "raise":
+            surrounding = frame.surround(failing=True)
+            if node.value is not None:
+                value_of(node.value, frame)
+            frame.context = surrounding
+        case "break":
+            frame.breaks.append(frame.env)
+        case "continue":
+            frame.continues.append(frame.env)
+    frame.env = Dead()
+
+
+def check(node: core.Check, frame: Frame) -> None:
+    value_of(node.test, frame)
+    if node.message is not None:
+        surrounding = frame.surround(failing=True)
+        value_of(node.message, frame)
+        frame.context = surrounding
+    frame.env = {**frame.env, **narrowed(node.test, True, frame)}
+
+
+# -- definitions ----------------------------------------------------------------------------------
+
+
+def bring(node: core.Bring, frame: Frame) -> None:
+    for bound, module, name in node.names:
+        frame.world.bring(frame, bound, module, name, node.level)
+
+
+def function(node: core.Function, frame: Frame) -> None:
+    value: Value = Call(frame.world.routine(node, frame, None))
+    for decorator in node.decorators:
+        value_of(decorator, frame)
+    if node.name in frame.env and any(type(d) is core.Attr and d.name in ("setter", "deleter", "register", "overload") for d in node.decorators):
+        return
+    frame.env[node.name] = value
+
+
+def class_(node: core.Class, frame: Frame) -> None:
+    frame.env[node.name] = frame.world.define(node, frame)
+
+
+STATEMENTS: dict[type, Callable[[Any, Frame], None]] = {
+    core.Bind: bind, core.Update: update, core.Run: effect, core.If: branch, core.Loop: loop, core.Try: attempt, core.With: within,
+    core.Leave: leave, core.Check: check, core.Bring: bring, core.Function: function, core.Class: class_,
+}  # fmt: skip
+__all__ = ["OPERATORS", "Bound", "ClassOf", "Named", "Why", "item", "join_all", "run", "store", "tensor_sureness"]

@@ -1,0 +1,78 @@
+"""Tests and loops in, how often what they hold runs out: a gate that makes it rare, or a loop that is a step."""
+
+from __future__ import annotations
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Instance, Named, Value, options
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def gated(test: Node, outcome: bool, frame: Frame) -> str:
+    """Why code on this side of a test runs seldom: every n-th step, or on one rank; '' if it does not."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _gate(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return gated(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            if (what == "and") is outcome:
+                return next((gate for operand in operands if (gate := gated(operand, outcome, frame))), "")
+    return ""
+
+
+def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
+    match inner:
+        case core.Do(what="==" | "!=" as what, args=(core.Do(what="%"), core.Const() | core.Name() | core.Do())):
+            return "every n-th step" if (what == "==") is outcome else ""
+        case core.Do(what="%"):
+            return "" if outcome else "every n-th step"
+        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if _named(left, "*rank*", frame):
+            return "on one rank" if (what == "==") is outcome else ""
+        case core.Call(fn=fn):
+            return "behind a gate" if outcome and _gate_name(fn, frame) else ""
+        case core.Name() | core.Attr():
+            return "behind a gate" if outcome and _gate_name(inner, frame) else ""
+        case core.Either():
+            return gated(inner, outcome, frame)
+    return ""
+
+
+def _last(node: Node) -> str:
+    return node.id if type(node) is core.Name else node.name if type(node) is core.Attr else _last(node.fn) if type(node) is core.Call else ""
+
+
+def _named(node: Node, pattern: str, frame: Frame) -> bool:
+    from syncguard.places import matches
+
+    return matches((pattern,), _last(node).lower())
+
+
+def _gate_name(node: Node, frame: Frame) -> bool:
+    name = _last(node)
+    return bool(name) and frame.world.places.is_("gates", "names", name.lower())
+
+
+def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
+    """Why a loop runs once per training or inference step; '' for an ordinary loop."""
+    called = node.calls & frame.world.places.loop_calls
+    if called:
+        return f"the loop at line {node.at[0]} calls `{sorted(called)[0]}` at every turn"
+    places = frame.world.places
+    for option in options(iterated):
+        if type(option) is Instance and option.name in places.tables["hot"]["loop_iterables"]:
+            return f"the loop at line {node.at[0]} iterates over a DataLoader"
+    if node.iterable is not None:
+        for name in _names_in(node.iterable):
+            if places.is_("hot", "loop_names", name.lower()):
+                return f"the loop at line {node.at[0]} iterates over `{name}`"
+    return ""
+
+
+def _names_in(node: Node) -> list[str]:
+    if type(node) is core.Call:
+        return [name for arg in node.args for name in _names_in(arg)] + ([node.fn.name] if type(node.fn) is core.Attr else [])
+    return [name] if (name := _last(node)) else []
+
+
+__all__ = ["Named", "gated", "step_reason"]

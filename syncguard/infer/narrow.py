@@ -1,0 +1,199 @@
+"""A test and its outcome in, what it tells of the variables out: `x is None`, isinstance, and guards that keep code off the device."""
+
+from __future__ import annotations
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, options, without
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def path_of(node: Node) -> str:
+    """The name or dotted path that narrowing can speak of, or ''."""
+    return node.id if type(node) is core.Name else node.path if type(node) is core.Attr else node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
+
+
+def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """The variables about which the test's outcome tells something, with what they are then."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _truth(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return narrowed(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
+        case core.Either(what=what, operands=operands):
+            if (what == "and") is outcome:
+                return {key: value for operand in operands for key, value in narrowed(operand, outcome, frame).items()}
+    return {}
+
+
+def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    match inner:
+        case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
+            return _none(subject, (what in ("is", "==")) is outcome, frame)
+        case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
+            return _isinstance(subject, kinds, outcome, frame)
+        case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
+            return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
+        case core.Name() | core.Attr() | core.Let():
+            path = path_of(inner)
+            value = _value(inner, frame) if path else UNKNOWN
+            if path and outcome and any(_falsy(option) for option in options(value)):
+                return {path: without(value, _falsy)}
+        case core.Either() | core.Do():
+            return narrowed(inner, outcome, frame)
+    return {}
+
+
+def _falsy(option: Value) -> bool:
+    return type(option) is Const and not option.value
+
+
+def _dotted(fn: core.Attr, frame: Frame) -> str:
+    value = frame.lookup(fn.of.id) if type(fn.of) is core.Name else UNKNOWN
+    return f"{value.name}.{fn.name}" if type(value) is Named else ""
+
+
+def _value(node: Node, frame: Frame) -> Value:
+    from syncguard.infer.evaluate import quiet_value
+
+    return quiet_value(node.target if type(node) is core.Let else node, frame)
+
+
+def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    if is_none:
+        return {path: NONE}
+    value = _value(subject, frame)
+    return {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))} if type(value) not in (Unknown,) else {}
+
+
+def _kept(subject: Node, outcome: bool, frame: Frame, wanted: object) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    value = _value(subject, frame)
+    if not outcome:
+        return {path: without(value, wanted)}
+    kept = without(value, lambda option: not wanted(option))  # type: ignore[operator]
+    if kept is UNKNOWN:
+        kept = Tensor(device=frame.world.place(frame.routine), why=Why("isinstance", subject.at))  # type: ignore[attr-defined]
+    return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
+
+
+def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    named = [_value(part, frame) for part in (kinds.items if type(kinds) is core.Seq else (kinds,))]
+    names = [value.name for value in named if type(value) is Named]
+    if any(frame.world.is_tensor_type(name) for name in names):
+        if len(named) == 1 or not outcome:
+            found = _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
+            return found if outcome or len(named) == 1 else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
+        return {}
+    value = _value(subject, frame)
+    if outcome:
+        kept = tuple(option for option in options(value) if _is_a(option, names))
+        if kept:
+            return {path: without(value, lambda option: not _is_a(option, names))}
+        if len(named) == 1:
+            return {path: _instance_of(named[0], frame)}
+        return {path: Host("number") if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"} else Host("object") if names and len(names) == len(named) else UNKNOWN}
+    return {path: without(value, lambda option: _is_a(option, names))}
+
+
+KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}
+
+
+def _is_a(option: Value, names: list[str]) -> bool:
+    for name in names:
+        last = name.rpartition(".")[2]
+        if name.startswith("builtins."):
+            kind = option.kind if type(option) is Host else type(option.value).__name__ if type(option) is Const else ""
+            if kind in KINDS.get(last, ()) or (type(option) is Seq and option.kind == last) or (type(option) is Table and last == "dict"):
+                return True
+            if kind == "number" and last in ("int", "float"):
+                return True
+        elif last in ("Sequence", "Iterable", "Collection") and type(option) is Seq:
+            return True
+        elif last in ("Mapping", "MutableMapping") and type(option) is Table:
+            return True
+        elif type(option) is Host and option.kind == "array" and last == "ndarray":
+            return True
+    return False
+
+
+def _instance_of(kind: Value, frame: Frame) -> Value:
+    match kind:
+        case ClassOf(info=info):
+            return frame.world.fresh(info)
+        case Named(name=name):
+            last = name.rpartition(".")[2]
+            if name.startswith("builtins."):
+                simple = {"list": Seq("list", None), "tuple": Seq("tuple", None), "dict": Table({}), "set": Seq("set", None)}
+                return simple.get(last) or Host(last if last in KINDS else "object")
+            return Instance(None, name)
+    return UNKNOWN
+
+
+# -- guards ---------------------------------------------------------------------------------------
+
+
+def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome means that the code does not run eagerly on the device: tracing, scripting, a CPU-only branch."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _off(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return off_device(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            found = [off_device(operand, outcome, frame) for operand in operands]
+            return any(found) if (what == "and") is outcome else bool(found) and all(found)
+    return False
+
+
+def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
+    match inner:
+        case core.Call(fn=fn):
+            name = _callee(fn, frame)
+            return bool(name) and frame.world.guard(name, outcome)
+        case core.Name() | core.Attr():
+            name = _callee(inner, frame)
+            if name and frame.world.guard(name, outcome):
+                return True
+            return type(inner) is core.Attr and inner.name == "is_cuda" and not outcome and type(_value(inner.of, frame)) in (Tensor, Unknown)
+        case core.Do(what="==" | "!=" as what, args=(left, right)):
+            equal = (what == "==") is outcome
+            word = _device_word(right, frame) or _device_word(left, frame)
+            about = _is_device(left, frame) or _is_device(right, frame)
+            return bool(word) and about and ((word == "cpu") is equal)
+        case core.Do(what="in" | "not in" as what, args=(left, right)):
+            words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
+            return bool(words) and _is_device(left, frame) and ("cuda" in words) is not ((what == "in") is outcome) and "cpu" not in words
+        case core.Either():
+            return off_device(inner, outcome, frame)
+    return False
+
+
+def _callee(fn: Node, frame: Frame) -> str:
+    value = _value(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
+    return value.name if type(value) is Named else ""
+
+
+def _device_word(node: Node, frame: Frame) -> str:
+    """'cpu' or 'cuda' when the expression names a device."""
+    if type(node) is core.Const and isinstance(node.value, str):
+        word = node.value.split(":")[0]
+        return word if word in ("cpu", "cuda") else ""
+    if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
+        return _device_word(node.args[0], frame) if _callee(node.fn, frame) == "torch.device" else ""
+    return ""
+
+
+def _is_device(node: Node, frame: Frame) -> bool:
+    if type(node) is core.Attr and node.name in ("type", "device"):
+        return True
+    path = path_of(node).rpartition(".")[2]
+    return bool(path) and frame.world.places.is_("names", "devices", path)

@@ -1,0 +1,147 @@
+"""A routine in, what its parameters hold out: annotations, defaults, use in the body, and what callers were seen to pass."""
+
+from __future__ import annotations
+
+from syncguard.infer.annotations import promised
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, Why, join, kind_of, options, same
+from syncguard.read import core
+from syncguard.read.core import At, Param
+
+
+def bind(frame: Frame, node: core.Function) -> None:
+    """Put the parameters into a fresh frame."""
+    from syncguard.infer.execute import hinted
+
+    routine = frame.routine
+    for position, param in enumerate(node.params):
+        if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs") and param.annotation is None:
+            is_class = param.name != "self"
+            frame.env[param.name] = ClassOf(routine.owner) if is_class else frame.world.fresh(routine.owner)
+            continue
+        frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+
+
+def value(frame: Frame, param: Param, position: int) -> Value:
+    """What a parameter may hold."""
+    routine, world = frame.routine, frame.world
+    seen = routine.seen.get(param.name)
+    if param.kind == "**":
+        return Table({}, UNKNOWN)
+    place = world.place(routine)
+    declared = promised(param.annotation, frame, place)
+    if param.kind == "*":
+        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
+    if declared is not UNKNOWN:
+        if type(declared) is Tensor:
+            declared = declared.but(why=Why("parameter", param.at, declared.why))
+        if param.default is not None and type(param.default) is core.Const and param.default.value is None:
+            declared = join(declared, NONE)
+        return _refined(declared, seen)
+    if world.places.is_("names", "devices", param.name):
+        return seen if seen is not None else Host("device:assumed")
+    if world.places.is_("names", "dtypes", param.name):
+        return Host("dtype")
+    default = param.default
+    if type(default) is core.Const and default.value is not None:
+        known: Value = Host(kind_of(Const(default.value)))
+        return known if seen is None else join(known, seen)
+    found = world.evidence(param.name, param.name, frame, param.at)
+    if found is None:
+        found = _forwarded(frame, param, position)
+    if default is not None and type(default) is core.Const:
+        found = join(found, NONE)
+    if seen is None:
+        return found
+    if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
+        return seen
+    return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _forwarded(frame: Frame, param: Param, position: int) -> Value:
+    """A parameter of a module's forward holds a tensor if it is used as more than a flag."""
+    routine = frame.routine
+    node = routine.node
+    if routine.owner is None or not routine.owner.is_module or type(node) is not core.Function:
+        return UNKNOWN
+    if not frame.world.places.is_("hot", "module_methods", routine.name):
+        return UNKNOWN
+    uses = node.uses.get(param.name, frozenset())
+    if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+        return Tensor(device=frame.world.place(routine), sure=False, why=Why("forward", param.at))
+    return UNKNOWN
+
+
+def _refined(declared: Value, seen: Value | None) -> Value:
+    """A declared tensor whose dtype or device callers settle."""
+    if seen is None or type(declared) is not Tensor or type(seen) is not Tensor:
+        return declared
+    return declared.but(
+        dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
+        rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
+    )  # fmt: skip
+
+
+def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> bool:
+    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return False
+    news = False
+    params = {param.name: param for param in node.params}
+    positional = [param for param in node.params if param.kind == "positional"]
+    rest = next((param for param in node.params if param.kind == "*"), None)
+    given: list[tuple[Param, Value]] = []
+    for i, arg in enumerate(args):
+        if i < len(positional):
+            given.append((positional[i], arg))
+        elif rest is not None:
+            given.append((rest, arg))
+    given += [(params[name], arg) for name, arg in keywords.items() if name in params]
+    for param, arg in given:
+        if arg is UNKNOWN or (bound and param is node.params[0]):
+            continue
+        known = routine.seen.get(param.name)
+        joined = arg if known is None else join(known, arg)
+        if known is None or not same(known, joined):
+            routine.seen[param.name] = joined
+            news = True
+    return news
+
+
+def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
+    """Where we could not tell what is returned, the annotation does."""
+    if node.returns is None or not any(type(option) is Unknown for option in options(returned)):
+        return returned
+    declared = promised(node.returns, frame, frame.world.place(frame.routine))
+    if declared is UNKNOWN:
+        return returned
+    known = [option for option in options(returned) if type(option) is not Unknown]
+    result = declared
+    for option in known:
+        result = join(option, result)
+    return result
+
+
+def declared(frame: Frame, routine: Routine) -> Value:
+    """What a routine that is not run yet says that it returns."""
+    node = routine.node
+    if type(node) is not core.Function or node.returns is None:
+        return UNKNOWN
+    asking = Frame(frame.world, routine, {})
+    return promised(node.returns, asking, frame.world.place(routine))
+
+
+def instantiated(returned: Value, args: list[Value], at: At) -> Value:
+    """A routine that serves host and device callers returns to each what it passed."""
+    if type(returned) is not Tensor or returned.device not in ("assumed", "mixed"):
+        return returned
+    devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
+    if devices == {"host"}:
+        return returned.but(device="host")
+    if returned.device == "mixed" and devices and "host" not in devices:
+        return returned.but(device="assumed")
+    return returned
+
+
+__all__ = ["Union"]

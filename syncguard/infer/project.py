@@ -1,0 +1,187 @@
+"""Files lowered to core in, every sync in them out: the world of modules, classes and routines, run to a fixpoint."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from syncguard.infer import parameters
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.execute import run
+from syncguard.infer.resolve import Names
+from syncguard.infer.routine import Env, Frame, Home, Routine
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, join, options, same
+from syncguard.pack import Pack
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.core import At, Node
+
+RUNS = 6  # runs of one routine before its facts are taken as settled
+DEPTH = 40  # calls followed at once
+BUILTINS = frozenset(dir(builtins))
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
+
+
+class World(Names):
+    """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
+
+    def __init__(self, pack: Pack, places: Places, default_device: str = "host", version: str = "") -> None:
+        super().__init__(pack, places, version)
+        self.default_device = default_device
+        self.routines: dict[int, Routine] = {}
+        self.queue: deque[Routine] = deque()
+        self.depth = 0
+        self.watch: Callable[[Frame, Node, Value], None] | None = None
+
+    # -- running ------------------------------------------------------------------------------
+
+    def add(self, home: Home) -> None:
+        """Make a file known; its top level runs when it is first needed."""
+        self.homes[home.name] = home
+
+    def infer(self, homes: Iterable[Home]) -> None:
+        """Run everything in these files until nothing new is learnt."""
+        for home in homes:
+            self.open(home)
+            for routine in sorted(home.routines, key=lambda r: (r.name != "__init__", r.node.at)):  # type: ignore[union-attr]
+                if not routine.runs:
+                    self.run(routine)
+        while self.queue:
+            routine = self.queue.popleft()
+            if routine.runs < RUNS and not routine.running:
+                self.run(routine)
+
+    def open(self, home: Home) -> None:
+        """Run a file's top level once."""
+        if home.top is None:
+            home.top = Routine(home.core, home, None, "")
+            frame = Frame(self, home.top, home.env)
+            home.top.running = True
+            run(home.core.body, frame)
+            home.env = {**home.env, **frame.env}
+            home.top.running, home.top.runs = False, 1
+
+    def run(self, routine: Routine) -> None:
+        """Run a routine's body with all that is known of its parameters."""
+        node = routine.node
+        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+            return
+        routine.running, self.depth = True, self.depth + 1
+        routine.runs += 1
+        routine.sightings, routine.calls = {}, {}
+        frame = Frame(self, routine, {})
+        parameters.bind(frame, node)
+        default = self.default_device
+        run(node.body, frame)
+        self.default_device = default
+        routine.running, self.depth = False, self.depth - 1
+        returned = frame.returned if frame.returned is not None else NONE
+        if node.generator:
+            routine.yielded = frame.yielded or UNKNOWN
+            returned = Seq("iterator", None, routine.yielded)
+        returned = parameters.with_annotation(frame, node, returned)
+        if routine.returned is None or not same(routine.returned, returned):
+            routine.returned = returned if routine.returned is None else join(routine.returned, returned)
+            self.look_again(routine.readers)
+
+    def look_again(self, routines: Iterable[Routine]) -> None:
+        for routine in routines:
+            if routine.runs and routine not in self.queue:
+                self.queue.append(routine)
+
+    # -- definitions --------------------------------------------------------------------------
+
+    def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
+        """The routine of a def; the same one each time that the def is run."""
+        known = self.routines.get(id(node))
+        closure: tuple[Env, ...] = () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
+        if known is None:
+            known = Routine(node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure)
+            known.host = self.host_reason(known)
+            self.routines[id(node)] = known
+            frame.home.routines.append(known)
+        elif closure:
+            known.closure = closure
+        return known
+
+    def define(self, node: core.Class, frame: Frame) -> Value:
+        """Run a class statement."""
+        from syncguard.infer.evaluate import value_of
+
+        known = self.infos.get(id(node))
+        if known is not None:
+            return ClassOf(known)
+        bases = [value_of(base, frame) for base in node.bases]
+        for _, keyword in node.keywords:
+            value_of(keyword, frame)
+        info = ClassInfo(node, frame.home, bases, self)
+        info.decorators = tuple(self.decorator_name(d, frame) for d in node.decorators)
+        self.infos[id(node)] = info
+        frame.home.classes.append(info)
+        inner = Frame(self, frame.routine, info.members)
+        inner.outer = (frame.env, *frame.outer)
+        inner.context = frame.context
+        for statement in node.body:
+            if type(statement) is core.Function:
+                routine = self.routine(statement, inner, info)
+                routine.owner = info
+                if not (statement.name in info.members and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)):
+                    info.members[statement.name] = Call(routine)
+                for decorator in statement.decorators:
+                    value_of(decorator, inner)
+            else:
+                run((statement,), inner)
+        info.settle()
+        for routine in frame.home.routines:
+            if routine.owner is info:
+                routine.host = self.host_reason(routine)
+        return ClassOf(info)
+
+    def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
+        """Call a class: its __init__ learns from the arguments."""
+        instance = self.fresh(info)
+        member = info.find("__init__")
+        if member is not None and type(member[0]) is Call:
+            self.call(member[0].routine, instance, args, keywords, at, frame)
+            return instance
+        fields = [name for name, value in info.members.items() if type(value) is not Call]
+        for name, value in [*zip(fields, args, strict=False), *keywords.items()]:
+            if value is not UNKNOWN and name:
+                self.learn(info, name, value)
+        return instance
+
+    def fresh(self, info: ClassInfo) -> Value:
+        return Instance(info)
+
+    def learn(self, info: ClassInfo, name: str, value: Value) -> None:
+        """An attribute was assigned; in a module, parameters and buffers move to the device with it."""
+        self.look_again(info.learn(name, value))
+
+    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+        """register_buffer and its kin: the attribute moves with the module."""
+        value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
+        moved = [option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option for option in options(value)]
+        self.learn(info, str(args[0].value) if type(args[0]) is Const else "", moved[0] if len(moved) == 1 else Union(tuple(moved)))
+        return NONE
+
+    # -- calls --------------------------------------------------------------------------------
+
+    def call(self, routine: Routine, receiver: Value | None, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
+        """Call a function of the project: it learns from these arguments, and we from what it returns."""
+        frame.routine.calls.setdefault(routine, []).append((at, frame.context))
+        given = [receiver, *args] if receiver is not None else args
+        if not frame.quiet and parameters.learn(routine, given, keywords, receiver is not None) and routine.runs:
+            self.look_again((routine,))
+        if not routine.runs:
+            if routine.home.top is None:
+                self.open(routine.home)
+            self.run(routine)
+        routine.readers.add(frame.routine)
+        if routine.returned is None:
+            return parameters.declared(frame, routine)
+        return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
+
+
+__all__ = ["BUILTINS", "Host", "Unknown", "Why", "World"]

@@ -1,0 +1,226 @@
+"""Names in, what they stand for out: imports, torch's rows, types, host libraries, and what usage tells of a name."""
+
+from __future__ import annotations
+
+import builtins
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Seq, Tensor, Unknown, Value, Why
+from syncguard.pack import Pack
+from syncguard.places import Places, matches
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.terms import Op
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+
+BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
+CONSTANTS: dict[str, Value] = {"typing.TYPE_CHECKING": FALSE, "builtins.__debug__": TRUE}
+
+
+class Names:
+    """The part of the world that answers questions about names."""
+
+    def __init__(self, pack: Pack, places: Places, version: str) -> None:
+        self.pack, self.places = pack, places
+        self.version = _number(version or "99")
+        self.homes: dict[str, Home] = {}
+        self.infos: dict[int, ClassInfo] = {}
+        self._ops: dict[str, Op | None] = {}
+        self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
+        self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
+        self.properties = frozenset(places.tables["evidence"]["properties"])
+        self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
+        self.registrars = frozenset(places.tables["modules"]["registrars"])
+
+    # -- rows ---------------------------------------------------------------------------------
+
+    def op(self, name: str) -> Op | None:
+        try:
+            return self._ops[name]
+        except KeyError:
+            found = self._ops[name] = self.pack.op(name)
+            return found
+
+    def row(self, name: str) -> Op:
+        """A row that inference cannot do without."""
+        found = self.op(name)
+        return found if found is not None else Op(name, ("self",), "tensor")
+
+    def is_property(self, op: Op) -> bool:
+        return op.name in self.properties
+
+    def in_version(self, since: str, until: str) -> bool:
+        return (not since or self.version >= _number(since)) and (not until or self.version < _number(until))
+
+    def silent(self, tensors: list[Tensor], why: Why) -> Value:
+        """The result of an op whose row does not tell: computed from tensors, no more."""
+        return Unknown(why) if tensors else UNKNOWN
+
+    # -- names --------------------------------------------------------------------------------
+
+    def builtin(self, name: str) -> Value:
+        return BUILTINS.get(name, UNKNOWN)
+
+    def bring(self, frame: Frame, bound: str, module: str, name: str, level: int) -> None:
+        """Bind an import."""
+        full = absolute(frame.home, module, level)
+        if name == "*":
+            home = self.homes.get(full)
+            if home is not None:
+                self.open(home)  # type: ignore[attr-defined]
+                for key, value in home.env.items():
+                    if not key.startswith("_") and "." not in key:
+                        frame.env[key] = value
+            return
+        dotted = f"{full}.{name}" if name else full
+        frame.env[bound] = self.resolved(dotted)
+
+    def resolved(self, dotted: str) -> Value:
+        """The value of a dotted name: the project's own, a constant, a dtype, or the name itself."""
+        constant = CONSTANTS.get(dotted)
+        if constant is not None:
+            return constant
+        module, _, name = dotted.rpartition(".")
+        home = self.homes.get(module)
+        if home is not None and f"{module}.{name}" not in self.homes:
+            self.open(home)  # type: ignore[attr-defined]
+            held = home.env.get(name)
+            if held is not None:
+                return held
+        dtype = self.dtypes.get(dotted)
+        return Host(f"dtype:{dtype}") if dtype else Named(dotted)
+
+    def decorator_name(self, node: Node, frame: Frame) -> str:
+        from syncguard.infer.evaluate import quiet_value
+
+        value = quiet_value(node.fn if type(node) is core.Call else node, frame)
+        return value.name if type(value) is Named else ""
+
+    def is_subclass(self, name: str, of: str) -> bool:
+        seen = 0
+        while name and seen < 20:
+            if name == of:
+                return True
+            name, seen = self.pack.base(name) or "", seen + 1
+        return False
+
+    def is_module_class(self, name: str) -> bool:
+        return self.is_subclass(name, "torch.nn.Module")
+
+    def is_tensor_type(self, name: str) -> bool:
+        return name in self.places.tables["types"]["tensor"]
+
+    def is_type_test(self, name: str) -> bool:
+        return name in self.places.tables["types"]["tests"]
+
+    def guard(self, name: str, outcome: bool) -> bool:
+        """Whether this callable or flag, when it answers so, says that code does not run eagerly on a device."""
+        return matches(self.places.tables["guards"]["true" if outcome else "false"], name)
+
+    def settled(self, test: Node, frame: Frame) -> bool:
+        """Whether a constant test may prune its other arm: only for constants that never change."""
+        inner = test.args[0] if type(test) is core.Do and test.args else test
+        if type(inner) is core.Const:
+            return True
+        return type(inner) in (core.Name, core.Attr) and (inner.id if type(inner) is core.Name else inner.name) in ("TYPE_CHECKING", "__debug__")  # type: ignore[attr-defined]
+
+    def host_library(self, name: str) -> str:
+        """'array' or 'object' when the name belongs to a library that computes on the host."""
+        root = name.partition(".")[0]
+        for kind in ("array", "object"):
+            if root in self.places.tables["host"][f"{kind}_libraries"]:
+                return kind
+        return ""
+
+    def typed(self, name: str, device: str, why: Why) -> Value:
+        """The value that an imported type promises."""
+        for dtype, names in self.places.tables["tensor_types"].items():
+            if name in names:
+                return Tensor("" if dtype == "any" else dtype, device, why=why)
+        last = name.rpartition(".")[2]
+        if name in ("torch.device",):
+            return Host("device:assumed")
+        if name in ("torch.dtype",):
+            return Host("dtype")
+        library = self.host_library(name)
+        if library:
+            return Host("array" if last in ("ndarray", "NDArray", "ArrayLike") else "object")
+        if last in ("Any", "Callable", "Type", "TypeVar", "Self", "object") or not last[:1].isupper():
+            return UNKNOWN
+        op = self.op(name)
+        if op is not None and op.returns != "new":
+            return UNKNOWN
+        return Instance(None, name)
+
+    # -- usage --------------------------------------------------------------------------------
+
+    def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
+        """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
+        node = frame.routine.node
+        uses = node.uses.get(path)  # type: ignore[union-attr]
+        if not uses:
+            return None
+        proof = uses & self.tensor_only
+        if proof:
+            return Tensor(device=self.place(frame.routine), sure=False, why=Why(f"use:{min(proof)}", at))
+        for use in uses:
+            if use.startswith("(0"):
+                callee = use[2:]
+                head, _, rest = callee.partition(".")
+                value = frame.lookup(head)
+                if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
+                    op = self.op(f"{value.name}.{rest}")
+                    if op is not None and op.args[:1] in (("input",), ("self",), ("x",)) and op.returns.startswith("tensor") and "factory" not in op.returns:
+                        return Tensor(device=self.place(frame.routine), sure=False, why=Why(f"passed:{callee}", at))
+        return None
+
+    def place(self, routine: Routine) -> str:
+        """Where tensors of unknown origin are in this routine."""
+        return "host" if routine.host else "assumed"
+
+    def host_reason(self, routine: Routine) -> str:
+        """Why a routine's tensors are on the host: it is a dataset's, a collate function's."""
+        owner = routine.owner
+        if owner is not None and not owner.is_module:
+            for name in owner.external():
+                if any(self.is_subclass(name, base) or matches((base,), name) for base in self.places.tables["host"]["classes"]):
+                    return f"`{owner.name}` is a {name.rpartition('.')[2]}"
+            if self.places.is_("host", "class_names", owner.name):
+                return f"`{owner.name}` prepares data on the host"
+        name = routine.qualname.rpartition(".")[2]
+        if self.places.is_("host", "functions", name) and not (owner is not None and owner.is_module):
+            return f"`{name}` prepares data on the host"
+        return ""
+
+
+def absolute(home: Home, module: str, level: int) -> str:
+    """The full name of a module imported with leading dots."""
+    if not level:
+        return module
+    parts = home.name.split(".")
+    base = parts[: len(parts) - (level - home.package)]
+    return ".".join([*base, module] if module else base)
+
+
+def module_name(path: str) -> tuple[str, bool]:
+    """A file's dotted name, by the packages around it, and whether it is a package itself."""
+    import os
+
+    pure = PurePath(path)
+    parts = [] if pure.stem == "__init__" else [pure.stem]
+    folder = os.path.dirname(os.path.abspath(path))
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, last = os.path.split(folder)
+        parts.insert(0, last)
+    return ".".join(parts) or pure.stem, pure.stem == "__init__"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+__all__ = ["Names", "Seq", "absolute", "module_name"]

@@ -1,0 +1,161 @@
+"""An op's `returns` and the arguments of a call in, the value of the call out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from syncguard.infer.conditions import MASKS, Arguments, device_of, sureness
+from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Seq, Tensor, Value, Why, options
+from syncguard.pack import Conditions, Result, results
+
+parsed = lru_cache(maxsize=None)(results)
+DIMS = ("dim", "axis", "dims", "axes")
+ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
+
+
+def result_of(name: str, returns: str, args: Arguments, why: Why) -> Value:
+    """The value that a call gives back, by its row."""
+    tensors = operands(args)
+    for conditions, shape in parsed(returns):
+        if _applies(conditions, args):
+            return build(name, shape, args, tensors, why)
+    return UNKNOWN
+
+
+def _applies(conditions: Conditions, args: Arguments) -> bool:
+    return not conditions or sureness(conditions, args) > 0
+
+
+def operands(args: Arguments) -> list[Tensor]:
+    """The tensors among the arguments, in order, with those in lists and tuples."""
+    found: list[Tensor] = []
+    for value in args.values():
+        if type(value) is Tensor:
+            found.append(value)
+            continue
+        for option in options(value):
+            if type(option) is Tensor:
+                found.append(option)
+            elif type(option) is Seq:
+                found += [inner for item in (option.items or (option.element,)) for inner in options(item) if type(inner) is Tensor]
+    return found
+
+
+def common_device(tensors: list[Tensor], default: str) -> str:
+    """Where an operation on these runs: a 0-d host operand follows the others."""
+    devices = {tensor.device for tensor in tensors}
+    if not devices:
+        return default
+    for device in ("device", "assumed", "mixed"):
+        if device in devices:
+            return device
+    return "host"
+
+
+def promoted(args: Arguments) -> str:
+    """The common dtype class of all arguments, Python numbers included."""
+    best = ""
+    for value in args.values():
+        for option in options(value):
+            if type(option) is Tensor:
+                dtype = option.dtype
+                if dtype == "":
+                    return ""
+            else:
+                literal = option.value if type(option) is Const else None
+                kind = option.kind if type(option) is Host else type(literal).__name__ if literal is not None else ""
+                dtype = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}.get(kind, "")
+                if dtype == "":
+                    continue
+            if best == "" or ORDER.get(dtype, 0) > ORDER.get(best, 0):
+                best = dtype
+    return best
+
+
+def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    match shape.kind:
+        case "tensor":
+            return _tensor(shape, args, tensors, why)
+        case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
+            return Host(shape.kind, why if tensors else None)
+        case "none":
+            return NONE
+        case "self":
+            first = next(iter(args.named.values()), UNKNOWN)
+            return first
+        case "device":
+            there = tensors[0].device if tensors else next((d for value in args.values() if (d := device_of(value))), "assumed")
+            return Host(f"device:{there}")
+        case "tuple":
+            return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]))
+        case "named":
+            return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]), names=tuple([key for key, _ in shape.parts]))
+        case "list":
+            return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
+        case "new":
+            return Instance(None, name, common_device(tensors, "assumed"), dict(args.named))
+    return UNKNOWN
+
+
+def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
+    first = tensors[0] if tensors else None
+    return Tensor(
+        _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, first),
+        why=why, sure=not tensors or all(t.sure for t in tensors),
+        pinned=bool(args.get("pin_memory")) and device_true(args.get("pin_memory")),
+    )  # fmt: skip
+
+
+def device_true(value: Value | None) -> bool:
+    return type(value) is Const and value.value is True
+
+
+def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
+    given = args.get("dtype")
+    if given is not None:
+        named = dtype_of(given)
+        if named:
+            return named
+    match rule:
+        case "promote":
+            return promoted(args)
+        case "count":
+            return "" if first is None else "int" if first.dtype in (*MASKS, "int") else first.dtype
+        case "":
+            return first.dtype if first is not None else ""
+    return rule
+
+
+def dtype_of(value: Value) -> str:
+    """The class of a dtype argument: `torch.bool` is bool, `torch.int64` int."""
+    for option in options(value):
+        if type(option) is Host and option.kind.startswith("dtype:"):
+            return option.kind[6:]
+    return ""
+
+
+def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
+    if rule == "host":
+        return "host"
+    asked = args.get("device")
+    if asked is not None:
+        places = {device_of(option) for option in options(asked)} - {""}
+        if places:
+            return next(iter(places)) if len(places) == 1 else "mixed" if "host" in places else "assumed"
+    if rule == "factory":
+        if asked is not None and not (type(asked) is Const and asked.value is None):
+            return "assumed"
+        return args.default_device
+    if rule == "device":
+        return "assumed"
+    return common_device(tensors, "assumed")
+
+
+def _rank(rule: str, args: Arguments, first: Tensor | None) -> int:
+    if rule == "reduce":
+        dims = [args.get(name) for name in DIMS]
+        return 0 if all(dim is None or (type(dim) is Const and dim.value is None) for dim in dims) else -1
+    if rule == "samerank":
+        return first.rank if first is not None else -1
+    return int(rule[0]) if rule else -1
+

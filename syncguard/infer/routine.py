@@ -1,0 +1,134 @@
+"""A function being analyzed: Routine holds what is known of it for good, Frame one run through its body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from syncguard.infer.values import UNKNOWN, Value, Why, join
+from syncguard.read.core import At, Function, Module, Node
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+    from syncguard.infer.project import World
+
+Env = dict[str, Value]
+
+
+class Home:
+    """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
+
+    __slots__ = ("classes", "core", "env", "name", "package", "path", "routines", "top")
+
+    def __init__(self, path: str, name: str, core: Module, package: bool = False) -> None:
+        self.path, self.name, self.core, self.package = path, name, core, package
+        self.env: Env = {}
+        self.routines: list[Routine] = []
+        self.classes: list[ClassInfo] = []
+        self.top: Routine | None = None
+
+
+class Step:
+    """A loop around a place: where it stands and why it runs once per step ('' for an ordinary loop)."""
+
+    __slots__ = ("at", "reason")
+
+    def __init__(self, at: At, reason: str) -> None:
+        self.at, self.reason = at, reason
+
+
+class Context:
+    """What surrounds a place inside its function: loops, the gate that makes it rare, and whether it only runs on a failure."""
+
+    __slots__ = ("failing", "gate", "loops")
+
+    def __init__(self, loops: tuple[Step, ...] = (), gate: str = "", failing: bool = False) -> None:
+        self.loops, self.gate, self.failing = loops, gate, failing
+
+
+class Sighting:
+    """A sync as inference first sees it; `tell` makes a Sync of it."""
+
+    __slots__ = ("at", "context", "hazard", "op", "operand", "sure", "why")
+
+    def __init__(self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context) -> None:
+        self.at, self.op, self.hazard, self.operand, self.why, self.sure, self.context = at, op, hazard, operand, why, sure, context
+
+
+class Routine:
+    """A function, method, lambda or the top level of a file, with the facts that callers and runs have added so far."""
+
+    __slots__ = (
+        "calls", "closure", "home", "host", "node", "owner", "qualname", "readers", "returned", "runs", "running", "seen", "sightings", "yielded",
+    )  # fmt: skip
+
+    def __init__(self, node: Function | Module, home: Home, owner: ClassInfo | None, qualname: str, closure: tuple[Env, ...] = ()) -> None:
+        self.node, self.home, self.owner, self.qualname, self.closure = node, home, owner, qualname, closure
+        self.seen: dict[str, Value] = {}
+        self.returned: Value | None = None
+        self.yielded: Value | None = None
+        self.sightings: dict[tuple[At, str], Sighting] = {}
+        self.calls: dict[Routine, list[tuple[At, Context]]] = {}
+        self.readers: set[Routine] = set()
+        self.runs = 0
+        self.running = False
+        self.host = ""  # why its tensors are on the host, if they are
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+
+class Frame:
+    """One run through a routine's body. `env` is None where control cannot be."""
+
+    __slots__ = ("breaks", "context", "continues", "emitted", "env", "home", "outer", "quiet", "returned", "routine", "world", "yielded")
+
+    def __init__(self, world: World, routine: Routine, env: Env) -> None:
+        self.world, self.routine, self.home, self.env = world, routine, routine.home, env
+        self.outer = routine.closure
+        self.context = Context()
+        self.quiet = 0
+        self.returned: Value | None = None
+        self.yielded: Value | None = None
+        self.breaks: list[Env] = []
+        self.continues: list[Env] = []
+        self.emitted: list[Sighting] = []
+
+    def lookup(self, name: str) -> Value:
+        value = self.env.get(name)
+        if value is not None:
+            return value
+        for env in self.outer:
+            value = env.get(name)
+            if value is not None:
+                return value
+        value = self.home.env.get(name)
+        if value is not None:
+            return value
+        return self.world.builtin(name)
+
+    def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
+        """Record that the host may wait at this place."""
+        if self.quiet or not sure:
+            return
+        sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)  # type: ignore[attr-defined]
+        self.emitted.append(sighting)
+        key = (at, hazard)
+        known = self.routine.sightings.get(key)
+        if known is None or known.sure < sure:
+            self.routine.sightings[key] = sighting
+
+    def give(self, value: Value) -> None:
+        self.returned = value if self.returned is None else join(self.returned, value)
+
+    def surround(self, **changes: Any) -> Context:
+        """Change what surrounds the places to come; returns what to put back."""
+        before = self.context
+        self.context = Context(
+            changes.get("loops", before.loops), changes.get("gate", before.gate) or before.gate, changes.get("failing", before.failing)
+        )
+        return before
+
+
+def unreached(value: Value | None) -> Value:
+    return UNKNOWN if value is None else value

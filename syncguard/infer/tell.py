@@ -1,0 +1,92 @@
+"""A sighting and the text it was seen in, a Sync out: places in characters, and the because chain as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.values import Why
+from syncguard.read.core import At
+from syncguard.terms import Confidence, Fact, Site, Sync
+
+SURENESS: dict[int, Confidence] = {1: "possible", 2: "likely", 3: "certain"}
+LONGEST = 60
+FACTS = 6
+
+
+def sync_of(sighting: Sighting, routine: Routine, lines: Sequence[str]) -> Sync:
+    """What a person is told of one sighting."""
+    path = routine.home.path
+    return Sync(
+        site(path, sighting.at, lines), sighting.op, sighting.hazard,
+        snippet(sighting.operand, lines) if sighting.operand else "",
+        because(sighting.why, lines, path), SURENESS[sighting.sure], routine.qualname,
+        bool(sighting.context.loops), sighting.context.gate,
+    )  # fmt: skip
+
+
+def site(path: str, at: At, lines: Sequence[str]) -> Site:
+    """A place as people count: lines and columns from 1, in characters."""
+    return Site(path, at[0], _characters(lines, at[0], at[1]) + 1, at[2], _characters(lines, at[2], at[3]) + 1)
+
+
+def _characters(lines: Sequence[str], line: int, byte: int) -> int:
+    if line > len(lines):
+        return byte
+    text = lines[line - 1]
+    return byte if text.isascii() else len(text.encode()[:byte].decode(errors="replace"))
+
+
+def snippet(at: At, lines: Sequence[str]) -> str:
+    """The source at a place, on one line and not too long."""
+    if at[0] > len(lines):
+        return ""
+    if at[0] == at[2]:
+        text = lines[at[0] - 1]
+        text = text[at[1] : at[3]] if text.isascii() else text.encode()[at[1] : at[3]].decode(errors="replace")
+    else:
+        first, last = lines[at[0] - 1], lines[min(at[2], len(lines)) - 1]
+        parts = [first.encode()[at[1] :].decode(errors="replace"), *lines[at[0] : at[2] - 1], last.encode()[: at[3]].decode(errors="replace")]
+        text = " ".join(part.strip() for part in parts)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def because(why: Why | None, lines: Sequence[str], path: str) -> tuple[Fact, ...]:
+    """The chain of reasons, the first cause first; a long one keeps its ends."""
+    facts: list[Fact] = []
+    seen: set[tuple[At, str]] = set()
+    while why is not None and len(seen) < 60:
+        if (why.at, why.text) not in seen:
+            seen.add((why.at, why.text))
+            fact = Fact(sentence(why, lines), why.at[0], why.path)
+            if not facts or facts[-1].text != fact.text:
+                facts.append(fact)
+        why = why.parent
+    facts.reverse()
+    return tuple(facts) if len(facts) <= FACTS else (*facts[:2], *facts[-(FACTS - 2) :])
+
+
+def sentence(why: Why, lines: Sequence[str]) -> str:
+    """One reason in words."""
+    source = snippet(why.at, lines) if not why.path else ""
+    kind, _, detail = why.text.partition(":")
+    match kind:
+        case "parameter":
+            return f"`{source}` is declared to be a tensor"
+        case "annotation":
+            return f"`{source}` is the declared type"
+        case "forward":
+            return f"`{source}` is a parameter of `forward`, which is given tensors"
+        case "use":
+            return f"`{source}` is used as only a tensor can be" + (f": it is asked for `.{detail}`" if detail else "")
+        case "passed":
+            return f"`{source}` is given to `{detail}`, which takes a tensor"
+        case "iterate":
+            return "iterating over a tensor gives tensors"
+        case "computed":
+            return f"`{source}` is computed from tensors"
+        case "module":
+            return f"`{source}` calls a module with tensors"
+        case "isinstance":
+            return f"`{source}` was tested to be a tensor"
+    return f"`{source}` is a tensor: the result of `{why.text}`" if source else f"a tensor: the result of `{why.text}`"

@@ -1,0 +1,305 @@
+"""The kinds of Value, and their lattice: `join` is what two paths agree on, `same` tells when a loop has settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from syncguard.terms import Value
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+    from syncguard.infer.routine import Routine
+
+# Devices: "device" is shown to be the accelerator, "assumed" taken to be, "host" shown to be the CPU, "mixed" one or the other by path.
+DEVICES = ("device", "assumed", "host", "mixed")
+
+
+class Why:
+    """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
+
+    __slots__ = ("at", "parent", "path", "text")
+
+    def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
+        self.text, self.at, self.parent, self.path = text, at, parent, path
+
+
+class Unknown(Value):
+    """Nothing known, and quiet. With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not."""
+
+    __slots__ = ("weak",)
+
+    def __init__(self, weak: Why | None = None) -> None:
+        self.weak = weak
+
+
+UNKNOWN = Unknown()
+
+
+class Tensor(Value):
+    """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether we are sure that it is one."""
+
+    __slots__ = ("device", "dtype", "pending", "pinned", "rank", "sure", "why")
+
+    def __init__(
+        self, dtype: str = "", device: str = "assumed", rank: int = -1, *, sure: bool = True, why: Why | None = None, pinned: bool = False, pending: Why | None = None
+    ) -> None:
+        self.dtype, self.device, self.rank, self.sure, self.why, self.pinned = dtype, device, rank, sure, why, pinned
+        self.pending = pending  # the copy to the host that may not have landed yet
+
+    @property
+    def on_device(self) -> bool:
+        return self.device != "host"
+
+    def but(self, **changes: Any) -> Tensor:
+        new = Tensor(self.dtype, self.device, self.rank, sure=self.sure, why=self.why, pinned=self.pinned, pending=self.pending)
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
+
+
+class Const(Value):
+    """A literal on the host: None, a bool, a number, a string."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
+
+
+class Host(Value):
+    """A value on the host that is no tensor: int float bool str number size array device dtype object. `read` tells which device value it was read from."""
+
+    __slots__ = ("kind", "read")
+
+    def __init__(self, kind: str, read: Why | None = None) -> None:
+        self.kind, self.read = kind, read
+
+
+class Seq(Value):
+    """A tuple, list, set or iterator: its items where their number is known, else what they all are."""
+
+    __slots__ = ("element", "items", "kind", "names")
+
+    def __init__(self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()) -> None:
+        self.kind, self.items, self.names = kind, items, names
+        self.element = join_all(items) if items else element
+
+
+class Table(Value):
+    """A dict: the values under literal keys, and what the others are."""
+
+    __slots__ = ("element", "items", "keys")
+
+    def __init__(self, items: dict[Any, Value], element: Value = UNKNOWN, keys: Value = UNKNOWN) -> None:
+        self.items, self.element, self.keys = items, element, keys
+
+
+class Named(Value):
+    """Something imported, by its dotted name: `torch.nn.functional.relu`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Call(Value):
+    """A function of the project, bound to a receiver or not; `given` are arguments that functools.partial holds."""
+
+    __slots__ = ("given", "receiver", "routine")
+
+    def __init__(self, routine: Routine, receiver: Value | None = None, given: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]] | None = None) -> None:
+        self.routine, self.receiver, self.given = routine, receiver, given
+
+
+class Bound(Value):
+    """A method of something that is not of the project: a tensor's, a list's, a module's."""
+
+    __slots__ = ("name", "of")
+
+    def __init__(self, of: Value, name: str) -> None:
+        self.of, self.name = of, name
+
+
+class ClassOf(Value):
+    """A class of the project."""
+
+    __slots__ = ("info",)
+
+    def __init__(self, info: ClassInfo) -> None:
+        self.info = info
+
+
+class Instance(Value):
+    """An instance of a class of the project, or of an imported one by its dotted name."""
+
+    __slots__ = ("device", "info", "name", "settings")
+
+    def __init__(self, info: ClassInfo | None, name: str = "", device: str = "assumed", settings: dict[str, Value] | None = None) -> None:
+        self.info, self.name, self.device, self.settings = info, name, device, settings or {}
+
+
+class Union(Value):
+    """One of several."""
+
+    __slots__ = ("options",)
+
+    def __init__(self, options: tuple[Value, ...]) -> None:
+        self.options = options
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    return value.options if type(value) is Union else (value,)
+
+
+def tensor_in(value: Value) -> Tensor | None:
+    """The tensor that this value is or may be."""
+    if type(value) is Tensor:
+        return value
+    if type(value) is Union:
+        for option in value.options:
+            if type(option) is Tensor:
+                return option
+    return None
+
+
+def without(value: Value, unwanted: Any) -> Value:
+    """The value less the options that `unwanted` says yes to; UNKNOWN where none is left."""
+    kept = tuple([option for option in options(value) if not unwanted(option)])
+    return kept[0] if len(kept) == 1 else Union(kept) if kept else UNKNOWN
+
+
+def kind_of(value: Value) -> str:
+    """The host kind of a literal."""
+    literal = value.value if type(value) is Const else None
+    return {bool: "bool", int: "int", float: "float", str: "str", type(None): "none"}.get(type(literal), "object")
+
+
+def join_devices(a: str, b: str) -> str:
+    if a == b:
+        return a
+    return "assumed" if {a, b} == {"device", "assumed"} else "mixed"
+
+
+def meet(a: Value, b: Value) -> Value | None:
+    """One value of the same kind that covers both, or None where only a Union does."""
+    kind, other = type(a), type(b)
+    if kind is other:
+        match a, b:
+            case Tensor(), Tensor():
+                return Tensor(
+                    a.dtype if a.dtype == b.dtype else "", join_devices(a.device, b.device), a.rank if a.rank == b.rank else -1,
+                    sure=a.sure and b.sure, why=a.why or b.why, pinned=a.pinned and b.pinned, pending=a.pending or b.pending,
+                )  # fmt: skip
+            case Const(), Const():
+                if type(a.value) is type(b.value) and a.value == b.value:
+                    return a
+                ka, kb = kind_of(a), kind_of(b)
+                return None if "none" in (ka, kb) else numbers(ka, kb, None)
+            case Host(), Host():
+                return numbers(a.kind, b.kind, a.read or b.read)
+            case Unknown(), Unknown():
+                return a if a.weak else b
+            case Seq(), Seq() if a.kind == b.kind:
+                if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+                    return Seq(a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names)
+                if not a.items and a.items is not None:
+                    return Seq(a.kind, None, b.element)
+                if not b.items and b.items is not None:
+                    return Seq(a.kind, None, a.element)
+                return Seq(a.kind, None, join(a.element, b.element))
+            case Table(), Table():
+                element = b.element if not a.items and a.element is UNKNOWN else a.element if not b.items and b.element is UNKNOWN else join(a.element, b.element)
+                return Table({k: join(a.items[k], b.items[k]) if k in a.items and k in b.items else a.items.get(k) or b.items[k] for k in {**a.items, **b.items}}, element, a.keys)
+            case Named(), Named():
+                return a if a.name == b.name else None
+            case Call(), Call():
+                return a if a.routine is b.routine else None
+            case ClassOf(), ClassOf():
+                return a if a.info is b.info else None
+            case Instance(), Instance():
+                return a if a.info is b.info and a.name == b.name else None
+            case Bound(), Bound():
+                return a if a.name == b.name and same(a.of, b.of) else None
+    if kind is Const and other is Host and a.value is not None:  # type: ignore[attr-defined]
+        return numbers(kind_of(a), b.kind, b.read)  # type: ignore[attr-defined]
+    if kind is Host and other is Const and b.value is not None:  # type: ignore[attr-defined]
+        return numbers(a.kind, kind_of(b), a.read)  # type: ignore[attr-defined]
+    return None
+
+
+def numbers(a: str, b: str, read: Why | None) -> Host | None:
+    if a == b:
+        return Host(a, read)
+    return Host("number", read) if {a, b} <= {"int", "float", "bool", "number", "size"} else None
+
+
+def join(a: Value, b: Value) -> Value:
+    """What we know when the value is one or the other."""
+    if a is b:
+        return a
+    if type(a) is not Union and type(b) is not Union:
+        merged = meet(a, b)
+        return Union((a, b)) if merged is None else merged
+    merged_options: list[Value] = list(options(a))
+    for option in options(b):
+        for i, known in enumerate(merged_options):
+            merged = meet(known, option)
+            if merged is not None:
+                merged_options[i] = merged
+                break
+        else:
+            merged_options.append(option)
+    if len(merged_options) == 1:
+        return merged_options[0]
+    if len(merged_options) > 6:  # a wide union says little: keep what can wait, and that there is more
+        merged_options = [o for o in merged_options if type(o) in (Tensor, Const)][:3] + [UNKNOWN]
+    return Union(tuple(merged_options))
+
+
+def join_all(values: Any) -> Value:
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return UNKNOWN if result is None else result
+
+
+def same(a: Value, b: Value) -> bool:
+    """Equal in everything but the reasons."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    match a, b:
+        case Tensor(), Tensor():
+            return (a.dtype, a.device, a.rank, a.sure, a.pinned) == (b.dtype, b.device, b.rank, b.sure, b.pinned) and bool(a.pending) == bool(b.pending)
+        case Const(), Const():
+            return type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value)
+        case Host(), Host():
+            return a.kind == b.kind
+        case Unknown(), Unknown():
+            return bool(a.weak) == bool(b.weak)
+        case Seq(), Seq():
+            if a.kind != b.kind or (a.items is None) != (b.items is None):
+                return False
+            if a.items is None or b.items is None:
+                return same(a.element, b.element)
+            return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+        case Table(), Table():
+            return a.items.keys() == b.items.keys() and all(same(v, b.items[k]) for k, v in a.items.items()) and same(a.element, b.element)
+        case Named(), Named():
+            return a.name == b.name
+        case Call(), Call():
+            return a.routine is b.routine
+        case ClassOf(), ClassOf():
+            return a.info is b.info
+        case Instance(), Instance():
+            return a.info is b.info and a.name == b.name
+        case Bound(), Bound():
+            return a.name == b.name and same(a.of, b.of)
+        case Union(), Union():
+            return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
+    return False

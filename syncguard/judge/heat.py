@@ -1,0 +1,119 @@
+"""Routines and the calls between them in, how often each place runs out, with the shortest path that makes it hot."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from syncguard.infer.routine import Context, Routine
+from syncguard.places import Places, matches
+from syncguard.read import core
+from syncguard.terms import Fact, Heat
+
+
+@dataclass(frozen=True, slots=True)
+class Warmth:
+    """How often a routine runs, and the path that shows it."""
+
+    heat: Heat
+    path: tuple[Fact, ...] = ()
+
+
+def warmths(routines: Iterable[Routine], places: Places, hot: tuple[str, ...] = (), cold: tuple[str, ...] = (), decorator: Callable[[Routine], tuple[str, ...]] = lambda r: ()) -> dict[Routine, Warmth]:
+    """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
+    routines = list(routines)
+    found: dict[Routine, Warmth] = {}
+    queue: deque[Routine] = deque()
+    for routine in routines:
+        reason = root(routine, places, hot, cold, decorator)
+        if reason:
+            found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
+            queue.append(routine)
+    for routine in routines:
+        for callee, calls in routine.calls.items():
+            for at, context in calls:
+                step = next((loop.reason for loop in context.loops if loop.reason), "")
+                if step and not context.gate and not context.failing and callee not in found and not _named_cold(callee, places, cold):
+                    found[callee] = Warmth("hot", (Fact(step, context.loops[0].at[0], routine.home.path), Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)))
+                    queue.append(callee)
+    while queue:
+        routine = queue.popleft()
+        warmth = found[routine]
+        for callee, calls in routine.calls.items():
+            for at, context in calls:
+                if context.failing or callee is routine:
+                    continue
+                heat: Heat = "amortized" if context.gate or warmth.heat == "amortized" else "hot"
+                known = found.get(callee)
+                if known is None or (known.heat == "amortized" and heat == "hot"):
+                    if _constructor(callee):
+                        heat = "amortized" if heat == "amortized" else heat
+                    found[callee] = Warmth(heat, (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)))
+                    queue.append(callee)
+    for routine in routines:
+        if routine not in found:
+            found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+    return found
+
+
+def root(routine: Routine, places: Places, hot: tuple[str, ...], cold: tuple[str, ...], decorator: Callable[[Routine], tuple[str, ...]]) -> str:
+    """Why a routine runs at every step by itself; '' if it does not."""
+    name, owner = routine.name, routine.owner
+    if type(routine.node) is not core.Function or name == "<lambda>":
+        return ""
+    dotted = f"{owner.name}.{name}" if owner is not None else name
+    if matches(cold, name) or matches(cold, dotted):
+        return ""
+    if matches(hot, name) or matches(hot, dotted):
+        return f"`{dotted}` is named hot in the configuration"
+    if routine.host or test_file(routine, places):
+        return ""
+    if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
+        return f"`{dotted}` runs at every step"
+    if places.is_("hot", "methods", name):
+        return f"`{dotted}` runs at every step"
+    for used in decorator(routine):
+        if places.is_("hot", "decorators", used):
+            return f"`{dotted}` is given to `{used}`"
+    return ""
+
+
+def heat_of(context: Context, warmth: Warmth, routine: Routine, cold: bool) -> tuple[Heat, tuple[Fact, ...]]:
+    """The heat of one place in a routine."""
+    if context.failing:
+        return "cold", ()
+    step = next((loop for loop in context.loops if loop.reason), None)
+    base, path = warmth.heat, warmth.path
+    if step is not None and not cold:
+        base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
+    if context.gate and base in ("hot", "unknown"):
+        return "amortized", (*path, Fact(f"but only {context.gate}", 0))
+    return base, path
+
+
+def _constructor(routine: Routine) -> bool:
+    return routine.name in ("__init__", "__post_init__")
+
+
+def _named_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
+    return matches(cold, routine.name)
+
+
+def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
+    """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
+    if type(routine.node) is not core.Function:
+        return True
+    name = routine.name
+    dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
+    return bool(routine.host) or places.is_("cold", "functions", name) or matches(cold, name) or matches(cold, dotted) or test_file(routine, places)
+
+
+def test_file(routine: Routine, places: Places) -> bool:
+    pure = PurePath(routine.home.path)
+    return places.is_("cold", "files", pure.name) or "tests" in pure.parts[:-1]
+
+
+def line_of(routine: Routine) -> int:
+    return routine.node.at[0] if type(routine.node) is core.Function else 1

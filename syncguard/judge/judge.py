@@ -1,0 +1,52 @@
+"""Syncs in, findings out: a rule for each, its message, its heat, its level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from syncguard.infer.project import World
+from syncguard.infer.routine import Home, Routine, Sighting
+from syncguard.infer.tell import snippet, sync_of
+from syncguard.judge.heat import Warmth, heat_of, test_file
+from syncguard.pack import Pack
+from syncguard.terms import Finding, Sync
+
+LENGTH = 60
+
+
+def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], lines: Sequence[str]) -> tuple[Finding, ...]:
+    """The findings of one file, in order of place."""
+    found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
+    for routine in (*home.routines, *([home.top] if home.top else [])):
+        for sighting in routine.sightings.values():
+            finding = judged(sighting, routine, world, pack, warmth[routine], lines)
+            key = (sighting.at, finding.code)
+            found.setdefault(key, finding)
+    return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
+
+
+def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, lines: Sequence[str]) -> Finding:
+    """A rule meeting a sync."""
+    sync = sync_of(sighting, routine, lines)
+    rule = pack.by_hazard(sync.hazard)
+    heat, path = heat_of(sighting.context, warmth, routine, test_file(routine, world.places))
+    words = {"source": snippet(sighting.at, lines), "operand": sync.operand or snippet(sighting.at, lines), "op": shown(sync)}
+    return Finding(
+        sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),
+        sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
+    )  # fmt: skip
+
+
+PROTOCOLS = {
+    "torch.Tensor.__bool__": "bool()", "torch.Tensor.__getitem__": "indexing", "torch.Tensor.__setitem__": "item assignment", "torch.Tensor.__format__": "formatting",
+    "torch.Tensor.__index__": "indexing", "torch.Tensor.__contains__": "`in`",
+}  # fmt: skip
+
+
+def shown(sync: Sync) -> str:
+    """An op's name as people write it."""
+    name = PROTOCOLS.get(sync.op, sync.op)
+    return name.removeprefix("builtins.")
+
+
+__all__ = ["Callable", "findings_of"]

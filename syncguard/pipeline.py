@@ -1,0 +1,110 @@
+"""The whole of `check`: paths and a configuration in, a report out. Read this page first."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syncguard import house, pack, places
+from syncguard.config import Config
+from syncguard.infer.project import World
+from syncguard.infer.resolve import module_name
+from syncguard.infer.routine import Home, Routine
+from syncguard.judge.heat import Warmth, warmths
+from syncguard.judge.judge import findings_of
+from syncguard.pack import Pack
+from syncguard.read import allow
+from syncguard.read.find import find
+from syncguard.read.lower import Unreadable, lower
+from syncguard.read.source import FileNote, Source, decode, read
+from syncguard.selection import Selection, selection
+from syncguard.terms import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found: findings in order of path and place, a note on every file, how many functions there were and how many of them are hot."""
+
+    findings: tuple[Finding, ...]
+    files: tuple[FileNote, ...]
+    functions: int = 0
+    hot: int = 0
+    allowed: tuple[Finding, ...] = ()
+
+
+def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None) -> Report:
+    """Find the places where these files make the host wait."""
+    rules = pack.load(config.pack_folders)
+    wanted = selection(config, rules.rules)
+    found = find(paths, config)
+    sources = [decode(config.stdin_filename, stdin or "") if path == "-" else read(path) for path in found.paths]
+    with paused_collector():
+        homes, broken = lowered(sources)
+        world = inferred(homes, rules, config)
+        warmth = warmths((r for home in homes for r in routines(home)), world.places, config.hot, config.cold, lambda r: decorators(r, world))
+        findings: list[Finding] = list(broken)
+        allowed: list[Finding] = []
+        for home, source in homes.items():
+            kept, excused = settled(home, source, world, rules, warmth, wanted)
+            findings += kept
+            allowed += excused
+    notes = (*(source.note for source in sources), *found.notes)
+    functions = [r for home in homes for r in home.routines]
+    hot = sum(warmth[r].heat == "hot" for r in functions)
+    return Report(tuple(findings), notes, len(functions), hot, tuple(allowed))
+
+
+def lowered(sources: Sequence[Source]) -> tuple[dict[Home, Source], list[Finding]]:
+    """Every file that can be parsed as core; the others as findings."""
+    homes: dict[Home, Source] = {}
+    broken: list[Finding] = []
+    for source in sources:
+        if source.note.state == "broken":
+            broken.append(house.unreadable(source.path, source.note.reason))
+        if source.note.state != "read":
+            continue
+        try:
+            core = lower(source.text)
+        except Unreadable as fault:
+            broken.append(house.unreadable(source.path, fault.reason, fault.line, fault.column))
+            continue
+        name, package = module_name(source.path)
+        homes[Home(source.path, name, core, package)] = source
+    return homes, broken
+
+
+def inferred(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
+    """The world that these files make, run until nothing new is learnt."""
+    world = World(rules, places.load(pack._home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version)
+    for home in homes:
+        world.add(home)
+    world.infer(homes)
+    return world
+
+
+def settled(home: Home, source: Source, world: World, rules: Pack, warmth: dict[Routine, Warmth], wanted: Selection) -> tuple[list[Finding], list[Finding]]:
+    """The findings of a file that the user wants to see, and those that a comment allows."""
+    every = findings_of(home, world, rules, warmth, source.text.split("\n"))
+    outcome = allow.settle(source, every, rules.rules, wanted.codes_for(source.path))
+    return [f for f in (*outcome.kept, *outcome.notes) if wanted.shows(f)], [f for f in outcome.covered if wanted.shows(f)]
+
+
+def routines(home: Home) -> list[Routine]:
+    return [*home.routines, *([home.top] if home.top is not None else [])]
+
+
+def decorators(routine: Routine, world: World) -> tuple[str, ...]:
+    return ()
+
+
+class paused_collector:
+    """Everything here lives to the end, so the garbage collector would only walk it again and again."""
+
+    def __enter__(self) -> None:
+        self.was = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self.was:
+            gc.enable()

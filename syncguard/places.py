@@ -1,0 +1,45 @@
+"""rules/places.toml -> Places: which names run hot, cold or on the host, and what a name tells of a tensor."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Places:
+    """The tables of places.toml; `is_` matches a name against one of its lists."""
+
+    tables: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+    def is_(self, table: str, key: str, name: str) -> bool:
+        return matches(self.tables[table][key], name)
+
+    @cached_property
+    def loop_calls(self) -> frozenset[str]:
+        return frozenset(self.tables["hot"]["loop_calls"])
+
+
+@lru_cache(maxsize=None)
+def pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(p) for p in patterns) or r"(?!)")
+
+
+@lru_cache(maxsize=65536)
+def matches(patterns: tuple[str, ...], name: str) -> bool:
+    """Whether a name matches one of some shell patterns."""
+    return pattern(patterns).match(name) is not None
+
+
+def load(folder: Path) -> Places:
+    """Read places.toml and evidence.toml; they are ours and tested, so their faults are not reported prettily."""
+    tables = {}
+    for name in ("places.toml", "evidence.toml"):
+        with (folder / name).open("rb") as file:
+            tables.update(tomllib.load(file))
+    return Places({name: {key: tuple(value) if isinstance(value, list) else (value,) for key, value in table.items()} for name, table in tables.items()})

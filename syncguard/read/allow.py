@@ -1,0 +1,161 @@
+"""`# syncguard: allow[SG201] reason` comments -> which findings they cover, and what is wrong with the comments."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from syncguard import house
+from syncguard.config import like
+from syncguard.read.source import Source
+from syncguard.selection import expand
+from syncguard.terms import Finding, Rule, Site
+
+COMMENT = re.compile(r"#\s*syncguard:\s*(?P<verb>[\w-]+)\s*(?P<open>\[(?P<rules>[^\]#]*)(?P<close>\]?))?(?P<reason>.*)")
+VERBS = ("allow", "allow-file")
+# The parts of a compound statement that are statements themselves.
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """One comment: where it stands, the rules it names as they are written, its reason, and what is wrong with its form."""
+
+    site: Site
+    verb: str
+    words: tuple[str, ...]
+    reason: str
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The findings that no comment covers, those that one does, and findings about the comments themselves."""
+
+    kept: tuple[Finding, ...]
+    covered: tuple[Finding, ...] = ()
+    notes: tuple[Finding, ...] = ()
+
+
+def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule], active: frozenset[str]) -> Allowed:
+    """What the comments of a file leave of all its findings, before heat and confidence are looked at and before they are
+    moved into notebook cells. `active` are the codes that are on here: no comment is called unused for any other."""
+    if "syncguard:" not in source.text:
+        return Allowed(findings)
+    rules = tuple(rules)
+    allows = comments(source)
+    spans = statements(source.text) if allows else ()
+    reach = {allow: reached(allow, source, spans) for allow in allows}
+    kept, covered, used = apply(findings, reach, rules)
+    return Allowed(kept, covered, tuple(note for allow in allows for note in _notes(allow, reach, used, rules, active)))
+
+
+def apply(
+    findings: Iterable[Finding], reach: dict[Allow, tuple[Span, ...]], rules: tuple[Rule, ...]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...], frozenset[tuple[Allow, str]]]:
+    """The findings that no comment covers, those that one does, and the words of comments that were of use."""
+    codes = {word: expand(word, rules) for allow in reach for word in allow.words}
+    kept: list[Finding] = []
+    covered: list[Finding] = []
+    used: set[tuple[Allow, str]] = set()
+    for finding in findings:
+        words = {
+            (allow, word)
+            for allow, spans in reach.items()
+            if any(first <= finding.site.line <= last for first, last in spans)
+            for word in allow.words
+            if finding.code in codes[word]
+        }
+        used |= words
+        (covered if words else kept).append(finding)
+    return tuple(kept), tuple(covered), frozenset(used)
+
+
+def comments(source: Source) -> tuple[Allow, ...]:
+    """The comments that are ours, in order."""
+    import io
+    import tokenize
+
+    found: list[Allow] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+            if token.type == tokenize.COMMENT and (match := COMMENT.search(token.string)):
+                found.extend(_allow(source.path, match, *token.start))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # Such a file does not parse either, and that is reported.
+    return tuple(found)
+
+
+def statements(text: str) -> tuple[Span, ...]:
+    """The first and last line of each simple statement, and of what comes before the body of each compound one."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = (_span(node) for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case))
+    return tuple(sorted(set(found)))
+
+
+def reached(allow: Allow, source: Source, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The lines that a comment speaks for: its statement's; from lines of its own, those of the statement directly below."""
+    if allow.fault:
+        return ()
+    if allow.verb == "allow-file":
+        return ((1, source.text.count("\n") + 1),)
+    line, lines = allow.site.line, source.text.split("\n")
+    if around := tuple(span for span in spans if span[0] <= line <= span[1]):
+        return around
+    while line <= len(lines) and lines[line - 1].lstrip().startswith("#"):
+        line += 1
+    return tuple(span for span in spans if span[0] == line)
+
+
+def _span(node: ast.AST) -> Span:
+    parts: list[ast.AST] = [node]
+    if any(getattr(node, name, None) for name in BODIES):
+        fields = (value for name, value in ast.iter_fields(node) if name not in BODIES)
+        values = (item for value in fields for item in (value if isinstance(value, list) else [value]))
+        parts = [inner for value in values if isinstance(value, ast.AST) for inner in ast.walk(value)]
+    ends = [line for part in parts if (line := getattr(part, "end_lineno", None))]
+    begins = [line for part in (node, *parts) if (line := getattr(part, "lineno", None))]
+    return min(begins), max(*ends, getattr(node, "lineno", 0), 0)
+
+
+def _allow(path: str, match: re.Match[str], line: int, column: int) -> Iterator[Allow]:
+    verb = match["verb"]
+    start = column + match.start() + 1
+    site = Site(path, line, start, line, start + len(match[0].rstrip()))
+    words = tuple(dict.fromkeys(word for word in re.split(r"[\s,]+", match["rules"] or "") if word))
+    reason = re.split(r"\s#\s", match["reason"])[0].strip(" \t:-")
+    if verb in VERBS:
+        closed = "" if match["close"] or not match["open"] else "its bracket is not closed"
+        yield Allow(site, verb, words, reason, closed or ("" if words else "it names no rule"))
+    elif match["open"]:
+        yield Allow(site, verb, words, reason, f"`{verb}` is not understood{like(verb, VERBS)}")
+    # Anything else after the colon is prose.
+
+
+def _notes(
+    allow: Allow,
+    reach: dict[Allow, tuple[Span, ...]],
+    used: frozenset[tuple[Allow, str]],
+    rules: tuple[Rule, ...],
+    active: frozenset[str],
+) -> Iterator[Finding]:
+    if allow.fault:
+        yield house.finding("SG003", allow.site, reason=allow.fault)
+        return
+    names = [name for rule in rules for name in (rule.code, rule.name)]
+    for word in allow.words:
+        codes = expand(word, rules)
+        if not codes:
+            yield house.finding("SG003", allow.site, reason=f"there is no rule `{word}`{like(word, names)}")
+        elif reach[allow] and codes & active and (allow, word) not in used:
+            yield house.finding("SG001", allow.site, word=word)
+    if not reach[allow]:
+        yield house.finding("SG002", allow.site)
+    if not allow.reason:
+        yield house.finding("SG004", allow.site)

@@ -1,0 +1,110 @@
+"""A notebook's JSON -> one Python text and where each cell begins in it; and findings back into their cells."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from bisect import bisect_right
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from syncguard.terms import Edit, Fact, Finding, Site
+
+if TYPE_CHECKING:
+    from syncguard.read.source import Source
+
+# The cell magics whose body is Python that runs here; any other hands the cell to something else.
+PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%python3", "%%pypy")
+MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$")
+ASSIGNED = re.compile(r"^(\s*[\w.,\s\[\]]+=\s*)[%!].*$")
+
+
+class NotANotebook(Exception):
+    """A notebook that cannot be read, and why."""
+
+
+class NotPython(Exception):
+    """A notebook in another language."""
+
+
+def joined(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The code cells as one text, magics blanked, and the number and first line of each cell."""
+    parts: list[str] = []
+    cells: list[tuple[int, int]] = []
+    line = 1
+    for number, code in _code_cells(text):
+        plain = _python(code)
+        parts.append(plain + "\n")
+        cells.append((number, line))
+        line += plain.count("\n") + 1
+    return "".join(parts), tuple(cells)
+
+
+def in_cells(source: Source, finding: Finding) -> Finding:
+    """The finding with its places said as `notebook.ipynb:cell N` and lines within the cell; others are returned as they are."""
+    if not source.cells:
+        return finding
+    edits = tuple(Edit(_site(source, edit.site), edit.text) for edit in finding.fix)
+    because, hot = _facts(source, finding.because), _facts(source, finding.hot_path)
+    return replace(finding, site=_site(source, finding.site), because=because, hot_path=hot, fix=edits)
+
+
+def _site(source: Source, site: Site) -> Site:
+    if site.path != source.path:
+        return site
+    cell, first = _cell(source, site.line)
+    path = f"{site.path}:cell {cell}"
+    return Site(path, site.line - first + 1, site.column, site.end_line - first + 1, site.end_column)
+
+
+def _facts(source: Source, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    return tuple(_fact(source, fact) if fact.path in ("", source.path) else fact for fact in facts)
+
+
+def _fact(source: Source, fact: Fact) -> Fact:
+    cell, first = _cell(source, fact.line)
+    return Fact(fact.text, fact.line - first + 1, f"{source.path}:cell {cell}")
+
+
+def _cell(source: Source, line: int) -> tuple[int, int]:
+    return source.cells[max(bisect_right(source.cells, line, key=lambda cell: cell[1]) - 1, 0)]
+
+
+def _code_cells(text: str) -> list[tuple[int, str]]:
+    """The code cells, numbered from 1 among all cells."""
+    try:
+        book = json.loads(text)
+        cells = book["cells"]
+        meta: dict[str, Any] = book.get("metadata", {})
+        language = meta.get("language_info", {}).get("name") or meta.get("kernelspec", {}).get("language") or "python"
+        found = [(n, "".join(cell["source"])) for n, cell in enumerate(cells, 1) if cell["cell_type"] == "code"]
+    except (ValueError, RecursionError) as fault:
+        raise NotANotebook(f"is not a notebook: {fault}") from None
+    except (KeyError, TypeError, AttributeError):
+        raise NotANotebook("is not a notebook in format 4") from None
+    if str(language).lower() not in ("python", "ipython", "python3"):
+        raise NotPython(f"a notebook in {language}")
+    return [(number, code.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")) for number, code in found]
+
+
+def _python(code: str) -> str:
+    """The cell as Python, line for line: what IPython would take for itself does nothing."""
+    first = code.lstrip().partition("\n")[0]
+    if first.startswith("%%") and not first.startswith(PYTHON_MAGICS):
+        return "\n" * code.count("\n")
+    # A line that begins with `%` may continue an expression, so what parses is left alone.
+    if not any(mark in code for mark in "%!?") or _parses(code):
+        return code
+    return "\n".join(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", line)) for line in code.split("\n"))
+
+
+def _parses(code: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -1,0 +1,97 @@
+"""Config and the rules there are -> Selection: which findings the user wants to see, file by file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from syncguard.config import Config, ConfigError, like
+from syncguard.house import CODES, HOUSE
+from syncguard.terms import Finding, Rule
+
+HEATS = {
+    "hot": frozenset({"hot"}),
+    "unknown": frozenset({"hot", "unknown"}),
+    "amortized": frozenset({"hot", "unknown", "amortized"}),
+    "all": frozenset({"hot", "unknown", "amortized", "cold"}),
+}
+CONFIDENCES = {
+    "certain": frozenset({"certain"}),
+    "likely": frozenset({"certain", "likely"}),
+    "possible": frozenset({"certain", "likely", "possible"}),
+}
+BREAKS = ("capture", "compile")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The codes that are on, what is ignored under which paths, and the heats and confidences to show."""
+
+    codes: frozenset[str]
+    heats: frozenset[str]
+    confidences: frozenset[str]
+    root: str
+    ignored: tuple[tuple[Callable[[str], bool], frozenset[str]], ...] = ()
+
+    def codes_for(self, path: str) -> frozenset[str]:
+        """The codes that are on in one file."""
+        relative = below(self.root, path) if self.ignored else ""
+        return self.codes.difference(*(codes for matches, codes in self.ignored if matches(relative)))
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether the user wants to see a finding."""
+        if finding.code not in self.codes_for(finding.site.path):
+            return False
+        return finding.code in CODES or (finding.heat in self.heats and finding.confidence in self.confidences)
+
+
+def selection(config: Config, rules: Iterable[Rule]) -> Selection:
+    """What a configuration selects of these rules. Raises ConfigError for a rule that does not exist."""
+    rules = tuple(rules)
+    known = (*rules, *HOUSE)
+
+    def codes(words: Sequence[str], key: str) -> frozenset[str]:
+        return frozenset[str]().union(*(_expanded(word, known, f"{config.origin(key)}: {key}") for word in words))
+
+    chosen = codes(config.select, "select") if config.select else frozenset(r.code for r in rules if r.default)
+    chosen |= codes(config.extend_select, "extend-select") | frozenset(CODES)
+    ignored = tuple(
+        (matcher((pattern,)), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores
+    )
+    chosen -= codes(config.ignore, "ignore")
+    return Selection(chosen, HEATS[config.heat], CONFIDENCES[config.confidence], config.root, ignored)
+
+
+def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:
+    """The codes that a word means: a code, the beginning of one, a name, ALL, or what it breaks (capture, compile)."""
+    if word == "ALL":
+        return frozenset(rule.code for rule in rules)
+    if word in BREAKS:
+        return frozenset(rule.code for rule in rules if word in rule.breaks)
+    begins = word[:2].isalpha() and word.isupper()
+    return frozenset(rule.code for rule in rules if word == rule.name or (begins and rule.code.startswith(word)))
+
+
+def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a path, relative to the folder of the patterns, matches one of them; they are written as in .gitignore."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return GitIgnoreSpec.from_lines(patterns).match_file
+    except ValueError as fault:
+        raise ConfigError(f"a pattern that cannot be used: {fault}") from None
+
+
+def below(root: str, path: str) -> str:
+    """The path relative to a folder, with `/`."""
+    return os.path.relpath(path, root).replace(os.sep, "/")
+
+
+def _expanded(word: str, rules: Sequence[Rule], where: str) -> frozenset[str]:
+    codes = expand(word, rules)
+    if not codes and word not in BREAKS:
+        names = [text for rule in rules for text in (rule.code, rule.name)]
+        where = where.split(": ", 1)[0] if where.startswith("--") else where
+        raise ConfigError(f"{where}: unknown rule `{word}`{like(word, names)}")
+    return codes

@@ -1,0 +1,1 @@
+"""Findings and pages as text: for people, and for other programs."""

@@ -1,0 +1,78 @@
+"""A report -> its closing line and its statistics: what was read, what was left out and why, what was found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from syncguard.show.look import Look, plural
+
+if TYPE_CHECKING:
+    from syncguard.pipeline import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The numbers of a report. `skipped` is by reason; the reason of a folder begins with "folder "."""
+
+    findings: int
+    files: int
+    read: int
+    broken: int
+    skipped: tuple[tuple[str, int], ...]
+    functions: int
+    hot: int
+
+
+def counts(report: Report) -> Counts:
+    """Count a report."""
+    states = Counter(note.state for note in report.files)
+    skipped = Counter(
+        f"folder {note.reason}" if note.path.endswith("/") else note.reason
+        for note in report.files
+        if note.state == "skipped"
+    )
+    files = {file_of(finding.site.path) for finding in report.findings}
+    return Counts(
+        len(report.findings),
+        len(files),
+        states["read"],
+        states["broken"],
+        tuple(sorted(skipped.items())),
+        report.functions,
+        report.hot,
+    )
+
+
+def closing(report: Report) -> str:
+    """The last line of every output: no zero is silent."""
+    seen = counts(report)
+    found = f"{plural(seen.findings, 'finding')} in {plural(seen.files, 'file')}" if seen.findings else "No findings"
+    parts = [f"{plural(seen.read, 'file')} read"]
+    if seen.broken:
+        parts.append(f"{seen.broken:,} unreadable")
+    if seen.skipped:
+        parts.append(f"{sum(n for _, n in seen.skipped):,} skipped: {', '.join(map(_reason, seen.skipped))}")
+    return f"{found} ({', '.join(parts)}; {plural(seen.functions, 'function')}, {seen.hot:,} hot)"
+
+
+def statistics(report: Report, look: Look) -> Iterator[str]:
+    """How many findings each rule has, most first."""
+    found = Counter((finding.code, finding.name) for finding in report.findings)
+    wide = len(f"{max(found.values(), default=0):,}")
+    for (code, name), number in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+        yield f"{number:>{wide},}  {look.paint('head', code)}  {name}"
+
+
+def file_of(path: str) -> str:
+    """The file that a finding's path is in: a notebook's cells belong to the notebook."""
+    return path.partition(":cell ")[0] if ".ipynb:cell " in path else path
+
+
+def _reason(item: tuple[str, int]) -> str:
+    reason, number = item
+    if reason.startswith("folder "):
+        return f"{plural(number, 'folder')} {reason.removeprefix('folder ')}"
+    return f"{number:,} {reason}"

@@ -1,0 +1,140 @@
+"""What we know, for a person who asks: a rule's page, an op's row, what is believed of the expressions on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from syncguard.show.full import BREAKS, frame
+from syncguard.show.look import Look, plural, printable, wrapped
+from syncguard.terms import Fact, Op, Rule, Site, Wait
+
+WHEN = {
+    "missing": "{} is not given",
+    "given": "{} is given",
+    "alone": "{} is the only argument",
+    "tensor": "{} is a tensor on the device",
+    "number": "{} is a Python number",
+    "data": "{} is Python data or an array",
+    "host": "{} is on the host",
+    "true": "{} is true",
+    "false": "{} is false or not given",
+    "not_false": "{} is not the literal False",
+    "mask": "{} is a boolean mask on the device",
+    "zero_dim": "{} is a 0-d integer tensor on the device",
+    "integers": "{} is an integer index tensor",
+    "slice_bound": "{} is a slice bounded by a tensor on the device",
+    "host_index": "{} is a list, an array or a tensor on the host",
+    "to_host": "{} names the CPU",
+    "to_device": "{} names the device",
+    "pinned": "{} is in pinned memory",
+    "pageable": "{} is in pageable memory",
+    "zero_dim_target": "{} picks a single element",
+}
+ON = {
+    "argument": "a tensor argument is on the device",
+    "self": "the tensor is on the device",
+    "result": "the result is on the device",
+    "always": "",
+}
+BELOW = "    "
+
+
+def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[str]:
+    """A rule's page, then the operations that it judges."""
+    body = _without_block(text) if text else f"# {rule.code} {rule.name}\n\n{rule.message}. {rule.hint}"
+    title, _, rest = body.partition("\n")
+    breaks = ", ".join(BREAKS.get(name, name) for name in rule.breaks)
+    facts = [rule.level, "on" if rule.default else "off unless selected", f"breaks {breaks}" if breaks else ""]
+    yield look.paint("head", title.removeprefix("# "))
+    yield look.paint("dim", " · ".join(fact for fact in facts if fact))
+    if rule.hint and text:
+        yield from (look.prose(line) for line in wrapped(f"{rule.hint}.", look.width))
+    if look.colour:
+        yield _markdown(rest.strip("\n"), look.width)
+    else:
+        yield rest.rstrip("\n")
+    if ops:
+        yield ""
+        yield look.paint("head", "Operations")
+        yield from (f"  {line}" for line in wrapped(", ".join(f"`{op}`" for op in ops), look.width - 2))
+
+
+def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
+    """An op's row: when it waits, since when, on what evidence, and what to write in its place."""
+    yield look.paint("head", row.name + (f"({', '.join(row.args)})" if row.args else ""))
+    if row.returns:
+        yield from _entry("returns", row.returns, look)
+    if not row.waits:
+        yield from _entry("waits", "never" if row.known else "not known to wait: no row says either way", look)
+    for wait in row.waits:
+        rule = rules.get(wait.hazard)
+        yield from _entry("waits", f"{_wait(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
+    versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
+    yield from _entry("holds", ", ".join(text for text in versions if text), look)
+    yield from _entry("instead", row.alternative, look)
+    yield from _entry("but", row.caveat, look)
+    yield from _entry("aten", row.aten, look)
+    for item in row.evidence:
+        yield from _entry("evidence", _evidence(item), look)
+
+
+def beliefs(path: str, line: int, found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...], look: Look) -> Iterator[str]:
+    """What is believed of every expression on a line: its place, its text, its value, and why."""
+    yield look.paint("head", f"{printable(path)}:{line}")
+    text = look.lines(path)[line - 1 : line]
+    margin = len(str(line))
+    if text:
+        yield f"{look.paint('gutter', f'{line:>{margin}} |')} {printable(text[0])}".rstrip()
+    if not found:
+        yield f"{' ' * margin} {look.paint('gutter', '=')} No expression begins on this line."
+    wide = min(max((len(source) for _, source, _, _ in found), default=0), 48)
+    for site, source, value, because in found:
+        place = look.paint("dim", f"{site.column:>4}")
+        yield f"{place}  {printable(source):<{wide}}  {look.paint('quoted', printable(value))}"
+        for fact in because:
+            where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
+            yield f"{BELOW}    {look.paint('dim', where)}  {look.prose(printable(fact.text))}"
+    if found:
+        yield look.paint("dim", f"{plural(len(found), 'expression')}; the number is the column it begins at.")
+
+
+def _entry(label: str, text: str, look: Look) -> Iterator[str]:
+    for n, line in enumerate(wrapped(printable(text), look.width - 12)):
+        yield f"  {look.paint('label', f'{label:<10}') if n == 0 else ' ' * 10}{look.prose(line)}"
+
+
+def _wait(wait: Wait, row: Op) -> str:
+    """When a wait holds, as a sentence."""
+    named = [
+        WHEN.get(condition, f"{condition} {{}}").format(" or ".join(f"`{name}`" for name in names.split("|")))
+        for condition, names in wait.when
+    ]
+    needs = [] if wait.on == "argument" and any(c in ("tensor", "mask", "zero_dim") for c, _ in wait.when) else [ON.get(wait.on, wait.on)]
+    clauses = [text for text in (*needs, *named) if text]
+    versions = [f"since torch {wait.since}" if wait.since else "", f"until torch {wait.until}" if wait.until else ""]
+    when = f"when {' and '.join(clauses)}" if clauses else "always"
+    return ", ".join(text for text in (when, *versions) if text)
+
+
+def _evidence(item: Mapping[str, Any]) -> str:
+    torch = f" in torch {item['torch']}" if item.get("torch") else ""
+    note = f" ({item['note']})" if item.get("note") else ""
+    return f"{item.get('state', '')}{torch}: {item.get('at', '')}{note}"
+
+
+def _without_block(text: str) -> str:
+    """The page without the toml block under its title, which is for us."""
+    before, _, rest = text.partition("```toml\n")
+    _, _, after = rest.partition("\n```")
+    return f"{before.strip()}\n\n{after.strip()}" if after else text
+
+
+def _markdown(text: str, width: int) -> str:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(width=width, force_terminal=True, highlight=False)
+    with console.capture() as capture:
+        console.print(Markdown(text, code_theme="ansi_dark"))
+    return capture.get().rstrip("\n")

@@ -1,0 +1,137 @@
+"""The eight words of SyncGuard, frozen and without logic: Site, Op, Value, Sync, Summary, Rule, Finding, Edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Heat = Literal["hot", "amortized", "unknown", "cold"]
+Confidence = Literal["certain", "likely", "possible"]
+Level = Literal["error", "warning", "advice"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """A place in source: 1-based lines and columns (in characters), the end column exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One way in which an op makes the host wait: a hazard, and the named conditions under which it holds."""
+
+    hazard: str
+    when: tuple[tuple[str, str], ...] = ()
+    on: str = "argument"
+    since: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """What a torch callable does: its result, and when the host waits for it. No waits: known not to wait."""
+
+    name: str
+    args: tuple[str, ...] = ()
+    returns: str = ""
+    waits: tuple[Wait, ...] = ()
+    known: bool = False
+    aten: str = ""
+    alternative: str = ""
+    caveat: str = ""
+    since: str = ""
+    until: str = ""
+    evidence: tuple[dict[str, Any], ...] = ()
+
+
+class Value:
+    """What we know of an expression. The kinds are in infer/values.py."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One link of a *because* chain: a sentence and the place that shows it."""
+
+    text: str
+    line: int
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """The host may wait here: predicted from source, or observed in a run."""
+
+    site: Site
+    op: str
+    hazard: str
+    operand: str = ""
+    because: tuple[Fact, ...] = ()
+    confidence: Confidence = "likely"
+    function: str = ""
+    in_loop: bool = False
+    gate: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a call does to its caller: the value that it returns and the functions that it calls in turn."""
+
+    returns: Value
+    calls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A page of judgement."""
+
+    code: str
+    name: str
+    level: Level
+    hazards: tuple[str, ...]
+    message: str
+    hint: str
+    why: str = ""
+    breaks: tuple[str, ...] = ()
+    fix: str = ""
+    since: str = ""
+    default: bool = True
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Text for a span."""
+
+    site: Site
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule meeting a sync."""
+
+    site: Site
+    code: str
+    name: str
+    op: str
+    message: str
+    hint: str
+    because: tuple[Fact, ...]
+    hot_path: tuple[Fact, ...]
+    heat: Heat
+    confidence: Confidence
+    level: Level
+    breaks: tuple[str, ...] = ()
+    function: str = ""
+    fix: tuple[Edit, ...] = field(default=())
