@@ -44,7 +44,6 @@ class Config:
     cache: bool = True
     cache_dir: str = ".syncguard_cache"
     stdin_filename: str = "<stdin>"
-    show_allowed: bool = False
     origins: tuple[tuple[str, str], ...] = ()
 
     def origin(self, key: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from syncguard import house, pack, places
 from syncguard.config import Config
+from syncguard.infer.beliefs import Belief, Watch
 from syncguard.infer.project import World
 from syncguard.infer.resolve import module_name
 from syncguard.infer.routine import Home, Routine
@@ -55,6 +56,17 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
     return Report(tuple(findings), notes, len(functions), hot, tuple(allowed))
 
 
+def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
+    """What inference believes of every expression on a line, and why."""
+    rules = pack.load(config.pack_folders)
+    source = read(path)
+    homes, _ = lowered([source])
+    world = world_of(homes, rules, config)
+    watch = world.watch = Watch(path, line)
+    world.infer(homes)
+    return watch.beliefs(source.text.split("\n"))
+
+
 def lowered(sources: Sequence[Source]) -> tuple[dict[Home, Source], list[Finding]]:
     """Every file that can be parsed as core; the others as findings."""
     homes: dict[Home, Source] = {}
@@ -76,10 +88,16 @@ def lowered(sources: Sequence[Source]) -> tuple[dict[Home, Source], list[Finding
 
 def inferred(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
     """The world that these files make, run until nothing new is learnt."""
+    world = world_of(homes, rules, config)
+    world.infer(homes)
+    return world
+
+
+def world_of(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
+    """The world of these files, with nothing run yet."""
     world = World(rules, places.load(pack._home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version)
     for home in homes:
         world.add(home)
-    world.infer(homes)
     return world
 
 

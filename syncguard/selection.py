@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -79,7 +80,7 @@ def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
 
     try:
         return GitIgnoreSpec.from_lines(patterns).match_file
-    except ValueError as fault:
+    except (ValueError, re.error) as fault:
         raise ConfigError(f"a pattern that cannot be used: {fault}") from None
 
 

@@ -70,7 +70,7 @@ def _no_recipes(ctx: click.Context, param: click.Parameter, value: bool) -> None
     help=f"One of {', '.join(FORMATS)}; full by default. May be repeated, with files.",
 )
 @click.option("--statistics", is_flag=True, help="Show how many findings each rule has, in place of the findings.")
-@click.option("--show-allowed", is_flag=True, default=None, help="Report what `# syncguard: allow` comments cover, too.")
+@click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--exclude",
@@ -96,6 +96,7 @@ def command(
     paths: tuple[str, ...],
     outputs: tuple[Output, ...],
     statistics: bool,
+    show_allowed: bool,
     exit_zero: bool,
     colour: str,
     config_file: str | None,
@@ -125,6 +126,8 @@ def command(
             style = look("never" if item.file else colour, stream, lines=lines)
             shown = counts.statistics if statistics and item.format in PEOPLE else renderer(item.format)
             write(shown(report, style), stream)
+            if show_allowed and item.format in PEOPLE:
+                write(counts.allowed(report, style), stream)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     write([counts.closing(report)], sys.stdout if people else sys.stderr)
     return 1 if report.findings and not exit_zero else 0

@@ -33,7 +33,11 @@ class Lazy(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and os.path.exists(args[0]):
-            ctx.fail(f"'{args[0]}' is a path; write: syncguard check {args[0]}")
+            ctx.fail(f"'{args[0]}' is a path; write `syncguard check {args[0]}`")
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from syncguard.config import like
+
+            ctx.fail(f"there is no command '{args[0]}'{like(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 
@@ -62,6 +66,9 @@ def run(args: list[str]) -> int:
         code = group.main(args, prog_name="syncguard", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as fault:
+        print(fault.format_message())
+        return 2
     except click.ClickException as fault:
         _flush()
         context = fault.ctx if isinstance(fault, click.UsageError) else None

@@ -128,7 +128,7 @@ def _union(values: list[Value]) -> Value:
     """A declared union: its tensor is one of several things, so we are not sure of it."""
     kinds = [value for value in values if value is not NONE]
     sure = len(kinds) == 1
-    marked = [value.but(sure=False) if type(value) is Tensor and not sure else value for value in values]
+    marked = [value.but(either=True) if type(value) is Tensor and not sure else value for value in values]
     result = marked[0]
     for value in marked[1:]:
         result = join(result, value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Env, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, join, same
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, pooled, same
 from syncguard.read.core import Class
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ClassInfo:
         for info in self.mro:
             value = info.attrs.get(name)
             if value is not None:
-                found = value if found is None else join(found, value)
+                found = value if found is None else pooled(found, value)
         if reader is not None:
             for info in self.mro:
                 info.readers.setdefault(name, set()).add(reader)
@@ -69,7 +69,7 @@ class ClassInfo:
         if known is None:
             self.attrs[name] = value
             return self.readers.get(name, set()) if value is not UNKNOWN else set()
-        joined = join(known, value)
+        joined = pooled(known, value)
         if same(known, joined):
             return set()
         self.attrs[name] = joined

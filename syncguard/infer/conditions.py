@@ -47,7 +47,7 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
             return CERTAIN if value.sure and value.device == "device" else LIKELY
         case Union():
             best = max(tensor_sureness(option, depth) for option in value.options)
-            declared = any(type(o) is Tensor and not o.sure for o in value.options) and any(type(o) in (Host, Const) and o is not NONE for o in value.options)
+            declared = any(type(o) is Tensor and o.either for o in value.options) and any(type(o) in (Host, Const) and o is not NONE for o in value.options)
             return min(best, POSSIBLE if declared else LIKELY)
         case Seq() if depth < 3:
             return max((tensor_sureness(item, depth + 1) for item in (value.items if value.items is not None else (value.element,))), default=NO)

@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
+from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.routine import Frame, Routine, Step
 from syncguard.infer.values import (
@@ -188,8 +188,9 @@ def truth(node: core.Do, frame: Frame) -> Value:
     if tensor is not None:
         optional = any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
-            asked = tensor.but(device="mixed") if optional and tensor.on_device else tensor
-            apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value if asked is tensor else asked], {}, node.args)
+            frame.limit = POSSIBLE if optional else CERTAIN
+            apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, node.args)
+            frame.limit = CERTAIN
         return Host("bool", tensor.why)
     if type(value) is Const:
         return TRUE if value.value else FALSE
@@ -228,8 +229,10 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
 def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if type(a) is Tensor or type(b) is Tensor:
         other = b if type(a) is Tensor else a
-        if other is NONE or (type(other) is Const and isinstance(other.value, str)) or type(other) in (Instance, Named, ClassOf, Table):
-            return Host("bool") if what in COMPARISONS else UNKNOWN
+        if other is NONE or (type(other) is Const and isinstance(other.value, str)) or type(other) in (Named, ClassOf, Table):
+            return Host("bool") if what in ("==", "!=") else UNKNOWN
+        if type(other) is Instance:
+            return Unknown(a.why if type(a) is Tensor else b.why)  # type: ignore[attr-defined]
         if type(other) is Seq and what not in COMPARISONS and type(a) is not Tensor:
             return UNKNOWN
         result = apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), at, [a, b], {}, nodes)
@@ -255,6 +258,8 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             if tensor_sureness(b):
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
             return Host("str")
+    if what in COMPARISONS and type(a) is Instance:
+        return UNKNOWN
     if what in COMPARISONS:
         return Host("array") if "array" in (kind(a), kind(b)) else Host("bool")
     kinds = {kind(a), kind(b)}

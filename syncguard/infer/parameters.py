@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, Why, join, kind_of, options, same
+from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, Why, join, kind_of, options, pooled, same
 from syncguard.read import core
 from syncguard.read.core import At, Param
 
@@ -15,7 +15,7 @@ def bind(frame: Frame, node: core.Function) -> None:
 
     routine = frame.routine
     for position, param in enumerate(node.params):
-        if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs") and param.annotation is None:
+        if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             frame.env[param.name] = ClassOf(routine.owner) if is_class else frame.world.fresh(routine.owner)
             continue
@@ -102,7 +102,7 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
         known = routine.seen.get(param.name)
-        joined = arg if known is None else join(known, arg)
+        joined = arg if known is None else pooled(known, arg)
         if known is None or not same(known, joined):
             routine.seen[param.name] = joined
             news = True

@@ -81,13 +81,14 @@ class Routine:
 class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
-    __slots__ = ("breaks", "context", "continues", "emitted", "env", "home", "outer", "quiet", "returned", "routine", "world", "yielded")
+    __slots__ = ("breaks", "context", "continues", "emitted", "env", "home", "limit", "outer", "quiet", "returned", "routine", "world", "yielded")
 
     def __init__(self, world: World, routine: Routine, env: Env) -> None:
         self.world, self.routine, self.home, self.env = world, routine, routine.home, env
         self.outer = routine.closure
         self.context = Context()
         self.quiet = 0
+        self.limit = 3  # no sighting is surer than this
         self.returned: Value | None = None
         self.yielded: Value | None = None
         self.breaks: list[Env] = []
@@ -109,6 +110,7 @@ class Frame:
 
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
         """Record that the host may wait at this place."""
+        sure = min(sure, self.limit)
         if self.quiet or not sure:
             return
         sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)  # type: ignore[attr-defined]

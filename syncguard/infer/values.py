@@ -38,11 +38,12 @@ UNKNOWN = Unknown()
 class Tensor(Value):
     """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether we are sure that it is one."""
 
-    __slots__ = ("device", "dtype", "pending", "pinned", "rank", "sure", "why")
+    __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "why")
 
     def __init__(
         self, dtype: str = "", device: str = "assumed", rank: int = -1, *, sure: bool = True, why: Why | None = None, pinned: bool = False, pending: Why | None = None
     ) -> None:
+        self.either = False  # declared to be one of several types
         self.dtype, self.device, self.rank, self.sure, self.why, self.pinned = dtype, device, rank, sure, why, pinned
         self.pending = pending  # the copy to the host that may not have landed yet
 
@@ -52,6 +53,7 @@ class Tensor(Value):
 
     def but(self, **changes: Any) -> Tensor:
         new = Tensor(self.dtype, self.device, self.rank, sure=self.sure, why=self.why, pinned=self.pinned, pending=self.pending)
+        new.either = self.either
         for name, value in changes.items():
             setattr(new, name, value)
         return new
@@ -190,10 +192,12 @@ def meet(a: Value, b: Value) -> Value | None:
     if kind is other:
         match a, b:
             case Tensor(), Tensor():
-                return Tensor(
+                both = Tensor(
                     a.dtype if a.dtype == b.dtype else "", join_devices(a.device, b.device), a.rank if a.rank == b.rank else -1,
                     sure=a.sure and b.sure, why=a.why or b.why, pinned=a.pinned and b.pinned, pending=a.pending or b.pending,
                 )  # fmt: skip
+                both.either = a.either and b.either
+                return both
             case Const(), Const():
                 if type(a.value) is type(b.value) and a.value == b.value:
                     return a
@@ -258,6 +262,16 @@ def join(a: Value, b: Value) -> Value:
     if len(merged_options) > 6:  # a wide union says little: keep what can wait, and that there is more
         merged_options = [o for o in merged_options if type(o) in (Tensor, Const)][:3] + [UNKNOWN]
     return Union(tuple(merged_options))
+
+
+def pooled(a: Value, b: Value) -> Value:
+    """Join what different callers pass, or methods assign: if any of it is on the device, a reader may wait."""
+    both = join(a, b)
+    if type(both) is Tensor:
+        return both.but(device="assumed") if both.device == "mixed" else both
+    if type(both) is Union and any(type(o) is Tensor and o.device == "mixed" for o in both.options):
+        return Union(tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options]))
+    return both
 
 
 def join_all(values: Any) -> Value:

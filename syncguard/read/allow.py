@@ -95,8 +95,9 @@ def statements(text: str) -> tuple[Span, ...]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
-    found = (_span(node) for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case))
-    return tuple(sorted(set(found)))
+    lines = text.split("\n")
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case))
+    return tuple(sorted({_span(node, lines) for node in nodes}))
 
 
 def reached(allow: Allow, source: Source, spans: tuple[Span, ...]) -> tuple[Span, ...]:
@@ -113,15 +114,27 @@ def reached(allow: Allow, source: Source, spans: tuple[Span, ...]) -> tuple[Span
     return tuple(span for span in spans if span[0] == line)
 
 
-def _span(node: ast.AST) -> Span:
+def _span(node: ast.AST, lines: list[str]) -> Span:
     parts: list[ast.AST] = [node]
-    if any(getattr(node, name, None) for name in BODIES):
+    below: list[ast.AST] = getattr(node, "body", None) or getattr(node, "cases", None) or []
+    last = 0
+    if below:
         fields = (value for name, value in ast.iter_fields(node) if name not in BODIES)
         values = (item for value in fields for item in (value if isinstance(value, list) else [value]))
         parts = [inner for value in values if isinstance(value, ast.AST) for inner in ast.walk(value)]
+        # A header ends at its colon, and only comments and blank lines stand between that and the body.
+        last = _first(below[0]) - 1
+        while last > 0 and lines[last - 1].lstrip()[:1] in ("", "#"):
+            last -= 1
     ends = [line for part in parts if (line := getattr(part, "end_lineno", None))]
     begins = [line for part in (node, *parts) if (line := getattr(part, "lineno", None))]
-    return min(begins), max(*ends, getattr(node, "lineno", 0), 0)
+    return min(begins), max(*ends, last, getattr(node, "lineno", 0))
+
+
+def _first(node: ast.AST) -> int:
+    """The line on which a statement, decorated or not, or a case begins."""
+    inner = [getattr(node, "pattern", node), *getattr(node, "decorator_list", ())]
+    return min(part.lineno for part in inner)
 
 
 def _allow(path: str, match: re.Match[str], line: int, column: int) -> Iterator[Allow]:

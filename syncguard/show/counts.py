@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from syncguard.show.look import Look, plural
+from syncguard.show.look import Look, plural, printable
 
 if TYPE_CHECKING:
     from syncguard.pipeline import Report
@@ -22,6 +22,7 @@ class Counts:
     read: int
     broken: int
     skipped: tuple[tuple[str, int], ...]
+    allowed: int
     functions: int
     hot: int
 
@@ -41,6 +42,7 @@ def counts(report: Report) -> Counts:
         states["read"],
         states["broken"],
         tuple(sorted(skipped.items())),
+        len(report.allowed),
         report.functions,
         report.hot,
     )
@@ -50,6 +52,8 @@ def closing(report: Report) -> str:
     """The last line of every output: no zero is silent."""
     seen = counts(report)
     found = f"{plural(seen.findings, 'finding')} in {plural(seen.files, 'file')}" if seen.findings else "No findings"
+    if seen.allowed:
+        found += f", {seen.allowed:,} allowed"
     parts = [f"{plural(seen.read, 'file')} read"]
     if seen.broken:
         parts.append(f"{seen.broken:,} unreadable")
@@ -64,6 +68,13 @@ def statistics(report: Report, look: Look) -> Iterator[str]:
     wide = len(f"{max(found.values(), default=0):,}")
     for (code, name), number in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         yield f"{number:>{wide},}  {look.paint('head', code)}  {name}"
+
+
+def allowed(report: Report, look: Look) -> Iterator[str]:
+    """What a comment allows, a line each."""
+    for finding in report.allowed:
+        place = look.paint("head", printable(str(finding.site)))
+        yield f"{place} {look.paint('dim', f'{finding.code} allowed:')} {look.prose(printable(finding.message))}"
 
 
 def file_of(path: str) -> str:

@@ -26,6 +26,7 @@ def render(report: Report, look: Look) -> Iterator[str]:
         "read": seen.read,
         "broken": seen.broken,
         "skipped": dict(seen.skipped),
+        "allowed": seen.allowed,
         "functions": seen.functions,
         "hot": seen.hot,
     }

@@ -1,0 +1,88 @@
+"""A line of a file in, what inference believes of every expression there out: for `explain file:line` and for tests of inference."""
+
+from __future__ import annotations
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.tell import because, site
+from syncguard.infer.values import (
+    Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, tensor_in,
+)  # fmt: skip
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.terms import Fact, Site
+
+Belief = tuple[Site, str, str, tuple[Fact, ...]]
+QUIET = (core.Const, core.Slice)
+
+
+class Watch:
+    """Collects the values of expressions that begin on one line of one file; later runs of a body add to earlier ones."""
+
+    def __init__(self, path: str, line: int) -> None:
+        self.path, self.line = path, line
+        self.values: dict[At, Value] = {}
+
+    def __call__(self, frame: Frame, node: Node, value: Value) -> None:
+        at: At = node.at  # type: ignore[attr-defined]
+        if at[0] <= self.line <= at[2] and frame.home.path == self.path and type(node) not in QUIET and not (type(node) is core.Do and node.what == "truth"):
+            known = self.values.get(at)
+            self.values[at] = value if known is None or frame.routine.runs > 1 else join(known, value)
+
+    def beliefs(self, lines: list[str]) -> tuple[Belief, ...]:
+        found = []
+        for at, value in sorted(self.values.items(), key=lambda item: (item[0][:2], (-item[0][2], -item[0][3]))):
+            if at[0] == self.line or at[2] == self.line:
+                where = site(self.path, at, lines)
+                found.append((where, source(where, lines), describe(value), because(reason(value), lines, self.path)))
+        return tuple(found)
+
+
+def source(where: Site, lines: list[str]) -> str:
+    if where.line != where.end_line:
+        return lines[where.line - 1][where.column - 1 :].strip() + " …"
+    return lines[where.line - 1][where.column - 1 : where.end_column - 1]
+
+
+def reason(value: Value) -> Why | None:
+    tensor = tensor_in(value)
+    if tensor is not None:
+        return tensor.why
+    return value.weak if type(value) is Unknown else value.read if type(value) is Host else None
+
+
+DEVICES = {"device": "cuda", "assumed": "cuda?", "host": "cpu", "mixed": "cpu or cuda"}
+
+
+def describe(value: Value, depth: int = 0) -> str:
+    """A value in a few words: `tensor[cuda?, bool, 2-d]`."""
+    if depth > 3:
+        return "…"
+    match value:
+        case Tensor():
+            parts = [DEVICES[value.device], "bool?" if value.dtype == "named mask" else value.dtype, f"{value.rank}-d" if value.rank >= 0 else "", "pinned" if value.pinned else ""]
+            return f"tensor[{', '.join(part for part in parts if part)}]"
+        case Const():
+            return "None" if value.value is None else f"host {type(value.value).__name__} {value.value!r}"[:60]
+        case Host():
+            return f"host {value.kind.partition(':')[0]}"
+        case Seq():
+            if value.items is not None:
+                return f"{value.kind}({', '.join(describe(item, depth + 1) for item in value.items[:4])}{', …' if len(value.items) > 4 else ''})"
+            return f"{value.kind} of {describe(value.element, depth + 1)}"
+        case Table():
+            return f"dict of {describe(value.element, depth + 1)}" if not value.items else "dict(" + ", ".join(f"{k}: {describe(v, depth + 1)}" for k, v in list(value.items.items())[:4]) + ")"
+        case Named():
+            return value.name
+        case Call():
+            return f"function {value.routine.qualname}"
+        case Bound():
+            return f"method {value.name} of {describe(value.of, depth + 1)}"
+        case ClassOf():
+            return f"class {value.info.name}"
+        case Instance():
+            return f"instance of {value.info.name if value.info is not None else value.name}"
+        case Union():
+            return " | ".join(describe(option, depth + 1) for option in value.options)
+        case Unknown():
+            return "unknown, computed from tensors" if value.weak else "unknown"
+    return "unknown"
