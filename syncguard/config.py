@@ -91,7 +91,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 # The command line adds to these keys; any other key it replaces.
 ADDED = ("ignore", "extend-select", "extend-exclude")
-WORDS = {"list": "a list of strings", "table": "a table of lists", "flag": "true or false", "number": "a number from 0 up"}
+WORDS = {
+    "list": "a list of strings",
+    "table": "a table of lists",
+    "flag": "true or false",
+    "number": "a number from 0 up",
+}
 
 
 def load(
@@ -112,15 +117,17 @@ def load(
     for name, layer in (*layers, ("", chosen)):
         for key, value in layer.items():
             values[key] = [*values.get(key, ()), *value] if not name and key in ADDED else value
-            origins[key] = f"--{key}" if not name else name
-    config = Config(root=os.path.dirname(os.path.abspath(found)) if found else os.getcwd(), origins=tuple(origins.items()))
+            origins[key] = name or f"--{key}"
+    config = Config(
+        root=os.path.dirname(os.path.abspath(found)) if found else os.getcwd(), origins=tuple(origins.items())
+    )
     fields = {key.replace("-", "_"): _frozen(value) for key, value in values.items()}
     rest = {key.replace("-", "_"): value for key, value in options.items() if key not in KEYS}
     return replace(config, **fields, **rest)
 
 
 def nearest(paths: Sequence[str]) -> str:
-    """The nearest syncguard.toml, or pyproject.toml with a [tool.syncguard], upwards from the first path; "" if none."""
+    """The nearest syncguard.toml, or pyproject.toml with a [tool.syncguard], upwards from the first path, or ""."""
     start = os.path.abspath(next((path for path in paths if path != "-"), "."))
     folder = start if os.path.isdir(start) else os.path.dirname(start)
     while True:
@@ -200,7 +207,7 @@ def _frozen(value: Any) -> Any:
 
 
 def like(word: Any, known: Sequence[str] | Mapping[str, Any]) -> str:
-    """"; did you mean `x`?" where a known word is close, else ""."""
+    """ "; did you mean `x`?" where a known word is close, else ""."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, [*known], 1) if isinstance(word, str) else []

@@ -1,4 +1,4 @@
-"""What we say of the files and comments themselves: rules without a page, SG000 to SG004, and the findings that they give."""
+"""What we say of the files and comments themselves: SG000 to SG004, rules without a page."""
 
 from __future__ import annotations
 

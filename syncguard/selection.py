@@ -75,7 +75,7 @@ def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:
 
 
 def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a path, relative to the folder of the patterns, matches one of them; they are written as in .gitignore."""
+    """Whether a path, relative to the folder of the patterns, matches one; they are written as in .gitignore."""
     from pathspec import GitIgnoreSpec
 
     try:

@@ -181,7 +181,9 @@ def test_a_missing_reason_is_said_even_where_the_comment_is_of_use():
 
 def test_only_the_unused_word_is_named():
     outcome = settled("x.item()  # syncguard: allow[item, SG101] why", item(1))
-    assert [note.message for note in outcome.notes] == ["nothing here is reported as `SG101`, so this comment allows nothing"]
+    assert [note.message for note in outcome.notes] == [
+        "nothing here is reported as `SG101`, so this comment allows nothing"
+    ]
 
 
 def test_unknown_words_come_with_the_nearest():
@@ -203,7 +205,9 @@ def test_reasons_may_hold_numbers_and_brackets():
 
 
 def test_broken_files_have_no_comments():
-    assert comments(source("x = (\n# syncguard: allow[SG201] why")) == comments(source("x = (\n# syncguard: allow[SG201] why"))
+    assert comments(source("x = (\n# syncguard: allow[SG201] why")) == comments(
+        source("x = (\n# syncguard: allow[SG201] why")
+    )
     assert statements("x = (") == ()
 
 

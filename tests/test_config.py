@@ -254,7 +254,7 @@ def test_a_key_of_the_file_wins_over_its_preset_and_options_over_both(tmp_path):
         ('heat = "warm"', "syncguard.toml: `heat` is one of hot, unknown, amortized, all; not `warm`"),
         ("heat = 3", "syncguard.toml: `heat` is one of hot, unknown, amortized, all; not 3"),
         ('preset = "trainin"', "not `trainin`; did you mean `training`?"),
-        ("torch-version = 2.6", "syncguard.toml: `torch-version` takes a version such as \"2.6\", not 2.6"),
+        ("torch-version = 2.6", 'syncguard.toml: `torch-version` takes a version such as "2.6", not 2.6'),
         ("per-file-ignores = []", "syncguard.toml: `per-file-ignores` takes a table of lists, not []"),
         ('[per-file-ignores]\n"a" = "SG1"', "`per-file-ignores` takes a table of lists"),
         ("heat = hot", "syncguard.toml: not TOML: Invalid value (at line 1, column 8)"),

@@ -95,7 +95,16 @@ def test_a_file_that_does_not_exist_is_left_to_reading():
 
 
 def test_default_and_extra_excludes():
-    tree("a.py", "build/b.py", ".venv/c.py", "__pycache__/d.py", "gen/e_pb2.py", "gen/f.py", "third/g.py", "deep/third/h.py")
+    tree(
+        "a.py",
+        "build/b.py",
+        ".venv/c.py",
+        "__pycache__/d.py",
+        "gen/e_pb2.py",
+        "gen/f.py",
+        "third/g.py",
+        "deep/third/h.py",
+    )
     fields = {"extend_exclude": ("*_pb2.py", "third/")}
     assert found(".", **fields) == ["a.py", "gen/f.py"]
     assert skipped(".", **fields) == {
@@ -147,9 +156,22 @@ def test_an_ignored_folder_that_is_named_is_read():
 
 
 def test_we_ignore_what_git_ignores():
-    names = ["a.py", "b_gen.py", "dir/a.py", "dir/deep/x.py", "foo/bar/a.py", "foo/x/bar/a.py", "k/keep.py", "k/drop.py", "s p.py", "é.py"]
+    names = [
+        "a.py",
+        "b_gen.py",
+        "dir/a.py",
+        "dir/deep/x.py",
+        "foo/bar/a.py",
+        "foo/x/bar/a.py",
+        "k/keep.py",
+        "k/drop.py",
+        "s p.py",
+        "é.py",
+    ]
     tree(*names)
-    Path(".gitignore").write_text("*_gen.py\n/dir/*\n!/dir/deep/\nfoo/**/bar\nk/*\n!k/keep.py\ns\\ p.py\né.py\n[z-a].py\n")
+    Path(".gitignore").write_text(
+        "*_gen.py\n/dir/*\n!/dir/deep/\nfoo/**/bar\nk/*\n!k/keep.py\ns\\ p.py\né.py\n[z-a].py\n"
+    )
     subprocess.run(["git", "init", "-q"], check=True)
     kept = subprocess.run(
         ["git", "-c", "core.quotePath=off", "ls-files", "-co", "--exclude-standard", "*.py"],
@@ -170,7 +192,9 @@ def test_a_link_to_a_folder_is_not_followed_and_loops_end():
     assert found("p") == ["p/a.py", "p/gone.py", "p/self.py"]
     assert skipped("p") == {"p/loop": "a link to a folder", "p/up.py": "a link to a folder"}
     assert read("p/gone.py").note.reason == "is a link to nothing"
-    assert read("p/self.py").note == FileNote("p/self.py", "broken", "cannot be read: Too many levels of symbolic links")
+    assert read("p/self.py").note == FileNote(
+        "p/self.py", "broken", "cannot be read: Too many levels of symbolic links"
+    )
 
 
 def test_a_folder_named_like_a_file_is_a_folder():
@@ -235,7 +259,10 @@ def test_a_hundred_thousand_files_take_seconds():
         (b"a\r\nb\rc\n", "a\nb\nc\n"),
         ("# é\n".encode(), "# é\n"),
         (b"# -*- coding: latin-1 -*-\n# \xe9\n", "# -*- coding: latin-1 -*-\n# é\n"),
-        (b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# \x80\n", "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# €\n"),
+        (
+            b"#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# \x80\n",
+            "#!/usr/bin/python\n# vim: set fileencoding=cp1252 :\n# €\n",
+        ),
         ("# coding: shift_jis\n# 日本\n".encode("shift_jis"), "# coding: shift_jis\n# 日本\n"),
         (b"x = 1\n# coding: latin-1\n", "x = 1\n# coding: latin-1\n"),
         (b"a\x0cb\n", "a\x0cb\n"),
@@ -263,7 +290,21 @@ def test_what_is_no_text_says_why(data, reason):
     assert decode("a.py", data) == Source("a.py", "", FileNote("a.py", "broken", reason))
 
 
-@pytest.mark.parametrize("name", ["utf-16", "utf-7", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "punycode", "zlib", "rot13", "mbcs"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "utf-16",
+        "utf-7",
+        "idna",
+        "undefined",
+        "unicode_escape",
+        "raw_unicode_escape",
+        "punycode",
+        "zlib",
+        "rot13",
+        "mbcs",
+    ],
+)
 def test_no_encoding_raises(name):
     assert decode("a.py", f"# coding: {name}\nx = '\\x'\n".encode() + b"\xff\xfe\x80").note.state in ("read", "broken")
 
@@ -325,7 +366,9 @@ def test_findings_move_into_their_cells():
     source = decode("n.ipynb", notebook(("code", "a\nb"), ("markdown", "x"), ("code", "c\nd")))
     site = Site("n.ipynb", 4, 2, 4, 5)
     facts = (Fact("here", 2), Fact("elsewhere", 7, "other.py"), Fact("there", 3, "n.ipynb"))
-    finding = Finding(site, "SG201", "item", "op", "m", "h", facts, facts[:1], "hot", "likely", "warning", fix=(Edit(site, "e"),))
+    finding = Finding(
+        site, "SG201", "item", "op", "m", "h", facts, facts[:1], "hot", "likely", "warning", fix=(Edit(site, "e"),)
+    )
     moved = in_cells(source, finding)
     assert moved.site == Site("n.ipynb:cell 3", 2, 2, 2, 5)
     assert moved.because == (Fact("here", 2, "n.ipynb:cell 1"), facts[1], Fact("there", 1, "n.ipynb:cell 3"))

@@ -32,6 +32,8 @@ det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ cop
 storage_offset data_ptr element_size nbytes numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros new_ones new_empty new_full squeeze unsqueeze
 narrow matmul mm sigmoid softmax relu tanh t
 """.split()
+# What only tensors, modules and containers of tensors have: asked of something unknown, it moves tensors all the same.
+SHARED_WITH_MODULES = ["cpu", "cuda"]
 STRONG = "unsqueeze masked_fill masked_fill_ masked_select index_select new_zeros new_ones new_full new_empty new_tensor numel grad_fn requires_grad_ index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_ detach backward expand_as narrow".split()
 
 
@@ -76,8 +78,9 @@ def main() -> None:
     only = sorted((tensor - others - set(SHARED)) | (set(STRONG) & tensor))
     names = sorted(tensor)
     target = RULES / "evidence.toml"
+    family = sorted(name for name in SHARED_WITH_MODULES if name in tensor)
     text = f"# Made by tools/evidence.py from torch {torch.__version__.split('+')[0]}; do not edit.\n[evidence]\n"
-    for key, values in (("tensor_only", only), ("tensor_names", names), ("properties", properties())):
+    for key, values in (("tensor_only", only), ("tensor_names", names), ("family", family), ("keywords", ["dim", "keepdim"]), ("properties", properties())):
         lines = [", ".join(f'"{v}"' for v in values[i : i + 12]) for i in range(0, len(values), 12)]
         text += f"{key} = [\n  " + ",\n  ".join(lines) + ",\n]\n"
     text += "\n[dtypes]\n" + "".join(f"{key} = [{', '.join(repr(n) for n in values)}]\n".replace("'", '"') for key, values in dtypes().items())

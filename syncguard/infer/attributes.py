@@ -128,6 +128,9 @@ def of_unknown(of: Value, weak: Why | None, name: str, node: core.Attr, frame: F
         if op is not None and op.returns.startswith(("size", "int", "bool", "dtype")):
             return apply(frame, op, node.at, [Tensor(sure=False, why=weak)], {}, ())
         return Unknown(weak)
+    if of.batch is not None:  # type: ignore[attr-defined]
+        op = frame.world.op(f"torch.Tensor.{name}")
+        return Bound(of, name) if op is not None and not frame.world.is_property(op) else of
     known = frame.world.evidence(node.path, name, frame, node.at)
     if known is not None:
         return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer import pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
+from syncguard.infer.conditions import device_of, tensor_sureness
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
@@ -128,11 +128,30 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return pythonic.table_method(of, name, args, keywords)
         case Const() | Host():
             return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
-        case Unknown(weak=weak) if weak is not None:
-            op = world.op(f"torch.Tensor.{name}")
-            if op is not None and not keywords.keys() - set(op.args):
-                return apply(frame, op, at, [Tensor(sure=False, why=weak), *args], keywords, nodes)
-            return of
+        case Unknown():
+            return of_unknown(of, name, args, keywords, at, nodes, frame)
+    return from_tensors([*args, *keywords.values()], at)
+
+
+def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
+    world = frame.world
+    op = world.op(f"torch.Tensor.{name}")
+    if op is None or keywords.keys() - set(op.args):
+        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at)
+    if of.weak is not None:
+        return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
+    moves = name in world.family or (name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value)))
+    if moves:
+        there = Tensor(device="host" if of.batch else world.place(frame.routine), sure=False, why=of.batch or Why(f"use:{name}", at))
+        result = apply(frame, op, at, [there, *args], keywords, nodes)
+        return Unknown(Why("computed", at, of.batch)) if type(result) is Tensor and result.on_device else result
+    if of.batch is not None:
+        return of
+    if keywords.keys() & world.tensor_keywords:
+        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=Why(f"use:{name}", at)), *args], keywords, nodes)
+    if op.waits and not args and not keywords and world.only_torch(frame):
+        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=Why("torch only", at))], keywords, nodes)
     return from_tensors([*args, *keywords.values()], at)
 
 
@@ -150,6 +169,8 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                 found = world.call(member[0].routine, of, [], {}, at, frame)
                 return join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)]) if name == "__iter__" else found
         return UNKNOWN
+    if of.name in world.places.tables["hot"]["loop_iterables"]:
+        return Unknown(batch=Why("batch", at))
     op = world.op(f"{of.name}.__iter__")
     if op is not None:
         found = apply(frame, op, at, [of], {}, ())

@@ -247,7 +247,8 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             return fold(what, a.value, b.value)
         case (Unknown(), _) | (_, Unknown()):
             weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
-            return Unknown(weak) if weak else UNKNOWN
+            batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
+            return Unknown(weak, batch) if weak or batch else UNKNOWN
         case Seq(), Seq() if what == "+":
             return Seq(a.kind, None, join(a.element, b.element)) if a.items is None or b.items is None else Seq(a.kind, (*a.items, *b.items))
         case (Seq(), _) if what == "*x":

@@ -62,6 +62,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     """A parameter of a module's forward holds a tensor if it is used as more than a flag."""
     routine = frame.routine
     node = routine.node
+    if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
+        return Unknown(Why("forward", param.at))
     if routine.owner is None or not routine.owner.is_module or type(node) is not core.Function:
         return UNKNOWN
     if not frame.world.places.is_("hot", "module_methods", routine.name):

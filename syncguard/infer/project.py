@@ -45,9 +45,10 @@ class World(Names):
         """Run everything in these files until nothing new is learnt."""
         for home in homes:
             self.open(home)
-            for routine in sorted(home.routines, key=lambda r: (r.name != "__init__", r.node.at)):  # type: ignore[union-attr]
-                if not routine.runs:
-                    self.run(routine)
+            while fresh := [routine for routine in home.routines if not routine.runs]:
+                for routine in sorted(fresh, key=lambda r: (r.name != "__init__", r.node.at)):  # type: ignore[union-attr]
+                    if not routine.runs:
+                        self.run(routine)
         while self.queue:
             routine = self.queue.popleft()
             if routine.runs < RUNS and not routine.running:

@@ -32,6 +32,8 @@ class Names:
         self._ops: dict[str, Op | None] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
+        self.family = frozenset(places.tables["evidence"]["family"])
+        self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
         self.properties = frozenset(places.tables["evidence"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.registrars = frozenset(places.tables["modules"]["registrars"])
@@ -112,7 +114,7 @@ class Names:
         return self.is_subclass(name, "torch.nn.Module")
 
     def is_tensor_type(self, name: str) -> bool:
-        return name in self.places.tables["types"]["tensor"]
+        return name in self.places.tables["types"]["tensor"] or self.torch_like(name)
 
     def is_type_test(self, name: str) -> bool:
         return name in self.places.tables["types"]["tests"]
@@ -141,6 +143,8 @@ class Names:
         for dtype, names in self.places.tables["tensor_types"].items():
             if name in names:
                 return Tensor("" if dtype == "any" else dtype, device, why=why)
+        if self.torch_like(name):
+            return Tensor("", device, why=why)
         last = name.rpartition(".")[2]
         if name in ("torch.device",):
             return Host("device:assumed")
@@ -156,12 +160,18 @@ class Names:
             return UNKNOWN
         return Instance(None, name)
 
+    def torch_like(self, name: str) -> bool:
+        """A type called Tensor that another module hands on, other than a host library's."""
+        return name.endswith(".Tensor") and not self.host_library(name)
+
     # -- usage --------------------------------------------------------------------------------
 
     def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         node = frame.routine.node
         uses = node.uses.get(path)  # type: ignore[union-attr]
+        if self.places.is_("names", "loaders", name):
+            return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses:
             return None
         proof = uses & self.tensor_only
@@ -177,6 +187,17 @@ class Names:
                     if op is not None and op.args[:1] in (("input",), ("self",), ("x",)) and op.returns.startswith("tensor") and "factory" not in op.returns:
                         return Tensor(device=self.place(frame.routine), sure=False, why=Why(f"passed:{callee}", at))
         return None
+
+    def only_torch(self, frame: Frame) -> bool:
+        """Whether this function, in a file that imports torch, computes with no other library that has arrays."""
+        roots = {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
+        if "torch" not in roots:
+            return False
+        arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["object_libraries"][:1]
+        if not roots & set(arrays):
+            return True
+        used = {value.name.partition(".")[0] for name in frame.routine.node.uses if type(value := frame.lookup(name)) is Named}
+        return "torch" in used and not used & set(arrays)
 
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""

@@ -148,7 +148,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         return args.default_device
     if rule == "device":
         return "assumed"
-    return common_device(tensors, "assumed")
+    return common_device(tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed")
 
 
 def _rank(rule: str, args: Arguments, first: Tensor | None) -> int:

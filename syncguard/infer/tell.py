@@ -87,6 +87,10 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
             return f"`{source}` is computed from tensors"
         case "module":
             return f"`{source}` calls a module with tensors"
+        case "batch":
+            return f"`{source}` takes batches from a DataLoader, which are on the host"
+        case "torch only":
+            return f"`{source}`: this function computes with torch and with no other array library"
         case "isinstance":
             return f"`{source}` was tested to be a tensor"
     return f"`{source}` is a tensor: the result of `{why.text}`" if source else f"a tensor: the result of `{why.text}`"

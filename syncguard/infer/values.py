@@ -24,12 +24,13 @@ class Why:
 
 
 class Unknown(Value):
-    """Nothing known, and quiet. With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not."""
+    """Nothing known, and quiet. With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not.
+    With `batch`, what a DataLoader gave: tensors on the host, in a container of some kind."""
 
-    __slots__ = ("weak",)
+    __slots__ = ("batch", "weak")
 
-    def __init__(self, weak: Why | None = None) -> None:
-        self.weak = weak
+    def __init__(self, weak: Why | None = None, batch: Why | None = None) -> None:
+        self.weak, self.batch = weak, batch
 
 
 UNKNOWN = Unknown()
@@ -206,7 +207,7 @@ def meet(a: Value, b: Value) -> Value | None:
             case Host(), Host():
                 return numbers(a.kind, b.kind, a.read or b.read)
             case Unknown(), Unknown():
-                return a if a.weak else b
+                return a if a.weak or (a.batch and not b.weak) else b
             case Seq(), Seq() if a.kind == b.kind:
                 if a.items is not None and b.items is not None and len(a.items) == len(b.items):
                     return Seq(a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names)
@@ -295,7 +296,7 @@ def same(a: Value, b: Value) -> bool:
         case Host(), Host():
             return a.kind == b.kind
         case Unknown(), Unknown():
-            return bool(a.weak) == bool(b.weak)
+            return bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch)
         case Seq(), Seq():
             if a.kind != b.kind or (a.items is None) != (b.items is None):
                 return False

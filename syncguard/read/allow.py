@@ -22,7 +22,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """One comment: where it stands, the rules it names as they are written, its reason, and what is wrong with its form."""
+    """One comment: where it stands, the rules it names as they are written, its reason, and what is wrong with it."""
 
     site: Site
     verb: str
@@ -41,8 +41,8 @@ class Allowed:
 
 
 def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule], active: frozenset[str]) -> Allowed:
-    """What the comments of a file leave of all its findings, before heat and confidence are looked at and before they are
-    moved into notebook cells. `active` are the codes that are on here: no comment is called unused for any other."""
+    """What the comments of a file leave of all its findings, whatever their heat, not yet moved into notebook cells.
+    `active` are the codes that are on here: no comment is called unused for any other."""
     if "syncguard:" not in source.text:
         return Allowed(findings)
     rules = tuple(rules)
@@ -101,7 +101,7 @@ def statements(text: str) -> tuple[Span, ...]:
 
 
 def reached(allow: Allow, source: Source, spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    """The lines that a comment speaks for: its statement's; from lines of its own, those of the statement directly below."""
+    """The lines that a comment speaks for: its statement's; on a line of its own, the statement directly below."""
     if allow.fault:
         return ()
     if allow.verb == "allow-file":
@@ -133,8 +133,8 @@ def _span(node: ast.AST, lines: list[str]) -> Span:
 
 def _first(node: ast.AST) -> int:
     """The line on which a statement, decorated or not, or a case begins."""
-    inner = [getattr(node, "pattern", node), *getattr(node, "decorator_list", ())]
-    return min(part.lineno for part in inner)
+    parts: list[ast.AST] = [getattr(node, "pattern", node), *getattr(node, "decorator_list", ())]
+    return min(getattr(part, "lineno", 1) for part in parts)
 
 
 def _allow(path: str, match: re.Match[str], line: int, column: int) -> Iterator[Allow]:

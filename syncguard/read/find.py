@@ -48,7 +48,7 @@ def find(paths: Sequence[str], config: Config) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a walk leaves out: folder and file names, patterns relative to the configuration's folder, and .gitignore."""
+    """What a walk leaves out: names, patterns relative to the configuration's folder, and .gitignore."""
 
     names: frozenset[str]
     matches: Callable[[str], bool] | None
@@ -65,7 +65,7 @@ class _Rules:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder to walk: where it really is, its name for the user, its path below the configuration's, what ignores apply."""
+    """A folder to walk: where it really is, its name for the user, its path for patterns, the ignores so far."""
 
     path: str
     shown: str
@@ -199,15 +199,11 @@ def _ignores(file: str, folder: str) -> tuple[Ignores, ...]:
             lines = [line for line in text.read().split("\n") if line.strip() and not line.startswith("#")]
     except OSError:
         return ()
-    from pathspec import GitIgnoreSpec, RegexPattern
+    from pathspec import GitIgnoreSpec
 
     spec = GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
     # One expression says no to nearly every path at once; the spec then decides which pattern was the last to match.
-    texts = [
-        pattern.regex.pattern.replace("(?P<ps_d>", "(?:")
-        for pattern in spec.patterns
-        if isinstance(pattern, RegexPattern) and pattern.regex
-    ]
+    texts = [pattern.regex.pattern.replace("(?P<ps_d>", "(?:") for pattern in spec.patterns if pattern.regex]
     some = re.compile("|".join(f"(?:{text})" for text in texts) or "(?!)")
     return (Ignores(folder, lambda path: spec.check_file(path).include if some.match(path) else None),)
 

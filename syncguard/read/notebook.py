@@ -43,7 +43,7 @@ def joined(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def in_cells(source: Source, finding: Finding) -> Finding:
-    """The finding with its places said as `notebook.ipynb:cell N` and lines within the cell; others are returned as they are."""
+    """The finding with its places as `book.ipynb:cell N` and lines within the cell; that of no notebook as it is."""
     if not source.cells:
         return finding
     edits = tuple(Edit(_site(source, edit.site), edit.text) for edit in finding.fix)

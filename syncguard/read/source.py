@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from syncguard.read.notebook import NotANotebook, NotPython, joined
@@ -28,7 +29,7 @@ class FileNote:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of a file, with `\\n` at the end of each line. `cells` are a notebook's: number and first line of each."""
+    """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line."""
 
     path: str
     text: str
@@ -79,7 +80,7 @@ def without(path: str, state: Literal["skipped", "broken"], reason: str) -> Sour
 
 
 def lines_of(stdin: bytes | str = b"", stdin_filename: str = "<stdin>") -> Callable[[str], tuple[str, ...]]:
-    """A function from the path of a finding to the lines of that file or notebook cell as they stand; none if it is gone."""
+    """A function from a finding's path to the lines of that file or notebook cell, as far as they can be read."""
     kept: dict[str, tuple[str, ...]] = {}
 
     def lines(path: str) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ def lines_of(stdin: bytes | str = b"", stdin_filename: str = "<stdin>") -> Calla
 def _cell(source: Source, number: int) -> tuple[str, ...]:
     lines = source.text.split("\n")
     starts = [*source.cells, (0, len(lines) + 1)]
-    for (cell, first), (_, after) in zip(starts, starts[1:]):
+    for (cell, first), (_, after) in pairwise(starts):
         if cell == number:
             return tuple(lines[first - 1 : after - 1])
     return ()

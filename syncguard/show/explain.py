@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from syncguard.show.full import BREAKS, frame
+from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
 from syncguard.terms import Fact, Op, Rule, Site, Wait
 
@@ -79,7 +79,9 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
         yield from _entry("evidence", _evidence(item), look)
 
 
-def beliefs(path: str, line: int, found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...], look: Look) -> Iterator[str]:
+def beliefs(
+    path: str, line: int, found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...], look: Look
+) -> Iterator[str]:
     """What is believed of every expression on a line: its place, its text, its value, and why."""
     yield look.paint("head", f"{printable(path)}:{line}")
     text = look.lines(path)[line - 1 : line]
@@ -110,7 +112,11 @@ def _wait(wait: Wait, row: Op) -> str:
         WHEN.get(condition, f"{condition} {{}}").format(" or ".join(f"`{name}`" for name in names.split("|")))
         for condition, names in wait.when
     ]
-    needs = [] if wait.on == "argument" and any(c in ("tensor", "mask", "zero_dim") for c, _ in wait.when) else [ON.get(wait.on, wait.on)]
+    needs = (
+        []
+        if wait.on == "argument" and any(c in ("tensor", "mask", "zero_dim") for c, _ in wait.when)
+        else [ON.get(wait.on, wait.on)]
+    )
     clauses = [text for text in (*needs, *named) if text]
     versions = [f"since torch {wait.since}" if wait.since else "", f"until torch {wait.until}" if wait.until else ""]
     when = f"when {' and '.join(clauses)}" if clauses else "always"

@@ -30,7 +30,7 @@ def one(finding: Finding, look: Look) -> Iterator[str]:
     site = finding.site
     margin = len(str(site.end_line))
     head = f"{finding.code} {finding.name}: "
-    first, *rest = wrapped(printable(finding.message), look.width - len(head)) or [""]
+    first, *rest = [*wrapped(printable(finding.message), look.width - len(head))] or [""]
     yield look.paint(finding.level, head) + look.paint("head", first)
     yield from (look.paint("head", " " * len(head) + line) for line in rest)
     yield f"{' ' * margin}{look.paint('gutter', '-->')} {printable(str(site))}{look.paint('dim', _aside(finding))}"
@@ -115,18 +115,21 @@ def _facts(facts: tuple[Fact, ...], path: str) -> list[tuple[str, str]]:
 
 def _place(fact: Fact, path: str) -> str:
     line = str(fact.line) if fact.line else ""
-    return f"{printable(fact.path)}:{line}".rstrip(":") if fact.path not in ("", path) else f"line {line}" if line else ""
+    return (
+        f"{printable(fact.path)}:{line}".rstrip(":") if fact.path not in ("", path) else f"line {line}" if line else ""
+    )
 
 
 def _rows(label: str, rows: list[tuple[str, str]], margin: int, look: Look) -> Iterator[str]:
     """A labelled list: places in one column, sentences wrapped in the next."""
     rows = [row for row in rows if row[1]]
     wide = max((width_of(place) for place, _ in rows), default=0)
-    begin = f"{' ' * margin} {look.paint('gutter', '=')} {look.paint('hint' if label == 'hint' else 'label', f'{label:<{LABEL}}')}"
+    mark = look.paint("hint" if label == "hint" else "label", f"{label:<{LABEL}}")
+    begin = f"{' ' * margin} {look.paint('gutter', '=')} {mark}"
     blank = " " * (margin + 3 + LABEL)
     for n, (place, text) in enumerate(rows):
         lead = f"{look.paint('dim', f'{place:<{wide}}')}  " if wide else ""
         room = look.width - len(blank) - (wide + 2 if wide else 0)
-        for k, line in enumerate(wrapped(text, max(room, 40))):
+        for k, line in enumerate(wrapped(text, max(room, 24))):
             here = lead if k == 0 else " " * (wide + 2 if wide else 0)
             yield f"{begin if n == k == 0 else blank}{here}{look.prose(line)}"

@@ -30,7 +30,7 @@ def _no_lines(path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a renderer needs besides the findings: the lines of a file by its path, whether to colour, and how wide to be."""
+    """What a renderer needs besides the findings: the lines of a file, whether to colour, and how wide to be."""
 
     lines: Callable[[str], tuple[str, ...]] = _no_lines
     colour: bool = False
@@ -71,7 +71,7 @@ def width_of(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> Iterator[str]:
-    """The words of a text in lines of at most this width; what stands between backticks is never cut, nor is a long word."""
+    """A text in lines of at most this width; what stands between backticks is never cut, nor is a long word."""
     line = ""
     for word in re.findall(r"(?:`[^`]*`|\S)+", text):
         if line and width_of(line) + 1 + width_of(word) > width:

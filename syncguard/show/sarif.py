@@ -44,7 +44,12 @@ def _rule(finding: Finding) -> dict[str, Any]:
 
 def _result(finding: Finding, index: int) -> dict[str, Any]:
     site = finding.site
-    region = {"startLine": site.line, "startColumn": site.column, "endLine": site.end_line, "endColumn": site.end_column}
+    region = {
+        "startLine": site.line,
+        "startColumn": site.column,
+        "endLine": site.end_line,
+        "endColumn": site.end_column,
+    }
     text = ". ".join(part.rstrip(".") for part in (finding.message, finding.hint) if part)
     result: dict[str, Any] = {
         "ruleId": finding.code,
