@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from syncguard.config import Config, ConfigError, like
 from syncguard.house import CODES, HOUSE
@@ -25,8 +25,7 @@ CONFIDENCES = {
 BREAKS = ("capture", "compile")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The codes that are on, what is ignored under which paths, and the heats and confidences to show."""
 
     codes: frozenset[str]

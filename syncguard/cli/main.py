@@ -57,15 +57,21 @@ def main() -> NoReturn:
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character must not end the run.
             stream.reconfigure(errors="backslashreplace")
+    if "_SYNCGUARD_COMPLETE" in os.environ:
+        group.main(prog_name="syncguard")
     sys.exit(run(sys.argv[1:]))
 
 
 def run(args: list[str]) -> int:
     """Run one command and say how it ended; every fault is one line."""
     try:
-        code = group.main(args, prog_name="syncguard", standalone_mode=False)
+        # Not `group.main`, which has its own ideas of a closed pipe and of an interrupt.
+        with group.make_context("syncguard", args) as context:
+            code = group.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
     except click.exceptions.NoArgsIsHelpError as fault:
         print(fault.format_message())
         return 2

@@ -17,6 +17,8 @@ def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, V
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
     parent = next((t.why for t in tensors if t.on_device and t.why), None) or next((t.why for t in tensors if t.why), None)
+    if parent is None:
+        parent = next((value.read for value in args if type(value) is Host and value.read), None)
     why = Why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, why) if op.returns else frame.world.silent(tensors, why)
     if op.waits:
@@ -56,6 +58,11 @@ def _operand(args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, W
             if type(option) is Seq and tensor_sureness(option) and best[0] is None:
                 inner = next((i for item in (option.items or (option.element,)) for i in options(item) if type(i) is Tensor), None)
                 best = (node, inner.why if inner else None)
+    if best[0] is None:
+        for value, node in zip(args, nodes, strict=False):
+            for option in options(value):
+                if type(option) is Tensor:
+                    return node, option.why
     return best
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer import pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.conditions import device_of, tensor_sureness
+from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
@@ -49,6 +50,9 @@ def from_tensors(values: list[Value], at: At) -> Value:
 
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call something that was imported, by its dotted name."""
+    frame.home.called.add(name)
+    if name in frame.world.clocks:
+        frame.routine.clocks.add(at[0])
     special = pythonic.FUNCTIONS.get(name)
     if special is not None:
         value = special(args, keywords, at, nodes, frame)
@@ -141,10 +145,12 @@ def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at
         return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = name in world.family or (name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value)))
+    moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value)))
     if moves:
         there = Tensor(device="host" if of.batch else world.place(frame.routine), sure=False, why=of.batch or Why(f"use:{name}", at))
+        there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
+        frame.home.moves_batches |= of.batch is not None
         return Unknown(Why("computed", at, of.batch)) if type(result) is Tensor and result.on_device else result
     if of.batch is not None:
         return of
@@ -170,7 +176,8 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                 return join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)]) if name == "__iter__" else found
         return UNKNOWN
     if of.name in world.places.tables["hot"]["loop_iterables"]:
-        return Unknown(batch=Why("batch", at))
+        pinned = device_true(of.settings.get("pin_memory"))
+        return Unknown(batch=Why("pinned batch" if pinned else "batch", at))
     op = world.op(f"{of.name}.__iter__")
     if op is not None:
         found = apply(frame, op, at, [of], {}, ())

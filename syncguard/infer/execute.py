@@ -10,7 +10,7 @@ from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
 from syncguard.infer.conditions import tensor_sureness
 from syncguard.infer.evaluate import OPERATORS, assign, binary, element_of, item, value_of
-from syncguard.infer.gates import gated, step_reason
+from syncguard.infer.gates import gated, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import (
@@ -120,6 +120,9 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
         match option:
             case Tensor():
                 apply(frame, frame.world.row("torch.Tensor.__setitem__"), target.at, [option, key, value], {}, (target.of, target.key, target))
+            case Named(name=name) if type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]:
+                if not (type(value) is Const and value.value in ("0", 0, "")):
+                    frame.sight(target.at, name, "debugging-on", None, None, 3)
             case Seq() | Table():
                 tensor = tensor_in(key)
                 if type(option) is Seq and tensor is not None and tensor.on_device:
@@ -212,6 +215,7 @@ def branch(node: core.If, frame: Frame) -> None:
     test = value_of(node.test, frame)
     before = frame.env
     arms: list[Env] = []
+    copies: list[bool] = []
     for outcome, body in ((True, node.body), (False, node.orelse)):
         if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
             arms.append(Dead())
@@ -221,10 +225,14 @@ def branch(node: core.If, frame: Frame) -> None:
         gate = gated(node.test, outcome, frame)
         frame.quiet += off
         surrounding = frame.surround(gate=gate)
+        seen = len(frame.emitted)
         run(body, frame)
         frame.context = surrounding
+        copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
         frame.quiet -= off
         arms.append(frame.env)
+    if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
+        frame.sight(node.test.at, "if", "size-threshold", None, None, 2)  # type: ignore[attr-defined]
     frame.env = joined(arms[0], arms[1])
     for outcome, other in ((False, arms[0]), (True, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
@@ -235,7 +243,9 @@ def branch(node: core.If, frame: Frame) -> None:
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
     element = element_of(iterated, node.at, frame) if node.iterable is not None else UNKNOWN
-    surrounding = frame.surround(loops=(*frame.context.loops, Step(node.at, step_reason(node, iterated, frame))))
+    step = Step(node.at, step_reason(node, iterated, frame))
+    frame.home.steps |= bool(step.reason)
+    surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
     head = frame.env

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Instance, Named, Value, options
+from syncguard.infer.values import Const, Host, Instance, Named, Value, options
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -51,6 +51,22 @@ def _named(node: Node, pattern: str, frame: Frame) -> bool:
 def _gate_name(node: Node, frame: Frame) -> bool:
     name = _last(node)
     return bool(name) and frame.world.places.is_("gates", "names", name.lower())
+
+
+def size_threshold(test: Node, frame: Frame) -> bool:
+    """Whether a test compares a tensor's size with a number written into the code."""
+    from syncguard.infer.evaluate import quiet_value
+
+    match test:
+        case core.Do(what="truth" | "not", args=(inner,)):
+            return size_threshold(inner, frame)
+        case core.Either(operands=operands):
+            return any(size_threshold(operand, frame) for operand in operands)
+        case core.Do(what="<" | "<=" | ">" | ">=", args=(left, right)):
+            values = [quiet_value(side, frame) for side in (left, right)]
+            literal = any(type(v) is Const and isinstance(v.value, int) and v.value > 1 for v in values)
+            return literal and any(type(v) is Host and v.kind in ("int", "size", "number") for v in values)
+    return False
 
 
 def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:

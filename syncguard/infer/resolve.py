@@ -34,6 +34,7 @@ class Names:
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
+        self.clocks = frozenset(places.tables["names"]["clocks"])
         self.properties = frozenset(places.tables["evidence"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.registrars = frozenset(places.tables["modules"]["registrars"])

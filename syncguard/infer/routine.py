@@ -17,7 +17,7 @@ Env = dict[str, Value]
 class Home:
     """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
 
-    __slots__ = ("classes", "core", "env", "name", "package", "path", "routines", "top")
+    __slots__ = ("called", "classes", "core", "env", "moves_batches", "name", "package", "path", "routines", "steps", "top")
 
     def __init__(self, path: str, name: str, core: Module, package: bool = False) -> None:
         self.path, self.name, self.core, self.package = path, name, core, package
@@ -25,6 +25,9 @@ class Home:
         self.routines: list[Routine] = []
         self.classes: list[ClassInfo] = []
         self.top: Routine | None = None
+        self.called: set[str] = set()  # what was called of other libraries
+        self.moves_batches = False  # whether something moves a DataLoader's batches to the device
+        self.steps = False  # whether it has a loop of steps
 
 
 class Step:
@@ -58,7 +61,7 @@ class Routine:
     """A function, method, lambda or the top level of a file, with the facts that callers and runs have added so far."""
 
     __slots__ = (
-        "calls", "closure", "home", "host", "node", "owner", "qualname", "readers", "returned", "runs", "running", "seen", "sightings", "yielded",
+        "calls", "clocks", "closure", "home", "host", "node", "owner", "qualname", "readers", "returned", "runs", "running", "seen", "sightings", "yielded",
     )  # fmt: skip
 
     def __init__(self, node: Function | Module, home: Home, owner: ClassInfo | None, qualname: str, closure: tuple[Env, ...] = ()) -> None:
@@ -68,6 +71,7 @@ class Routine:
         self.yielded: Value | None = None
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
+        self.clocks: set[int] = set()  # the lines that read a clock
         self.readers: set[Routine] = set()
         self.runs = 0
         self.running = False

@@ -8,6 +8,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import snippet, sync_of
 from syncguard.judge.heat import Warmth, heat_of, test_file
+from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
 
@@ -20,16 +21,19 @@ def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warm
     for routine in (*home.routines, *([home.top] if home.top else [])):
         for sighting in routine.sightings.values():
             finding = judged(sighting, routine, world, pack, warmth[routine], lines)
-            key = (sighting.at, finding.code)
-            found.setdefault(key, finding)
+            if finding is not None:
+                found.setdefault((sighting.at, finding.code), finding)
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 
 
-def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, lines: Sequence[str]) -> Finding:
-    """A rule meeting a sync."""
-    sync = sync_of(sighting, routine, lines)
-    rule = pack.by_hazard(sync.hazard)
+def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, lines: Sequence[str]) -> Finding | None:
+    """A rule meeting a sync; None where the place makes it no hazard."""
     heat, path = heat_of(sighting.context, warmth, routine, test_file(routine, world.places))
+    hazard = hazard_of(sighting, routine, world, heat)
+    if not hazard:
+        return None
+    sync = sync_of(sighting, routine, lines)
+    rule = pack.by_hazard(hazard)
     words = {"source": snippet(sighting.at, lines), "operand": sync.operand or snippet(sighting.at, lines), "op": shown(sync)}
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),

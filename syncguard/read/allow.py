@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from syncguard import house
 from syncguard.config import like
@@ -20,8 +20,7 @@ BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Allow:
+class Allow(NamedTuple):
     """One comment: where it stands, the rules it names as they are written, its reason, and what is wrong with it."""
 
     site: Site
@@ -31,8 +30,7 @@ class Allow:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """The findings that no comment covers, those that one does, and findings about the comments themselves."""
 
     kept: tuple[Finding, ...]

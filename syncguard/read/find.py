@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from syncguard.config import DEFAULT_EXCLUDE, Config
 from syncguard.read.source import FileNote
@@ -16,16 +16,14 @@ STUB = "a stub has no code that runs"
 SILENT = frozenset(name for name in DEFAULT_EXCLUDE if name.startswith((".", "__")))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """The files to read ("-" is standard input), and what was left out."""
 
     paths: tuple[str, ...]
     notes: tuple[FileNote, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ignores:
+class Ignores(NamedTuple):
     """The .gitignore of one folder; those of the folders above come first in a chain of them."""
 
     folder: str
@@ -46,8 +44,7 @@ def find(paths: Sequence[str], config: Config) -> Found:
     return Found(tuple(files.values()), tuple(dict.fromkeys(notes)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     """What a walk leaves out: names, patterns relative to the configuration's folder, and .gitignore."""
 
     names: frozenset[str]
@@ -63,8 +60,7 @@ class _Rules:
         return cls(names, matcher(patterns) if patterns else None, config.root, config.respect_gitignore)
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(NamedTuple):
     """A folder to walk: where it really is, its name for the user, its path for patterns, the ignores so far."""
 
     path: str

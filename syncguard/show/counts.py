@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from syncguard.show.look import Look, plural, printable
 
@@ -13,8 +12,7 @@ if TYPE_CHECKING:
     from syncguard.pipeline import Report
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """The numbers of a report. `skipped` is by reason; the reason of a folder begins with "folder "."""
 
     findings: int

@@ -91,12 +91,15 @@ def beliefs(
     if not found:
         yield f"{' ' * margin} {look.paint('gutter', '=')} No expression begins on this line."
     wide = min(max((len(source) for _, source, _, _ in found), default=0), 48)
+    said: set[Fact] = set()
     for site, source, value, because in found:
         place = look.paint("dim", f"{site.column:>4}")
         yield f"{place}  {printable(source):<{wide}}  {look.paint('quoted', printable(value))}"
-        for fact in because:
+        # An expression is believed for the reasons of its parts, so most reasons have been given above.
+        for fact in (fact for fact in because if fact not in said):
             where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
             yield f"{BELOW}    {look.paint('dim', where)}  {look.prose(printable(fact.text))}"
+        said.update(because)
     if found:
         yield look.paint("dim", f"{plural(len(found), 'expression')}; the number is the column it begins at.")
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from syncguard.show.look import Look
 
@@ -17,8 +16,7 @@ PEOPLE = ("full", "concise", "github")
 FORMATS = (*PEOPLE, "json", "sarif")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """One thing to write: a format, and a file; "" is standard output."""
 
     format: str

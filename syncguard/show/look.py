@@ -6,8 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 COLOURS = {
     "error": "1;31",
@@ -28,8 +27,7 @@ def _no_lines(path: str) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What a renderer needs besides the findings: the lines of a file, whether to colour, and how wide to be."""
 
     lines: Callable[[str], tuple[str, ...]] = _no_lines

@@ -1,0 +1,68 @@
+"""A sighting and what surrounds it in, its hazard as a person would name it out; '' where it is no hazard here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syncguard.infer.project import World
+from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.values import Why
+from syncguard.terms import Heat
+
+NEAR = 3  # lines between a synchronize and the clock that it is for
+
+
+def hazard_of(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """The hazard of a sighting, looked at in its place."""
+    refine = REFINE.get(sighting.hazard)
+    return sighting.hazard if refine is None else refine(sighting, routine, world, heat)
+
+
+def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """A copy to the device: of what came from there, or of what could have been built there."""
+    why = sighting.why
+    if came_from_device(why, world):
+        return "host-round-trip"
+    if why is not None and why.parent is None and why.text in world.places.tables["factories"]["built"]:
+        return "built-on-host"
+    return sighting.hazard
+
+
+def came_from_device(why: Why | None, world: World) -> bool:
+    seen = 0
+    while why is not None and seen < 60:
+        op = world.op(why.text) if "." in why.text else None
+        if op is not None and any(wait.hazard == "copy-to-host" for wait in op.waits) and why.parent is not None:
+            return True
+        why, seen = why.parent, seen + 1
+    return False
+
+
+def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """An explicit synchronize beside a clock is there to time; outside hot code that is all that it does."""
+    line = sighting.at[0]
+    if any(abs(line - clock) <= NEAR for clock in routine.clocks):
+        return "timing-by-synchronize" if heat == "hot" else ""
+    measures = bool(routine.clocks) or world.places.is_("cold", "measuring", routine.name) or (routine.owner is not None and world.places.is_("cold", "measuring_classes", routine.owner.name))
+    return "" if measures and heat != "hot" else sighting.hazard
+
+
+def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    return sighting.hazard if sighting.context.loops or heat == "hot" else ""
+
+
+def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """A DataLoader that does not pin matters where its batches are moved."""
+    is_loader = sighting.op in world.places.tables["hot"]["loop_iterables"]
+    return sighting.hazard if not is_loader or routine.home.moves_batches else ""
+
+
+def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """Matmul precision matters where a model is trained and nobody set it."""
+    home = routine.home
+    return sighting.hazard if home.steps and not home.called & set(world.places.tables["advice"]["precision"]) else ""
+
+
+REFINE: dict[str, Callable[[Sighting, Routine, World, Heat], str]] = {
+    "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded, "matmul-precision": unprecise,
+}  # fmt: skip

@@ -1,0 +1,341 @@
+"""The command line: what each command prints, and the code it exits with."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from syncguard import __version__, pack, pipeline
+from syncguard.cli.main import COMMANDS, run
+
+ROOT = Path(__file__).parent.parent
+WAITS = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> float:
+        return x.sum().item()
+"""
+CLEAN = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x > 0, x, 0.0).sum()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR", "SYNCGUARD_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    Path("waits.py").write_text(WAITS)
+    Path("clean.py").write_text(CLEAN)
+
+
+@pytest.fixture
+def ran(capsys):
+    """Runs a command line: exit code, standard output, standard error."""
+
+    def ran(*args: str) -> tuple[int, str, str]:
+        code = run([*args])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return ran
+
+
+def last(text: str) -> str:
+    return text.rstrip("\n").split("\n")[-1]
+
+
+# -- check ----------------------------------------------------------------------------------------
+
+
+def test_findings_exit_with_1_and_nothing_with_0(ran):
+    code, out, err = ran("check", "waits.py")
+    assert (code, err) == (1, "")
+    assert out.startswith("SG201 item: ")
+    assert " --> waits.py:6:16 in Net.forward\n" in out
+    assert "6 |         return x.sum().item()\n" in out
+    assert last(out) == "1 finding in 1 file (1 file read; 1 function, 1 hot)"
+    code, out, err = ran("check", "clean.py")
+    assert (code, out, err) == (0, "No findings (1 file read; 1 function, 1 hot)\n", "")
+    assert ran("check", "waits.py", "--exit-zero")[0] == 0
+
+
+def test_without_a_path_the_current_folder_is_read(ran):
+    code, out, _ = ran("check")
+    assert code == 1
+    assert last(out) == "1 finding in 1 file (2 files read; 2 functions, 2 hot)"
+
+
+def test_nothing_to_read_is_fine(ran, tmp_path):
+    Path("notes.md").write_text("x")
+    assert ran("check", "notes.md")[:2] == (0, "No findings (0 files read, 1 skipped: 1 not Python; 0 functions, 0 hot)\n")
+    os.makedirs("empty")
+    assert ran("check", "empty")[:2] == (0, "No findings (0 files read; 0 functions, 0 hot)\n")
+
+
+def test_standard_input(ran, monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(WAITS.encode())
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    code, out, _ = ran("check", "-", "--stdin-filename", "pkg/net.py")
+    assert code == 1
+    assert " --> pkg/net.py:6:16" in out
+    assert "6 |         return x.sum().item()\n" in out
+    Stdin.buffer = io.BytesIO(CLEAN.encode())
+    assert ran("check", "-")[0] == 0
+
+
+def test_select_ignore_heat_and_confidence(ran):
+    assert ran("check", "waits.py", "--select", "SG1,SG3")[0] == 0
+    assert ran("check", "waits.py", "--select", "item")[0] == 1
+    assert ran("check", "waits.py", "--ignore", "SG2")[0] == 0
+    assert ran("check", "waits.py", "--extend-select", "SG9", "--heat", "all", "--confidence", "possible")[0] == 1
+    assert ran("check", "waits.py", "--preset", "library")[0] == 1
+
+
+def test_an_allow_comment(ran):
+    Path("waits.py").write_text(WAITS.replace(".item()", ".item()  # syncguard: allow[SG201] once per epoch"))
+    code, out, _ = ran("check", "waits.py")
+    assert (code, out) == (0, "No findings, 1 allowed (1 file read; 1 function, 1 hot)\n")
+    code, out, _ = ran("check", "waits.py", "--show-allowed")
+    assert code == 0
+    assert out.startswith("waits.py:6:16 SG201 allowed: ")
+    Path("waits.py").write_text(CLEAN + "x = 1  # syncguard: allow[SG201]\n")
+    code, out, _ = ran("check", "waits.py", "-o", "concise")
+    assert [line.split()[1] for line in out.split("\n")[:2]] == ["SG001", "SG004"]
+    assert code == 1
+
+
+def test_several_formats_at_once(ran):
+    code, out, err = ran("check", "waits.py", "-o", "concise", "-o", "json:a.json", "--output-format", "sarif:b.sarif")
+    assert (code, err) == (1, "")
+    assert out.startswith("waits.py:6:16 SG201 ")
+    assert json.loads(Path("a.json").read_text())["findings"][0]["code"] == "SG201"
+    assert json.loads(Path("b.sarif").read_text())["runs"][0]["results"][0]["ruleId"] == "SG201"
+
+
+def test_json_is_alone_on_standard_output(ran):
+    _, out, err = ran("check", "waits.py", "-o", "json")
+    assert json.loads(out)["summary"]["findings"] == 1
+    assert err == "1 finding in 1 file (1 file read; 1 function, 1 hot)\n"
+    _, out, err = ran("check", "waits.py", "-o", "json:a.json")
+    assert (out, err) == ("", "1 finding in 1 file (1 file read; 1 function, 1 hot)\n")
+
+
+def test_statistics(ran):
+    code, out, _ = ran("check", "waits.py", "--statistics")
+    assert code == 1
+    assert out.split("\n")[0] == "1  SG201  item"
+
+
+def test_colour(ran, monkeypatch):
+    assert "\x1b[" not in ran("check", "waits.py")[1]
+    assert "\x1b[" in ran("check", "waits.py", "--color", "always")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in ran("check", "waits.py")[1]
+    ran("check", "waits.py", "-o", "full:report.txt")
+    assert "\x1b[" not in Path("report.txt").read_text()
+
+
+def test_configuration(ran):
+    Path("pyproject.toml").write_text('[tool.syncguard]\nignore = ["SG201"]\n')
+    assert ran("check", "waits.py")[0] == 0
+    assert ran("check", "waits.py", "--isolated")[0] == 1
+    Path("other.toml").write_text("")
+    assert ran("check", "waits.py", "--config", "other.toml")[0] == 1
+    assert ran("check", "waits.py", "--select", "SG201")[0] == 1
+
+
+# -- wrong use --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["check", "--select", "SG99999"], "--select: unknown rule `SG99999`"),
+        (["check", "--ignore", "nonzro"], "--ignore: unknown rule `nonzro`; did you mean `nonzero`?"),
+        (["check", "--heat", "warm"], "'warm' is not one of"),
+        (["check", "--nope"], "No such option '--nope'"),
+        (["check", "-o", "xml"], "there is no format 'xml'; choose from full, concise"),
+        (["check", "-o", "full", "-o", "json"], "only one format can go to standard output"),
+        (["check", "-o", "json:no/where.json"], "no/where.json: cannot be written: No such file or directory"),
+        (["check", "--config", "gone.toml"], "gone.toml"),
+        (["check", "--jobs", "-1"], "-1 is not in the range x>=0"),
+        (["check", "--fix"], "--fix is not available yet"),
+        (["chek"], "there is no command 'chek'; did you mean `check`?"),
+        (["waits.py"], "'waits.py' is a path; write `syncguard check waits.py`"),
+        (["explain", "nonzro"], "'nonzro' is no rule, operation or line that we know; did you mean `nonzero`?"),
+        (["explain", "waits.py:99"], "waits.py has 7 lines, and no line 99"),
+        (["explain", "gone.py:1"], "gone.py: does not exist"),
+        (["explain"], "Missing argument"),
+    ],
+)
+def test_wrong_use_is_one_line_and_exits_with_2(ran, args, message):
+    code, _, err = ran(*args)
+    assert code == 2
+    assert err.startswith("syncguard: ")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_without_a_command_there_is_help(ran):
+    code, out, _ = ran()
+    assert code == 2
+    assert all(name in out for name in COMMANDS)
+    assert ran("--help")[0] == 0
+    assert ran("--version")[:2] == (0, f"syncguard {__version__}\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(ran, name):
+    code, out, _ = ran(name, "-h")
+    assert code == 0
+    assert out.startswith(f"Usage: syncguard {name}")
+
+
+def test_an_internal_error_is_a_line_and_exits_with_3(ran, monkeypatch):
+    def broken(*_: object) -> object:
+        raise KeyError("oh\nno")
+
+    monkeypatch.setattr(pipeline, "check", broken)
+    code, _, err = ran("check", "waits.py")
+    assert code == 3
+    assert err.split("\n")[0].startswith("syncguard: internal error: KeyError: ")
+    assert "--debug" in err
+    with pytest.raises(KeyError):
+        run(["check", "waits.py", "--debug"])
+
+
+def test_an_interrupt_is_no_traceback(ran, monkeypatch):
+    def interrupted(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "check", interrupted)
+    assert ran("check", "waits.py") == (130, "", "syncguard: interrupted\n")
+
+
+def test_a_reader_that_goes_away_is_no_traceback():
+    Path("many.py").write_text(WAITS + "".join(WAITS.replace("Net", f"Net{n}") for n in range(3000)))
+    command = f"{sys.executable} -m syncguard check many.py | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, cwd=Path.cwd())
+    assert done.stdout.startswith("SG201")
+    assert (done.stderr, done.returncode) == ("", 141)
+
+
+def test_a_terminal_without_unicode():
+    Path("waits.py").write_text(WAITS.replace("x", "größe"))
+    environ = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([sys.executable, "-m", "syncguard", "check", "waits.py"], capture_output=True, env=environ)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"gr\\xf6\\xdfe.sum().item()" in done.stdout
+
+
+# -- explain and rules ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["SG101", "sg101", "nonzero"])
+def test_explain_a_rule(ran, what):
+    code, out, _ = ran("explain", what)
+    assert code == 0
+    assert out.startswith("SG101 nonzero\nwarning · on")
+    assert "`torch.nonzero`" in out.rsplit("Operations", 1)[1]
+
+
+def test_explain_a_rule_without_a_page(ran):
+    code, out, _ = ran("explain", "unused-allow")
+    assert code == 0
+    assert out.startswith("SG001 unused-allow\n")
+
+
+@pytest.mark.parametrize(
+    "what", ["torch.nonzero", "torch.Tensor.nonzero", "Tensor.nonzero", "torch.nonzero()", "Tensor.nonzero()"]
+)
+def test_explain_an_operation(ran, what):
+    code, out, _ = ran("explain", what)
+    assert code == 0
+    assert "waits     when" in out
+    assert "SG101 nonzero" in out
+    assert "evidence" in out
+
+
+@pytest.mark.parametrize("what", ["torch.count_nonzero", "F.relu", "linalg.qr", "masked_fill"])
+def test_explain_finds_operations_by_short_names(ran, what):
+    assert ran("explain", what)[0] == 0
+
+
+def test_explain_a_line(ran):
+    code, out, _ = ran("explain", "waits.py:6")
+    assert code == 0
+    assert out.startswith("waits.py:6\n6 |         return x.sum().item()\n")
+    assert "x.sum()" in out.split("\n", 2)[2]
+    assert "tensor[" in out
+
+
+def test_rules(ran):
+    code, out, _ = ran("rules")
+    assert code == 0
+    codes = [line.split()[0] for line in out.splitlines()[1:]]
+    assert codes == sorted(codes)
+    assert set(codes) > {rule.code for rule in pack.load().rules}
+    rows = json.loads(ran("rules", "-o", "json")[1])
+    assert [row["code"] for row in rows] == codes
+
+
+def test_a_pack_of_ones_own(ran, tmp_path):
+    page = ROOT / "rules" / "SG201-item.md"
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "XX100-ours.md").write_text(
+        page.read_text().replace("SG201 item", "XX100 ours").replace('["item"]', '["our-hazard"]')
+    )
+    Path("syncguard.toml").write_text('packs = ["ours"]\n')
+    assert "XX100" in ran("rules")[1]
+    assert ran("explain", "XX100")[0] == 0
+    assert ran("check", "clean.py", "--select", "XX1")[0] == 0
+
+
+# -- start-up -----------------------------------------------------------------------------------------
+
+HEAVY = ("torch", "libcst", "rich", "numpy", "pathspec", "asyncio", "tomllib", "difflib", "inspect.getsource")
+
+
+def test_a_clean_file_loads_nothing_heavy():
+    code = (
+        "import sys; from syncguard.cli.main import run; code = run(['check', 'clean.py']);"
+        "print(*sys.modules, sep='\\n', file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert loaded & set(HEAVY) <= {"tomllib"}
+    assert "syncguard.cli.rules" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_clean_file_of_300_lines_takes_a_quarter_of_a_second_more_than_python():
+    from statistics import median
+    from time import perf_counter
+
+    body = "    def step_{0}(self, x: torch.Tensor) -> torch.Tensor:\n        return torch.where(x > {0}, x, 0.0).sum()\n\n"
+    Path("clean.py").write_text(CLEAN + "\n" + "".join(body.format(n) for n in range(98)))
+
+    def took(*args: str) -> float:
+        start = perf_counter()
+        subprocess.run([sys.executable, *args], capture_output=True, check=True)
+        return perf_counter() - start
+
+    pairs = [(took("-c", "pass"), took("-m", "syncguard", "check", "clean.py")) for _ in range(11)][1:]
+    assert median(check for _, check in pairs) - median(nothing for nothing, _ in pairs) <= 0.25
