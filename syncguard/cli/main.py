@@ -77,8 +77,8 @@ def run(args: list[str]) -> int:
         return 2
     except click.ClickException as fault:
         _flush()
-        context = fault.ctx if isinstance(fault, click.UsageError) else None
-        more = f" (see `{context.command_path} --help`)" if context else ""
+        used = fault.ctx if isinstance(fault, click.UsageError) else None
+        more = f" (see `{used.command_path} --help`)" if used is not None else ""
         print(f"syncguard: {' '.join(fault.format_message().split())}{more}", file=sys.stderr)
         return 2
     except BrokenPipeError:

@@ -21,6 +21,7 @@ OPERATORS = {
     "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__", "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__",
     "<=": "__le__", ">": "__gt__", ">=": "__ge__", "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
+LONGEST = 40  # items of a display that are told apart
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -328,16 +329,17 @@ def choose(node: core.Choose, frame: Frame) -> Value:
 
 def seq(node: core.Seq, frame: Frame) -> Value:
     items: list[Value] = []
+    counted = True
     for part in node.items:
         value = value_of(part, frame)
         if type(part) is core.Do and part.what == "*":
             if type(value) is Seq and value.items is not None:
                 items += value.items
                 continue
-            return Seq(node.kind, None, join_all([element_of(value, node.at, frame), *items]))
+            value, counted = element_of(value, node.at, frame), False
         items.append(value)
-    if len(items) > 40:
-        return Seq(node.kind, None, join_all(items[:40]))
+    if not counted or len(items) > LONGEST:
+        return Seq(node.kind, None, join_all(items[:LONGEST]))
     return Seq(node.kind, tuple(items))
 
 

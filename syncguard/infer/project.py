@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 
 from syncguard.infer import parameters
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.execute import run
+from syncguard.infer.execute import Dead, run
 from syncguard.infer.resolve import Names
 from syncguard.infer.routine import Env, Frame, Home, Routine
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, join, options, same
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options, pooled, same
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core
@@ -78,13 +78,15 @@ class World(Names):
         run(node.body, frame)
         self.default_device = default
         routine.running, self.depth = False, self.depth - 1
-        returned = frame.returned if frame.returned is not None else NONE
+        if type(frame.env) is not Dead:
+            frame.give(NONE)
+        returned = frame.returned if frame.returned is not None else UNKNOWN  # it only raises: an abstract method
         if node.generator:
             routine.yielded = frame.yielded or UNKNOWN
             returned = Seq("iterator", None, routine.yielded)
         returned = parameters.with_annotation(frame, node, returned)
         if routine.returned is None or not same(routine.returned, returned):
-            routine.returned = returned if routine.returned is None else join(routine.returned, returned)
+            routine.returned = returned if routine.returned is None else pooled(routine.returned, returned)
             self.look_again(routine.readers)
 
     def look_again(self, routines: Iterable[Routine]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from syncguard.infer.values import UNKNOWN, Value, Why, join
+from syncguard.infer.values import UNKNOWN, Value, Why, pooled
 from syncguard.read.core import At, Function, Module, Node
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Frame:
             self.routine.sightings[key] = sighting
 
     def give(self, value: Value) -> None:
-        self.returned = value if self.returned is None else join(self.returned, value)
+        self.returned = value if self.returned is None else pooled(self.returned, value)
 
     def surround(self, **changes: Any) -> Context:
         """Change what surrounds the places to come; returns what to put back."""
