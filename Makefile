@@ -55,7 +55,7 @@ format: $(VENV)/.developing
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.developing
-	$(BIN)/python tools/cli_page.py
+	$(BIN)/python tools/docs.py
 
 bench: $(VENV)/.developing
 	$(BIN)/python benchmarks/bench.py

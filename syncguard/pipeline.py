@@ -12,6 +12,7 @@ from syncguard.infer.beliefs import Belief, Watch
 from syncguard.infer.project import World
 from syncguard.infer.resolve import module_name
 from syncguard.infer.routine import Home, Routine
+from syncguard.infer.tell import Texts
 from syncguard.judge.heat import Warmth, warmths
 from syncguard.judge.judge import findings_of
 from syncguard.pack import Pack
@@ -44,10 +45,11 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
         homes, broken = lowered(sources)
         world = inferred(homes, rules, config)
         warmth = warmths((r for home in homes for r in routines(home)), world.places, config.hot, config.cold, lambda r: decorators(r, world))
+        texts = {home.path: source.text.split("\n") for home, source in homes.items()}
         findings: list[Finding] = list(broken)
         allowed: list[Finding] = []
         for home, source in homes.items():
-            kept, excused = settled(home, source, world, rules, warmth, wanted)
+            kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: texts.get(path, []))
             findings += kept
             allowed += excused
     notes = (*(source.note for source in sources), *found.notes)
@@ -101,9 +103,9 @@ def world_of(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
     return world
 
 
-def settled(home: Home, source: Source, world: World, rules: Pack, warmth: dict[Routine, Warmth], wanted: Selection) -> tuple[list[Finding], list[Finding]]:
+def settled(home: Home, source: Source, world: World, rules: Pack, warmth: dict[Routine, Warmth], wanted: Selection, text_of: Texts) -> tuple[list[Finding], list[Finding]]:
     """The findings of a file that the user wants to see, and those that a comment allows."""
-    every = findings_of(home, world, rules, warmth, source.text.split("\n"))
+    every = findings_of(home, world, rules, warmth, text_of)
     outcome = allow.settle(source, every, rules.rules, wanted.codes_for(source.path))
     return [f for f in (*outcome.kept, *outcome.notes) if wanted.shows(f)], [f for f in outcome.covered if wanted.shows(f)]
 

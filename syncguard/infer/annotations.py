@@ -66,7 +66,7 @@ def _resolve(node: Node, frame: Frame) -> Value:
 
 def named(value: Value, frame: Frame, device: str, node: Node) -> Value:
     """The value that a type promises."""
-    why = Why("annotation", node.at)  # type: ignore[attr-defined]
+    why = frame.why("annotation", node.at)  # type: ignore[attr-defined]
     match value:
         case ClassOf(info=info):
             return frame.world.fresh(info)

@@ -6,6 +6,7 @@ from syncguard.infer.conditions import CERTAIN, NO, Arguments, sureness, tensor_
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import Const, Host, Seq, Tensor, Union, Value, Why, options
+from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
 
@@ -19,13 +20,13 @@ def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, V
     parent = next((t.why for t in tensors if t.on_device and t.why), None) or next((t.why for t in tensors if t.why), None)
     if parent is None:
         parent = next((value.read for value in args if type(value) is Host and value.read), None)
-    why = Why(op.name, at, parent)
+    why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, why) if op.returns else frame.world.silent(tensors, why)
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)
             if sure:
-                operand, reason = _operand(args, nodes)
+                operand, reason = _operand(wait, arguments, args, nodes)
                 frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
                 if wait.hazard == "synchronize":
                     _landed(frame)
@@ -48,8 +49,19 @@ def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, fr
     return min(sure, there)
 
 
-def _operand(args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
-    """The argument that lives on the device, and why we think so."""
+POINTED = frozenset(("tensor", "mask", "zero_dim", "slice_bound", "integers"))  # conditions that point at the culprit
+
+
+def _operand(wait: Wait, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
+    """The argument that the wait is for, and why we think that it is on the device."""
+    for condition, names in wait.when:
+        if condition in POINTED:
+            for name in names.split("|"):
+                value = arguments.get(name)
+                node = next((node for arg, node in zip(args, nodes, strict=False) if arg is value), None)
+                found = _inside(value, node) if value is not None and sureness(((condition, name),), arguments) else None
+                if found is not None:
+                    return found
     best: tuple[Node | None, Why | None] = (None, None)
     for value, node in zip(args, nodes, strict=False):
         for option in options(value):
@@ -64,6 +76,21 @@ def _operand(args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, W
                 if type(option) is Tensor:
                     return node, option.why
     return best
+
+
+def _inside(value: Value, node: Node | None) -> tuple[Node | None, Why | None] | None:
+    """The first tensor on the device in a value, or in the display that made it."""
+    for option in options(value):
+        if type(option) is Tensor and option.on_device:
+            return node, option.why
+        if type(option) is Seq and option.items is not None:
+            parts = node.items if type(node) is core.Seq else node.bounds if type(node) is core.Slice else (node,) * len(option.items)
+            if len(parts) == len(option.items):
+                for item, part in zip(option.items, parts, strict=True):
+                    found = _inside(item, part)
+                    if found is not None:
+                        return found
+    return None
 
 
 def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why) -> Value:

@@ -70,7 +70,7 @@ def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
     if op is not None and frame.world.is_property(op):
         return apply(frame, op, at, [of], {}, ())
     if op is None and frame.world.is_module_class(of.name) and name in ("weight", "bias"):
-        return Tensor("float", of.device, why=Why("parameter", at))
+        return Tensor("float", of.device, why=frame.why("parameter", at))
     return Bound(of, name)
 
 
@@ -135,7 +135,7 @@ def of_unknown(of: Value, weak: Why | None, name: str, node: core.Attr, frame: F
     if known is not None:
         return known
     if name in frame.world.tensor_only:
-        return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=Why("use", node.at)), name)
+        return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
     return Bound(of, name)
 
 

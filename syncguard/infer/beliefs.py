@@ -33,7 +33,7 @@ class Watch:
         for at, value in sorted(self.values.items(), key=lambda item: (item[0][:2], (-item[0][2], -item[0][3]))):
             if at[0] == self.line or at[2] == self.line:
                 where = site(self.path, at, lines)
-                found.append((where, source(where, lines), describe(value), because(reason(value), lines, self.path)))
+                found.append((where, source(where, lines), describe(value), because(reason(value), lambda path: lines if path == self.path else (), self.path)))
         return tuple(found)
 
 

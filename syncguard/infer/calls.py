@@ -32,19 +32,19 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
-            return from_tensors([fn, *args, *keywords.values()], at)
+            return from_tensors([fn, *args, *keywords.values()], at, frame)
     found = [invoke(option, args, keywords, at, nodes, frame) for option in options(fn) if option is not fn and option is not NONE]
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
 
 
-def from_tensors(values: list[Value], at: At) -> Value:
+def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
     """What an unknown function made of these: nothing known, but computed from tensors if any of them is one."""
     for value in values:
         for option in options(value):
             if type(option) is Tensor and option.on_device:
-                return Unknown(Why("computed", at, option.why))
+                return Unknown(frame.why("computed", at, option.why))
             if type(option) is Unknown and option.weak:
-                return Unknown(Why("computed", at, option.weak))
+                return Unknown(frame.why("computed", at, option.weak))
     return UNKNOWN
 
 
@@ -70,8 +70,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if last[:1].isupper() and not last.isupper():
         return Instance(None, name)
     if name.startswith("torch."):
-        return Unknown(Why(name, at))
-    return from_tensors([*args, *keywords.values()], at)
+        return Unknown(frame.why(name, at))
+    return from_tensors([*args, *keywords.values()], at, frame)
 
 
 def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
@@ -82,18 +82,18 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             member = fn.info.find(name)
             if member is not None and type(member[0]) is Call:
                 return world.call(member[0].routine, fn, args, keywords, at, frame)
-        return submodule(args, keywords, at, fn) if fn.info.is_module else from_tensors([*args, *keywords.values()], at)
+        return submodule(args, keywords, at, fn, frame) if fn.info.is_module else from_tensors([*args, *keywords.values()], at, frame)
     op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
     if op is not None:
         return apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
-    return submodule(args, keywords, at, fn)
+    return submodule(args, keywords, at, fn, frame)
 
 
-def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance) -> Value:
+def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance, frame: Frame) -> Value:
     """A module that we have not read, given tensors, gives tensors."""
-    parent = from_tensors([*args, *keywords.values()], at)
+    parent = from_tensors([*args, *keywords.values()], at, frame)
     if type(parent) is Unknown and parent.weak:
-        return Tensor(sure=False, why=Why("module", at, parent.weak.parent))
+        return Tensor(sure=False, why=frame.why("module", at, parent.weak.parent))
     return parent
 
 
@@ -114,7 +114,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             if op is not None:
                 return apply(frame, op, at, [of, *args], keywords, nodes)
             library = world.host_library(of.name)
-            return Host(library) if library else from_tensors([*args, *keywords.values()], at)
+            return Host(library) if library else from_tensors([*args, *keywords.values()], at, frame)
         case Instance(info=info) if info is not None:
             if name in world.registrars and args and type(args[0]) is Const:
                 return world.register(info, name, args, keywords)
@@ -125,7 +125,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             member = info.find(name)
             if member is not None and type(member[0]) is Call:
                 return world.call(member[0].routine, of, args, keywords, at, frame)
-            return from_tensors([*args, *keywords.values()], at)
+            return from_tensors([*args, *keywords.values()], at, frame)
         case Seq():
             return pythonic.sequence_method(of, name, args, at, nodes, frame)
         case Table():
@@ -134,7 +134,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return of_unknown(of, name, args, keywords, at, nodes, frame)
-    return from_tensors([*args, *keywords.values()], at)
+    return from_tensors([*args, *keywords.values()], at, frame)
 
 
 def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
@@ -142,23 +142,23 @@ def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at
     world = frame.world
     op = world.op(f"torch.Tensor.{name}")
     if op is None or keywords.keys() - set(op.args):
-        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at)
+        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
     moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value)))
     if moves:
-        there = Tensor(device="host" if of.batch else world.place(frame.routine), sure=False, why=of.batch or Why(f"use:{name}", at))
+        there = Tensor(device="host" if of.batch else world.place(frame.routine), sure=False, why=of.batch or frame.why(f"use:{name}", at))
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
         frame.home.moves_batches |= of.batch is not None
-        return Unknown(Why("computed", at, of.batch)) if type(result) is Tensor and result.on_device else result
+        return Unknown(frame.why("computed", at, of.batch)) if type(result) is Tensor and result.on_device else result
     if of.batch is not None:
         return of
     if keywords.keys() & world.tensor_keywords:
-        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=Why(f"use:{name}", at)), *args], keywords, nodes)
+        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at)), *args], keywords, nodes)
     if op.waits and not args and not keywords and world.only_torch(frame):
-        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=Why("torch only", at))], keywords, nodes)
-    return from_tensors([*args, *keywords.values()], at)
+        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))], keywords, nodes)
+    return from_tensors([*args, *keywords.values()], at, frame)
 
 
 def _receiver(nodes: Nodes) -> Node | None:
@@ -177,7 +177,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
         return UNKNOWN
     if of.name in world.places.tables["hot"]["loop_iterables"]:
         pinned = device_true(of.settings.get("pin_memory"))
-        return Unknown(batch=Why("pinned batch" if pinned else "batch", at))
+        return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     op = world.op(f"{of.name}.__iter__")
     if op is not None:
         found = apply(frame, op, at, [of], {}, ())

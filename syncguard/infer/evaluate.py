@@ -402,7 +402,7 @@ def element_of(value: Value, at: At, frame: Frame) -> Value:
 def _element(value: Value, at: At, frame: Frame) -> Value:
     match value:
         case Tensor():
-            return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=Why("iterate", at, value.why))
+            return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=frame.why("iterate", at, value.why))
         case Seq():
             return value.element
         case Table():

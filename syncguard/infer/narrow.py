@@ -78,7 +78,7 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: object) -> dict[st
         return {path: without(value, wanted)}
     kept = without(value, lambda option: not wanted(option))  # type: ignore[operator]
     if kept is UNKNOWN:
-        kept = Tensor(device=frame.world.place(frame.routine), why=Why("isinstance", subject.at))  # type: ignore[attr-defined]
+        kept = Tensor(device=frame.world.place(frame.routine), why=frame.why("isinstance", subject.at))  # type: ignore[attr-defined]
     return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
 
 

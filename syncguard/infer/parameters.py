@@ -34,7 +34,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
     if declared is not UNKNOWN:
         if type(declared) is Tensor:
-            declared = declared.but(why=Why("parameter", param.at, declared.why))
+            declared = declared.but(why=frame.why("parameter", param.at))
         if param.default is not None and type(param.default) is core.Const and param.default.value is None:
             declared = join(declared, NONE)
         return _refined(declared, seen)
@@ -63,14 +63,14 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     routine = frame.routine
     node = routine.node
     if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
-        return Unknown(Why("forward", param.at))
+        return Unknown(frame.why("forward", param.at))
     if routine.owner is None or not routine.owner.is_module or type(node) is not core.Function:
         return UNKNOWN
     if not frame.world.places.is_("hot", "module_methods", routine.name):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
     if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
-        return Tensor(device=frame.world.place(routine), sure=False, why=Why("forward", param.at))
+        return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
 
 

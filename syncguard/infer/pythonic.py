@@ -120,7 +120,7 @@ def _extreme(name: str) -> Function:
 def _sum(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
     element = _element(args[0], at, frame) if args else UNKNOWN
     if type(element) is Tensor:
-        return element.but(why=Why("builtins.sum", at, element.why), dtype="int" if element.dtype == "bool" else element.dtype)
+        return element.but(why=frame.why("builtins.sum", at, element.why), dtype="int" if element.dtype == "bool" else element.dtype)
     return Host("number") if type(element) in (Host, Const) and kind_of(element) != "str" else element
 
 

@@ -177,7 +177,7 @@ class Names:
             return None
         proof = uses & self.tensor_only
         if proof:
-            return Tensor(device=self.place(frame.routine), sure=False, why=Why(f"use:{min(proof)}", at))
+            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
         for use in uses:
             if use.startswith("(0"):
                 callee = use[2:]
@@ -186,7 +186,7 @@ class Names:
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
                     if op is not None and op.args[:1] in (("input",), ("self",), ("x",)) and op.returns.startswith("tensor") and "factory" not in op.returns:
-                        return Tensor(device=self.place(frame.routine), sure=False, why=Why(f"passed:{callee}", at))
+                        return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
         return None
 
     def only_torch(self, frame: Frame) -> bool:

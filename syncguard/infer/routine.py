@@ -124,6 +124,10 @@ class Frame:
         if known is None or known.sure < sure:
             self.routine.sightings[key] = sighting
 
+    def why(self, text: str, at: At, parent: Why | None = None) -> Why:
+        """A reason found in this file."""
+        return Why(text, at, parent, self.home.path)
+
     def give(self, value: Value) -> None:
         self.returned = value if self.returned is None else pooled(self.returned, value)
 

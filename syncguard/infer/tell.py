@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.values import Why
@@ -10,17 +10,19 @@ from syncguard.read.core import At
 from syncguard.terms import Confidence, Fact, Site, Sync
 
 SURENESS: dict[int, Confidence] = {1: "possible", 2: "likely", 3: "certain"}
+Texts = Callable[[str], Sequence[str]]
 LONGEST = 60
 FACTS = 6
 
 
-def sync_of(sighting: Sighting, routine: Routine, lines: Sequence[str]) -> Sync:
+def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
     """What a person is told of one sighting."""
     path = routine.home.path
+    lines = text_of(path)
     return Sync(
         site(path, sighting.at, lines), sighting.op, sighting.hazard,
         snippet(sighting.operand, lines) if sighting.operand else "",
-        because(sighting.why, lines, path), SURENESS[sighting.sure], routine.qualname,
+        because(sighting.why, text_of, path), SURENESS[sighting.sure], routine.qualname,
         bool(sighting.context.loops), sighting.context.gate,
     )  # fmt: skip
 
@@ -51,14 +53,14 @@ def snippet(at: At, lines: Sequence[str]) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def because(why: Why | None, lines: Sequence[str], path: str) -> tuple[Fact, ...]:
+def because(why: Why | None, text_of: Texts, path: str) -> tuple[Fact, ...]:
     """The chain of reasons, the first cause first; a long one keeps its ends."""
     facts: list[Fact] = []
     seen: set[tuple[At, str]] = set()
     while why is not None and len(seen) < 60:
         if (why.at, why.text) not in seen:
             seen.add((why.at, why.text))
-            fact = Fact(sentence(why, lines), why.at[0], why.path)
+            fact = Fact(sentence(why, text_of(why.path or path)), why.at[0], why.path if why.path != path else "")
             if not facts or facts[-1].text != fact.text:
                 facts.append(fact)
         why = why.parent
@@ -68,7 +70,7 @@ def because(why: Why | None, lines: Sequence[str], path: str) -> tuple[Fact, ...
 
 def sentence(why: Why, lines: Sequence[str]) -> str:
     """One reason in words."""
-    source = snippet(why.at, lines) if not why.path else ""
+    source = snippet(why.at, lines)
     kind, _, detail = why.text.partition(":")
     match kind:
         case "parameter":
@@ -93,4 +95,4 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
             return f"`{source}`: this function computes with torch and with no other array library"
         case "isinstance":
             return f"`{source}` was tested to be a tensor"
-    return f"`{source}` is a tensor: the result of `{why.text}`" if source else f"a tensor: the result of `{why.text}`"
+    return f"`{source}` is a tensor: the result of `{why.text}`"

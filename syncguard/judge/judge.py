@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
-from syncguard.infer.tell import snippet, sync_of
+from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.heat import Warmth, heat_of, test_file
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
@@ -15,24 +13,25 @@ from syncguard.terms import Finding, Sync
 LENGTH = 60
 
 
-def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], lines: Sequence[str]) -> tuple[Finding, ...]:
+def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts) -> tuple[Finding, ...]:
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
     for routine in (*home.routines, *([home.top] if home.top else [])):
         for sighting in routine.sightings.values():
-            finding = judged(sighting, routine, world, pack, warmth[routine], lines)
+            finding = judged(sighting, routine, world, pack, warmth[routine], text_of)
             if finding is not None:
                 found.setdefault((sighting.at, finding.code), finding)
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 
 
-def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, lines: Sequence[str]) -> Finding | None:
+def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, text_of: Texts) -> Finding | None:
     """A rule meeting a sync; None where the place makes it no hazard."""
     heat, path = heat_of(sighting.context, warmth, routine, test_file(routine, world.places))
     hazard = hazard_of(sighting, routine, world, heat)
     if not hazard:
         return None
-    sync = sync_of(sighting, routine, lines)
+    lines = text_of(routine.home.path)
+    sync = sync_of(sighting, routine, text_of)
     rule = pack.by_hazard(hazard)
     words = {"source": snippet(sighting.at, lines), "operand": sync.operand or snippet(sighting.at, lines), "op": shown(sync)}
     return Finding(
@@ -52,5 +51,3 @@ def shown(sync: Sync) -> str:
     name = PROTOCOLS.get(sync.op, sync.op)
     return name.removeprefix("builtins.")
 
-
-__all__ = ["Callable", "findings_of"]

@@ -1,0 +1,125 @@
+"""The shape of the house: which room may import which, and what is shipped."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "syncguard"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FILES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def imported(path: Path, everywhere: bool = True) -> set[str]:
+    """The modules that a file imports; with `everywhere` false, only what importing the file itself loads."""
+    tree = ast.parse(path.read_text())
+    found: set[str] = set()
+    todo: list[ast.AST] = [*tree.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        elif everywhere or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            todo += ast.iter_child_nodes(node)
+    return found
+
+
+def importers(module: str) -> set[str]:
+    """The rooms whose files import a module anywhere."""
+    return {
+        path.relative_to(PACKAGE).parts[0]
+        for path in FILES
+        if any(name == module or name.startswith(f"{module}.") for name in imported(path))
+    }
+
+
+def test_imports_run_one_way():
+    done = subprocess.run([sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"],
+                          cwd=ROOT, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    assert " 0 broken" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "rooms"),
+    [
+        ("torch", {"observe"}),
+        ("numpy", set()),
+        ("libcst", {"fix"}),
+        ("rich", {"show"}),
+        ("click", {"cli"}),
+        ("jinja2", {"show"}),
+        ("pygls", {"cli"}),
+    ],
+)
+def test_each_dependency_has_its_room(module, rooms):
+    assert importers(module) <= rooms
+
+
+@pytest.mark.parametrize("module", ["torch", "libcst", "rich", "pathspec", "pygls", "jinja2"])
+def test_heavy_modules_are_loaded_only_when_they_are_needed(module):
+    early = [path for path in FILES if "observe" not in path.parts and "fix" not in path.parts]
+    assert [path.name for path in early if module in {name.partition(".")[0] for name in imported(path, False)}] == []
+
+
+def test_commands_load_their_work_late():
+    for path in (PACKAGE / "cli").glob("*.py"):
+        assert not {"syncguard.pipeline", "syncguard.pack"} & imported(path, everywhere=False), path.name
+
+
+def test_every_room_says_what_it_is_for():
+    for path in FILES:
+        text = path.read_text()
+        if text.strip():
+            assert ast.get_docstring(ast.parse(text)), path
+
+
+def test_words_of_terms_are_frozen():
+    tree = ast.parse((PACKAGE / "terms.py").read_text())
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.decorator_list:
+            assert "frozen=True" in ast.unparse(node.decorator_list[0]), node.name
+
+
+def test_torch_comes_only_with_extras():
+    plain = {re.split(r"[<>=\[ ]", name)[0] for name in PROJECT["project"]["dependencies"]}
+    assert plain == {"click", "libcst", "msgspec", "pathspec", "rich"}
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert any(name.startswith("torch>=") for name in extras["run"])
+    assert all("==" in name for name in extras["dev"])
+
+
+def test_the_wheel_ships_the_rules_and_needs_no_torch(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (metadata,) = [archive.read(name).decode() for name in names if name.endswith("METADATA")]
+    shipped = {f"syncguard/rules/{path.relative_to(ROOT / 'rules')}" for path in (ROOT / "rules").rglob("*") if path.is_file()}
+    assert shipped <= names
+    assert "syncguard/py.typed" in names
+    assert not any(name.startswith(("tests", "docs", "rules")) for name in names)
+    needs = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line]
+    assert len(needs) == 5
+    assert not any("torch" in line for line in needs)
+
+
+def test_hooks_name_commands_that_exist():
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    assert re.findall(r"^- id: (.*)$", text, re.MULTILINE) == ["syncguard-check", "syncguard-fix"]
+    assert re.findall(r"^  entry: (.*)$", text, re.MULTILINE) == ["syncguard check", "syncguard check --fix"]

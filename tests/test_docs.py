@@ -1,0 +1,175 @@
+"""The documentation is current: tables, links, commands, and what is made from the program."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from syncguard.cli.main import COMMANDS, group
+from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked
+from syncguard.house import HOUSE
+from syncguard.selection import CONFIDENCES, HEATS
+from syncguard.show.formats import FORMATS
+from syncguard.show.json import VERSION
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))])
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def text(name: str) -> str:
+    return (DOCS / name).read_text()
+
+
+def rows(page: str, head: str) -> list[list[str]]:
+    """The rows of the table whose head begins with this cell."""
+    lines = page.split("\n")
+    start = next(n for n, line in enumerate(lines) if line.startswith(f"| {head} |"))
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+def names(cells: list[list[str]], column: int = 0) -> list[str]:
+    return [name for row in cells for name in re.findall(r"`([^`]*)`", row[column])]
+
+
+# -- configuration --------------------------------------------------------------------------------
+
+
+def test_every_key_is_documented_with_what_it_holds_and_its_default():
+    table = rows(text("configuration.md"), "key")
+    assert names(table) == list(KEYS)
+    for row, (key, kind) in zip(table, KEYS.items(), strict=True):
+        assert row[1] == (kind if isinstance(kind, str) else ", ".join(kind)), key
+        default = getattr(Config(), key.replace("-", "_"))
+        said = row[2].strip("`")
+        if said.startswith("["):
+            assert default == tuple(json.loads(said)), key
+        elif said == "{}":
+            assert default == (), key
+        elif isinstance(default, bool):
+            assert said == str(default).lower(), key
+        elif said in ("none", "the newest known", "the rules that are on by default", "see below"):
+            assert default in ("", (), DEFAULT_EXCLUDE), key
+        else:
+            assert said == str(default), key
+
+
+def test_every_preset_is_documented_with_what_it_sets():
+    table = rows(text("configuration.md"), "preset")
+    assert names(table) == list(PRESETS)
+    for row, keys in zip(table, PRESETS.values(), strict=True):
+        said = row[2].replace("**", "")
+        for key, value in keys.items():
+            values = ", ".join(value) if isinstance(value, list) else value
+            assert f"`{key}`: {values}" in said
+        assert re.findall(r"`([a-z-]+)`:", said) == list(keys)
+
+
+def test_the_default_excludes_are_listed():
+    page = text("configuration.md").partition("**Left out by default:**")[2].partition("wherever")[0]
+    assert tuple(re.findall(r"`([^`]+)`", page)) == DEFAULT_EXCLUDE
+
+
+@pages
+def test_configurations_that_are_shown_are_valid(page):
+    for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL):
+        table = tomllib.loads(block)
+        assert _checked(table.get("tool", {}).get("syncguard", table), page.name)
+
+
+# -- heat, comments, output -------------------------------------------------------------------------
+
+
+def test_heat_and_confidence():
+    page = text("heat-and-confidence.md")
+    assert set(names(rows(page, "heat"))) == HEATS["all"]
+    limits = rows(page, "`--heat`")
+    assert {names([row])[0]: frozenset(row[1].split(", ")) for row in limits} == HEATS
+    assert tuple(names(rows(page, "confidence"))) == tuple(CONFIDENCES)
+    assert f"The default, `{Config().heat}`" in page
+    assert f"the default is `{Config().confidence}`" in page
+
+
+def test_house_rules_are_documented():
+    table = rows(text("allow.md"), "code")
+    assert [(*names([row]), *names([row], 1), row[2]) for row in table] == [(r.code, r.name, r.level) for r in HOUSE]
+
+
+def test_formats_fields_and_exit_codes():
+    page = text("output.md")
+    assert sorted(names(rows(page, "format"))) == sorted(FORMATS)
+    schema = json.loads(text("report.schema.json"))
+    finding = schema["$defs"]["finding"]
+    assert names(rows(page, "field of a finding")) == list(finding["properties"]) == finding["required"]
+    assert schema["properties"]["version"]["const"] == VERSION
+    assert f"`version` is {VERSION}" in page
+    assert [row[0] for row in rows(page, "code")] == ["0", "1", "2", "3"]
+
+
+# -- all pages ----------------------------------------------------------------------------------------
+
+
+def test_what_is_made_is_current():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "docs.py", "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pages
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_index():
+    index = text("index.md")
+    assert {page.name for page in DOCS.glob("*.md")} - {"index.md"} <= set(re.findall(r"\(([a-z-]+\.md)\)", index))
+
+
+@pages
+def test_commands_that_are_shown_exist(page):
+    shown = re.findall(r"`(syncguard [^`\n]+)`", page.read_text())
+    shown += re.findall(r"^    (syncguard .*)$", page.read_text(), re.MULTILINE)
+    context = click.Context(group)
+    for line in shown:
+        args = shlex.split(line, comments=True)[1:]
+        if args[0].startswith("-") or args[0] in ("run", "check,"):
+            continue
+        command = group.get_command(context, args[0])
+        assert command is not None, line
+        if len(args) > 1:
+            command.make_context(args[0], args[1:])
+
+
+@pages
+def test_make_targets_that_are_shown_exist(page):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^    )make ([a-z]+)", page.read_text(), re.MULTILINE)) <= targets
+
+
+def test_the_readme_leads_with_its_two_commands():
+    commands = re.findall(r"^    (\S.*?)\s*(?:#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert commands[:2] == ["make demo", "make test"]
+
+
+def test_options_are_documented_by_their_help():
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert option.help, (name, option.name)
+                assert option.help.endswith("."), option.help
