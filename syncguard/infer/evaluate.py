@@ -11,7 +11,7 @@ from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.routine import Frame, Routine, Step
 from syncguard.infer.values import (
-    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in,
+    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in, without,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -43,6 +43,16 @@ def name(node: core.Name, frame: Frame) -> Value:
 
 
 def attr(node: core.Attr, frame: Frame) -> Value:
+    """An attribute that is not called: what we cannot look up is unknown, not a method."""
+    value = member(node, frame)
+    if type(value) is Bound:
+        return value.of if type(value.of) is Unknown else UNKNOWN if type(value.of) is Instance else value
+    if type(value) is Union and any(type(option) is Bound and type(option.of) in (Unknown, Instance) for option in value.options):
+        return without(value, lambda option: type(option) is Bound and type(option.of) in (Unknown, Instance))
+    return value
+
+
+def member(node: core.Attr, frame: Frame) -> Value:
     if node.path:
         known = frame.env.get(node.path)
         if known is not None:
@@ -122,7 +132,7 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
 
 
 def call(node: core.Call, frame: Frame) -> Value:
-    fn = value_of(node.fn, frame)
+    fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
     args: list[Value] = []
     nodes: list[Node] = []
     for part in node.args:

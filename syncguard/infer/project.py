@@ -46,7 +46,7 @@ class World(Names):
         for home in homes:
             self.open(home)
             while fresh := [routine for routine in home.routines if not routine.runs]:
-                for routine in sorted(fresh, key=lambda r: (r.name != "__init__", r.node.at)):  # type: ignore[union-attr]
+                for routine in sorted(fresh, key=order):
                     if not routine.runs:
                         self.run(routine)
         while self.queue:
@@ -185,6 +185,11 @@ class World(Names):
         if routine.returned is None:
             return parameters.declared(frame, routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
+
+
+def order(routine: Routine) -> tuple[bool, int]:
+    """Constructors first, for what they assign; then from the end of the file, where callers stand below what they call."""
+    return routine.name != "__init__", -routine.node.at[0] if type(routine.node) is core.Function else 0
 
 
 __all__ = ["BUILTINS", "Host", "Unknown", "Why", "World"]
