@@ -48,6 +48,9 @@ def others(report: Report) -> list[Finding]:
     return [finding for finding in report.findings if finding.site.path != "zz_good.py"]
 
 
+EVIDENCE = 'evidence = [{ state = "doc", at = "x" }]'
+
+
 def unreadable(report: Report, path: str) -> Finding:
     """The only finding about a file that could not be read, and that its note says the same."""
     (finding,) = others(report)
@@ -280,7 +283,7 @@ def test_a_broken_configuration(capsys, name, text, message):
     [
         ("ops/a.toml", "[torch.f]\nx = 1", "a.toml: "),
         ("ops/a.toml", "no toml", "a.toml: "),
-        ("ops/a.toml", '["torch.f"]\nwaits = [{ hazard = "item", when = { moon = "x" } }]\nevidence = [{ state = "doc", at = "x" }]', "`moon`"),
+        ("ops/a.toml", f'["torch.f"]\nwaits = [{{ hazard = "item", when = {{ moon = "x" }} }}]\n{EVIDENCE}', "`moon`"),
         ("XX100-ours.md", "# XX100 ours", "XX100-ours.md: no toml block"),
         ("XX100-ours.md", '```toml\nlevel = "loud"\n```', "XX100-ours.md: "),
     ],

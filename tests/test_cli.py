@@ -81,7 +81,10 @@ def test_without_a_path_the_current_folder_is_read(ran):
 
 def test_nothing_to_read_is_fine(ran, tmp_path):
     Path("notes.md").write_text("x")
-    assert ran("check", "notes.md")[:2] == (0, "No findings (0 files read, 1 skipped: 1 not Python; 0 functions, 0 hot)\n")
+    assert ran("check", "notes.md")[:2] == (
+        0,
+        "No findings (0 files read, 1 skipped: 1 not Python; 0 functions, 0 hot)\n",
+    )
     os.makedirs("empty")
     assert ran("check", "empty")[:2] == (0, "No findings (0 files read; 0 functions, 0 hot)\n")
 
@@ -118,6 +121,41 @@ def test_an_allow_comment(ran):
     code, out, _ = ran("check", "waits.py", "-o", "concise")
     assert [line.split()[1] for line in out.split("\n")[:2]] == ["SG001", "SG004"]
     assert code == 1
+
+
+def test_a_notebook(ran):
+    cells = [
+        ("markdown", "# Demo"),
+        ("code", "import torch\n%matplotlib inline"),
+        ("code", WAITS.partition("\n\n\n")[2]),
+    ]
+    rows = [{"cell_type": kind, "source": text, "metadata": {}} for kind, text in cells]
+    Path("book.ipynb").write_text(json.dumps({"cells": rows, "metadata": {}, "nbformat": 4}))
+    code, out, _ = ran("check", "book.ipynb")
+    assert code == 1
+    assert " --> book.ipynb:cell 3:3:16 in Net.forward\n" in out
+    assert "3 |         return x.sum().item()\n" in out
+    found = json.loads(ran("check", "book.ipynb", "-o", "json")[1])["findings"][0]
+    assert {fact["path"] for fact in (*found["because"], *found["hot_path"])} == {"book.ipynb:cell 3"}
+
+
+def test_findings_come_in_order_of_path_and_place(ran):
+    os.makedirs("p")
+    Path("p/a.py").write_text(
+        "x = 1  # syncguard: allow[SG201] why\n" + WAITS + "y = 1  # syncguard: allow[SG201] why\n"
+    )
+    Path("p/b.py").write_text("def f(:\n")
+    _, out, _ = ran("check", "p", "waits.py", "-o", "concise")
+    places = [line.split()[0] for line in out.splitlines()[:-1]]
+    assert places == ["p/a.py:1:8", "p/a.py:7:16", "p/a.py:8:8", "p/b.py:1:7", "waits.py:6:16"]
+
+
+def test_per_file_ignores(ran):
+    Path("syncguard.toml").write_text('[per-file-ignores]\n"waits.py" = ["SG2"]\n"broken.py" = ["SG000"]\n')
+    Path("broken.py").write_text("def f(:\n")
+    code, out, _ = ran("check", "waits.py", "broken.py")
+    assert code == 0
+    assert last(out) == "No findings (1 file read, 1 unreadable; 1 function, 1 hot)"
 
 
 def test_several_formats_at_once(ran):
@@ -329,7 +367,7 @@ def test_a_clean_file_of_300_lines_takes_a_quarter_of_a_second_more_than_python(
     from statistics import median
     from time import perf_counter
 
-    body = "    def step_{0}(self, x: torch.Tensor) -> torch.Tensor:\n        return torch.where(x > {0}, x, 0.0).sum()\n\n"
+    body = "    def step_{0}(self, x: torch.Tensor):\n        return torch.where(x > {0}, x, 0.0).sum()\n\n"
     Path("clean.py").write_text(CLEAN + "\n" + "".join(body.format(n) for n in range(98)))
 
     # What an installed package has: its bytecode.

@@ -46,8 +46,8 @@ def importers(module: str) -> set[str]:
 
 
 def test_imports_run_one_way():
-    done = subprocess.run([sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()"],
-                          cwd=ROOT, capture_output=True, text=True)  # fmt: skip
+    code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     assert " 0 broken" in done.stdout
 
@@ -110,7 +110,9 @@ def test_the_wheel_ships_the_rules_and_needs_no_torch(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (metadata,) = [archive.read(name).decode() for name in names if name.endswith("METADATA")]
-    shipped = {f"syncguard/rules/{path.relative_to(ROOT / 'rules')}" for path in (ROOT / "rules").rglob("*") if path.is_file()}
+    shipped = {
+        f"syncguard/rules/{path.relative_to(ROOT / 'rules')}" for path in (ROOT / "rules").rglob("*") if path.is_file()
+    }
     assert shipped <= names
     assert "syncguard/py.typed" in names
     assert not any(name.startswith(("tests", "docs", "rules")) for name in names)

@@ -1,4 +1,4 @@
-"""Writes again what the documentation takes from the program: docs/cli.md, and blocks of real output. `--check` only compares."""
+"""Writes again what the documentation takes from the program: docs/cli.md and real output. `--check` only compares."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, V
     if parent is None:
         parent = next((value.read for value in args if type(value) is Host and value.read), None)
     why = frame.why(op.name, at, parent)
-    result = result_of(op.name, op.returns, arguments, why) if op.returns else frame.world.silent(tensors, why)
+    result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)

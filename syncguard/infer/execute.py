@@ -65,9 +65,10 @@ def store(target: Node, value: Value, frame: Frame) -> None:
             if type(value) is Unknown:
                 known = frame.world.evidence(name, name, frame, target.at)
                 value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            value = hinted(name, value, frame)
-            prefix = f"{name}."
-            if frame.env and any(key.startswith(prefix) for key in frame.env):
+            if type(value) is Tensor:
+                value = hinted(name, value, frame)
+            if name in frame.dotted:
+                prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
         case core.Attr():
@@ -75,8 +76,10 @@ def store(target: Node, value: Value, frame: Frame) -> None:
             if type(value) is Unknown and target.path:
                 known = frame.world.evidence(target.path, target.name, frame, target.at)
                 value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            value = hinted(target.name, value, frame)
+            if type(value) is Tensor:
+                value = hinted(target.name, value, frame)
             if target.path:
+                frame.dotted.add(target.path.partition(".")[0])
                 frame.env[target.path] = value
             for option in options(of):
                 if type(option) is Instance and option.info is not None:
@@ -91,14 +94,12 @@ def store(target: Node, value: Value, frame: Frame) -> None:
 
 def hinted(name: str, value: Value, frame: Frame) -> Value:
     """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
-    if type(value) is not Tensor:
+    if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
         return value
-    places = frame.world.places
-    if value.dtype == "" and places.is_("names", "masks", name):
+    mask, host = frame.world.hint(name)
+    if mask and value.dtype == "":
         value = value.but(dtype="named mask")
-    if value.device == "assumed" and places.is_("names", "host_tensors", name):
-        value = value.but(device="host")
-    return value
+    return value.but(device="host") if host and value.device == "assumed" else value
 
 
 def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
@@ -207,6 +208,15 @@ def effect(node: core.Run, frame: Frame) -> None:
             rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 
 
+def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
+    """What a test tells, noted as ours to forget when the variable is bound again."""
+    told = narrowed(test, outcome, frame)
+    for path in told:
+        if "." in path:
+            frame.dotted.add(path.partition(".")[0])
+    return told
+
+
 # -- control --------------------------------------------------------------------------------------
 
 
@@ -220,7 +230,7 @@ def branch(node: core.If, frame: Frame) -> None:
         if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
             arms.append(Dead())
             continue
-        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+        frame.env = {**before, **narrowing(node.test, outcome, frame)}
         off = off_device(node.test, outcome, frame)
         gate = gated(node.test, outcome, frame)
         frame.quiet += off
@@ -255,7 +265,7 @@ def loop(node: core.Loop, frame: Frame) -> None:
             assign(node.target, element, frame)
         if node.test is not None:
             value_of(node.test, frame)
-            frame.env = {**frame.env, **narrowed(node.test, True, frame)}
+            frame.env = {**frame.env, **narrowing(node.test, True, frame)}
         run(node.body, frame)
         tail = frame.env
         for env in frame.continues:
@@ -344,7 +354,7 @@ def check(node: core.Check, frame: Frame) -> None:
         surrounding = frame.surround(failing=True)
         value_of(node.message, frame)
         frame.context = surrounding
-    frame.env = {**frame.env, **narrowed(node.test, True, frame)}
+    frame.env = {**frame.env, **narrowing(node.test, True, frame)}
 
 
 # -- definitions ----------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class World(Names):
     def add(self, home: Home) -> None:
         """Make a file known; its top level runs when it is first needed."""
         self.homes[home.name] = home
+        self.roots.add(home.name.partition(".")[0])
 
     def infer(self, homes: Iterable[Home]) -> None:
         """Run everything in these files until nothing new is learnt."""

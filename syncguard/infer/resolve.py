@@ -28,8 +28,11 @@ class Names:
         self.pack, self.places = pack, places
         self.version = _number(version or "99")
         self.homes: dict[str, Home] = {}
+        self.roots: set[str] = set()
         self.infos: dict[int, ClassInfo] = {}
         self._ops: dict[str, Op | None] = {}
+        self._resolved: dict[str, Value] = {}
+        self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
@@ -84,6 +87,9 @@ class Names:
 
     def resolved(self, dotted: str) -> Value:
         """The value of a dotted name: the project's own, a constant, a dtype, or the name itself."""
+        known = self._resolved.get(dotted)
+        if known is not None:
+            return known
         constant = CONSTANTS.get(dotted)
         if constant is not None:
             return constant
@@ -95,7 +101,17 @@ class Names:
             if held is not None:
                 return held
         dtype = self.dtypes.get(dotted)
-        return Host(f"dtype:{dtype}") if dtype else Named(dotted)
+        found: Value = Host(f"dtype:{dtype}") if dtype else Named(dotted)
+        if dotted.partition(".")[0] not in self.roots:  # nothing that we have yet to read can change it
+            self._resolved[dotted] = found
+        return found
+
+    def hint(self, name: str) -> tuple[bool, bool]:
+        """Whether a name is that of a boolean mask, and of a tensor kept on the host."""
+        known = self._hints.get(name)
+        if known is None:
+            known = self._hints[name] = (self.places.is_("names", "masks", name), self.places.is_("names", "host_tensors", name))
+        return known
 
     def decorator_name(self, node: Node, frame: Frame) -> str:
         from syncguard.infer.evaluate import quiet_value

@@ -13,9 +13,8 @@ DIMS = ("dim", "axis", "dims", "axes")
 ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
 
 
-def result_of(name: str, returns: str, args: Arguments, why: Why) -> Value:
-    """The value that a call gives back, by its row."""
-    tensors = operands(args)
+def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    """The value that a call gives back, by its row; `tensors` are its operands."""
     for conditions, shape in parsed(returns):
         if _applies(conditions, args):
             return build(name, shape, args, tensors, why)

@@ -85,13 +85,14 @@ class Routine:
 class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
-    __slots__ = ("breaks", "context", "continues", "emitted", "env", "home", "limit", "outer", "quiet", "returned", "routine", "world", "yielded")
+    __slots__ = ("breaks", "context", "continues", "dotted", "emitted", "env", "home", "limit", "outer", "quiet", "returned", "routine", "world", "yielded")
 
     def __init__(self, world: World, routine: Routine, env: Env) -> None:
         self.world, self.routine, self.home, self.env = world, routine, routine.home, env
         self.outer = routine.closure
         self.context = Context()
         self.quiet = 0
+        self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
         self.limit = 3  # no sighting is surer than this
         self.returned: Value | None = None
         self.yielded: Value | None = None
