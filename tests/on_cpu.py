@@ -1,4 +1,4 @@
-"""An example's text in, the value of its last call out: runs a program written for a GPU on a machine that has none."""
+"""An example's text in, the value of its last call out: a program for a GPU, run on a machine that has none."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import os
 import random
 import re
 from contextlib import AbstractContextManager, ExitStack
+from importlib import import_module
 from typing import Any
 from unittest import mock
 
 import torch
+
+# Optimizers import it when they first step, and it refuses to be imported over the stubs below.
+import torch._dynamo
 
 DEVICE = re.compile(r"""(?<=["'])cuda(?=["':])""")
 PINNED = re.compile(r"\bpin_memory\s*=\s*True")
 
 
 def run(text: str) -> Any:
-    """Run a program on the CPU, from a fixed seed and in a namespace of its own; the torch that it finds is restored."""
+    """Run a program from a fixed seed in a namespace of its own; what it sets in torch is put back."""
     tree = ast.parse(PINNED.sub("pin_memory=False", DEVICE.sub("cpu", text)))
-    body, last = tree.body[:-1], tree.body[-1]
+    *body, last = tree.body
+    assert isinstance(last, ast.Expr), "an example ends in a call"
     space: dict[str, Any] = {"__name__": "example"}
     with without_device():
         torch.manual_seed(0)
         random.seed(0)
         exec(compile(ast.Module(body, []), "example", "exec"), space)
-        if isinstance(last, ast.Expr):
-            return eval(compile(ast.Expression(last.value), "example", "eval"), space)
-        exec(compile(ast.Module([last], []), "example", "exec"), space)
+        return eval(compile(ast.Expression(last.value), "example", "eval"), space)
 
 
 def called(text: str) -> str:
@@ -49,7 +52,7 @@ class Work:
         return 0.0
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *args, **settings: self
+        return same_as(self)
 
     def __enter__(self) -> Work:
         return self
@@ -58,21 +61,30 @@ class Work:
 
 
 def without_device() -> AbstractContextManager[Any]:
-    """Until it is left, torch.cuda answers without a device, and what a program sets in torch is put back."""
+    """Until it is left, torch.cuda answers without a device."""
     stack = ExitStack()
     stack.enter_context(torch.random.fork_rng(devices=[]))
     stack.enter_context(mock.patch.dict(os.environ))
-    stack.callback(torch.set_default_dtype, torch.get_default_dtype())
-    stack.callback(torch.set_default_device, None)
-    stack.callback(torch.set_grad_enabled, torch.is_grad_enabled())
-    stack.callback(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
-    stack.callback(torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
-    stack.callback(torch.distributions.Distribution.set_default_validate_args, torch.distributions.Distribution._validate_args)
-    stack.callback(leave_group)
+    for put_back, *values in settings():
+        stack.callback(put_back, *values)
     for owner, stubs in STUBS:
         for name, stub in stubs.items():
             stack.enter_context(mock.patch.object(owner, name, stub, create=True))
     return stack
+
+
+def settings() -> list[tuple[Any, ...]]:
+    """What a program may set for all of torch: the function that sets it, and the values that it has now."""
+    distribution = torch.distributions.Distribution
+    return [
+        (torch.set_default_dtype, torch.get_default_dtype()),
+        (torch.set_default_device, None),
+        (torch.set_grad_enabled, torch.is_grad_enabled()),
+        (torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()),
+        (torch.autograd.set_detect_anomaly, torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        (distribution.set_default_validate_args, distribution._validate_args),
+        (leave_group,),
+    ]
 
 
 def leave_group() -> None:
@@ -80,29 +92,29 @@ def leave_group() -> None:
         torch.distributed.destroy_process_group()
 
 
-def answer(value: Any) -> Any:
+def same_as(value: Any) -> Any:
     return lambda *args, **settings: value
 
 
-def same(self: Any, *args: Any, **settings: Any) -> Any:
-    return self
+def itself(value: Any = None, *args: Any, **settings: Any) -> Any:
+    """A method that changes nothing, or a decorator with or without settings."""
+    return itself if value is None else value
 
 
-def plain(function: Any = None, **settings: Any) -> Any:
-    """torch.compile, both as a call and as a decorator with settings."""
-    return same if function is None else function
-
-
+NOTHING = ("synchronize", "empty_cache", "ipc_collect", "set_device", "set_sync_debug_mode", "reset_peak_memory_stats")
+NUMBERS = ("current_device", "memory_allocated", "memory_reserved", "max_memory_allocated")
+WORK = ("Event", "Stream", "CUDAGraph", "current_stream", "default_stream", "stream", "graph", "device")
 STUBS: list[tuple[Any, dict[str, Any]]] = [
-    (torch.cuda, dict.fromkeys(("synchronize", "empty_cache", "set_device", "set_sync_debug_mode", "ipc_collect", "reset_peak_memory_stats"), answer(None))),
-    (torch.cuda, dict.fromkeys(("memory_allocated", "memory_reserved", "max_memory_allocated", "current_device"), answer(0))),
-    (torch.cuda, {"is_available": answer(True), "device_count": answer(1), "is_current_stream_capturing": answer(False)}),
-    (torch.cuda, {"Event": Work, "Stream": Work, "CUDAGraph": Work, "current_stream": Work, "default_stream": Work, "graph": Work}),
-    (torch.cuda, {"stream": Work, "device": Work}),
-    (torch.cuda.amp.common, {"amp_definitely_not_available": answer(True)}),
-    (torch.nn.parallel.data_parallel, {"_get_available_device_type": answer(None)}),
-    (torch.accelerator, {"synchronize": answer(None), "is_available": answer(False)}),
-    (torch.Tensor, {"cuda": same, "pin_memory": same, "record_stream": answer(None)}),
-    (torch.nn.Module, {"cuda": same}),
-    (torch, {"compile": plain}),
-]  # fmt: skip
+    (
+        torch.cuda,
+        dict.fromkeys(NOTHING, same_as(None)) | dict.fromkeys(NUMBERS, same_as(0)) | dict.fromkeys(WORK, Work),
+    ),
+    (torch.cuda, {"is_available": same_as(True), "device_count": same_as(1)}),
+    (torch.cuda, {"is_current_stream_capturing": same_as(False)}),
+    (torch.cuda.amp.common, {"amp_definitely_not_available": same_as(True)}),
+    (import_module("torch.nn.parallel.data_parallel"), {"_get_available_device_type": same_as(None)}),
+    (torch.accelerator, {"synchronize": same_as(None), "is_available": same_as(False)}),
+    (torch.Tensor, {"cuda": itself, "pin_memory": itself, "record_stream": same_as(None)}),
+    (torch.nn.Module, {"cuda": itself}),
+    (torch, {"compile": itself}),
+]

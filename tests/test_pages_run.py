@@ -1,8 +1,9 @@
-"""Every program of every rule page runs to its end, here on the CPU, and a Fixed program does what its Caught program did.
+"""Every program of every rule page runs to its end on a CPU, and a Fixed program does what its Caught program did.
 
-The convention: a program's last statement is a bare call. Where a Caught and a Fixed program of one page call a function of
-the same name there, they are a pair, and both calls give the same values from the same seed (a number may have become a 0-d
-tensor). A Fixed program that means something else calls a function of another name, and the page says in what they differ.
+The convention: a program's last statement is a bare call. Where a Caught and a Fixed program of one page call a
+function of the same name there, they are a pair, and both calls give the same values from the same seed (a number may
+have become a 0-d tensor). A Fixed program that means something else calls a function of another name, and the page
+says in what they differ.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from syncguard.pack import Example, examples  # noqa: E402
 
 RULES = Path(__file__).parent.parent / "rules"
 PAGES = {path.stem: examples(path.read_text("utf-8")) for path in sorted(RULES.glob("SG*.md"))}
-PROGRAMS = [pytest.param(program, id=f"{page}:{program.line}") for page, programs in PAGES.items() for program in programs]
+PROGRAMS = [pytest.param(p, id=f"{page}:{p.line}") for page, programs in PAGES.items() for p in programs]
 PAIRS = [
     pytest.param(before, after, id=f"{page}:{before.line}-{after.line}")
     for page, programs in PAGES.items()
     for before in programs
     for after in programs
-    if (before.section, after.section) == ("caught", "fixed") and on_cpu.called(before.text) == on_cpu.called(after.text) != ""
+    if (before.section, after.section) == ("caught", "fixed")
+    and on_cpu.called(before.text) == on_cpu.called(after.text)
 ]
 
 

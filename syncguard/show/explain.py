@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,18 +43,20 @@ BELOW = "    "
 
 def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[str]:
     """A rule's page, then the operations that it judges."""
-    body = _without_block(text) if text else f"# {rule.code} {rule.name}\n\n{rule.message}. {rule.hint}"
+    body = _without_block(text) if text else f"# {rule.code} {rule.name}\n\n{_said(rule)}"
     title, _, rest = body.partition("\n")
     breaks = ", ".join(BREAKS.get(name, name) for name in rule.breaks)
     facts = [rule.level, "on" if rule.default else "off unless selected", f"breaks {breaks}" if breaks else ""]
     yield look.paint("head", title.removeprefix("# "))
     yield look.paint("dim", " · ".join(fact for fact in facts if fact))
+    yield ""
     if rule.hint and text:
-        yield from (look.prose(line) for line in wrapped(f"{rule.hint}.", look.width))
+        yield from (look.prose(line) for line in wrapped(f"{rule.hint.rstrip('.')}.", look.width))
+        yield ""
     if look.colour:
         yield _markdown(rest.strip("\n"), look.width)
     else:
-        yield rest.rstrip("\n")
+        yield rest.strip("\n")
     if ops:
         yield ""
         yield look.paint("head", "Operations")
@@ -130,6 +133,11 @@ def _evidence(item: Mapping[str, Any]) -> str:
     torch = f" in torch {item['torch']}" if item.get("torch") else ""
     note = f" ({item['note']})" if item.get("note") else ""
     return f"{item.get('state', '')}{torch}: {item.get('at', '')}{note}"
+
+
+def _said(rule: Rule) -> str:
+    """What a rule without a page says, with its fields left open."""
+    return ". ".join(re.sub(r"\{\w+\}", "...", part) for part in (rule.message, rule.hint) if part)
 
 
 def _without_block(text: str) -> str:
