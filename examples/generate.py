@@ -42,9 +42,9 @@ def generate(model, token, state, limit, show):
         logits, state = model(token, state)
         drawn = torch.multinomial(logits.softmax(dim=-1), num_samples=1).squeeze(-1)
         token = torch.where(finished, END, drawn)
-        show(token.tolist())                            # sync: SG202
+        show(token.tolist())  # sync: SG202
         finished = finished | (token == END)
-        if finished.all():                              # sync: SG204
+        if finished.all():  # sync: SG204
             break
 
 

@@ -9,7 +9,7 @@ backward.
     the matrix goes to the host       `.cpu()`                             SG202
     the factors come back             `.to(features.device)`, twice        SG305
 
-`syncguard crossover torch.linalg.qr` measures where the crossover lies on the card at hand.
+Measure on the card at hand, the copies included, before a number is written down; or stay on the device.
 
     python gp_qr.py [--device cpu] [--steps 10]
 """
@@ -24,10 +24,10 @@ SMALL = 2048
 
 def qr(features):
     """The thin QR of [N, M], on whichever side was faster when the number was written."""
-    if features.size(-1) <= SMALL:                      # sync: SG306
-        q, r = torch.linalg.qr(features.cpu())          # sync: SG202
-        q = q.to(features.device)                       # sync: SG305
-        r = r.to(features.device)                       # sync: SG305
+    if features.size(-1) <= SMALL:  # sync: SG306
+        q, r = torch.linalg.qr(features.cpu())  # sync: SG202
+        q = q.to(features.device)  # sync: SG305
+        r = r.to(features.device)  # sync: SG305
         return q, r
     return torch.linalg.qr(features)
 

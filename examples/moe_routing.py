@@ -42,14 +42,14 @@ class MixtureOfExperts(nn.Module):
 
         out = torch.zeros_like(tokens)
         for number, expert in enumerate(self.experts):
-            rows, slots = torch.where(chosen == number)                                  # sync: SG101
+            rows, slots = torch.where(chosen == number)  # sync: SG101
             if rows.numel() == 0:
                 continue
             share = weights[rows, slots].unsqueeze(-1)
             out = out.index_add(0, rows, expert(tokens[rows]) * share)
 
-        counts = torch.bincount(chosen.reshape(-1), minlength=EXPERTS)                   # sync: SG107
-        self.load = counts.tolist()                                                      # sync: SG202
+        counts = torch.bincount(chosen.reshape(-1), minlength=EXPERTS)  # sync: SG107
+        self.load = counts.tolist()  # sync: SG202
         return out
 
 

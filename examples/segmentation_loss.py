@@ -31,12 +31,12 @@ def foreground_loss(logits, labels):
     target = labels.reshape(-1)
     foreground = target != BACKGROUND
 
-    if not foreground.any():                               # sync: SG204
+    if not foreground.any():  # sync: SG204
         return logits.sum() * 0.0
 
-    pixels = torch.nonzero(foreground).squeeze(1)          # sync: SG101
-    kept = target[foreground]                              # sync: SG102
-    present = torch.unique(kept)                           # sync: SG104
+    pixels = torch.nonzero(foreground).squeeze(1)  # sync: SG101
+    kept = target[foreground]  # sync: SG102
+    present = torch.unique(kept)  # sync: SG104
 
     share = present.numel() / (CLASSES - 1)
     return F.cross_entropy(scores[pixels], kept) * share

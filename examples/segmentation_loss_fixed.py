@@ -8,7 +8,7 @@ Every answer keeps a shape that is known beforehand, so nobody has to ask for on
     how many different ones?      write 1 at each label seen, in a vector with one place per label
 
 Do not believe a stopwatch on the host here: once nothing waits, it only measures how fast work is queued. Compare
-the time on the device: `syncguard run` before and after, then `syncguard diff`.
+the time on the device, with events or a profiler.
 
     python segmentation_loss_fixed.py [--device cpu] [--steps 20]
 """

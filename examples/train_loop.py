@@ -24,22 +24,22 @@ CLASSES = 10
 def train(epochs, samples, device):
     """Average loss and accuracy of the last epoch."""
     data = TensorDataset(torch.rand(samples, 1, 8, 8), torch.randint(0, CLASSES, (samples,)))
-    loader = DataLoader(data, batch_size=16, shuffle=True)          # sync: SG303
+    loader = DataLoader(data, batch_size=16, shuffle=True)  # sync: SG303
     model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, CLASSES)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 
     for _ in range(epochs):
         total, correct = 0.0, 0
         for images, labels in loader:
-            images = images.to(device)                              # sync: SG301
-            labels = labels.to(device)                              # sync: SG301
+            images = images.to(device)  # sync: SG301
+            labels = labels.to(device)  # sync: SG301
             optimizer.zero_grad()
             scores = model(images)
             loss = F.cross_entropy(scores, labels)
             loss.backward()
             optimizer.step()
-            total += loss.item()                                    # sync: SG209
-            correct += (scores.argmax(dim=-1) == labels).sum().item()    # sync: SG209
+            total += loss.item()  # sync: SG209
+            correct += (scores.argmax(dim=-1) == labels).sum().item()  # sync: SG209
     return total / len(loader), correct / samples
 
 

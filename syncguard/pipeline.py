@@ -19,6 +19,7 @@ from syncguard.pack import Pack
 from syncguard.read import allow
 from syncguard.read.find import find
 from syncguard.read.lower import Unreadable, lower
+from syncguard.read.notebook import in_cells
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
@@ -46,16 +47,17 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
         world = inferred(homes, rules, config)
         warmth = warmths((r for home in homes for r in routines(home)), world.places, config.hot, config.cold, lambda r: decorators(r, world))
         texts = {home.path: source.text.split("\n") for home, source in homes.items()}
-        findings: list[Finding] = list(broken)
+        findings = [finding for finding in broken if wanted.shows(finding)]
         allowed: list[Finding] = []
         for home, source in homes.items():
             kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: texts.get(path, []))
             findings += kept
             allowed += excused
-    notes = (*(source.note for source in sources), *found.notes)
+    unread = {finding.site.path: finding.message for finding in broken}
+    notes = (*(noted(source, unread) for source in sources), *found.notes)
     functions = [r for home in homes for r in home.routines]
     hot = sum(warmth[r].heat == "hot" for r in functions)
-    return Report(tuple(findings), notes, len(functions), hot, tuple(allowed))
+    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources))
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
@@ -108,6 +110,19 @@ def settled(home: Home, source: Source, world: World, rules: Pack, warmth: dict[
     every = findings_of(home, world, rules, warmth, text_of)
     outcome = allow.settle(source, every, rules.rules, wanted.codes_for(source.path))
     return [f for f in (*outcome.kept, *outcome.notes) if wanted.shows(f)], [f for f in outcome.covered if wanted.shows(f)]
+
+
+def noted(source: Source, unread: dict[str, str]) -> FileNote:
+    """What became of a file: one whose text was read may still not parse."""
+    fault = unread.get(source.path)
+    return FileNote(source.path, "broken", fault) if fault and source.note.state == "read" else source.note
+
+
+def placed(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Finding, ...]:
+    """In order of file and place, those in a notebook moved into their cells."""
+    files = {source.path: (number, source) for number, source in enumerate(sources)}
+    ordered = sorted(findings, key=lambda f: (files[f.site.path][0], f.site, f.code))
+    return tuple(in_cells(files[finding.site.path][1], finding) for finding in ordered)
 
 
 def routines(home: Home) -> list[Routine]:

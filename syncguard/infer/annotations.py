@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Value, Why, join, join_all, options
+from syncguard.infer.values import NONE, UNKNOWN, Alias, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Value, Why, join, join_all, options
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.lower import Unreadable, lower
@@ -81,13 +81,13 @@ def named(value: Value, frame: Frame, device: str, node: Node) -> Value:
             if last in TABLES:
                 return Table({})
             return frame.world.typed(name, device, why)
-        case Union() | Tensor() | Seq() | Table():  # an alias: Adj = Union[Tensor, SparseTensor]
-            return _place(value, device, why)
+        case Alias(node=alias, frame=where):
+            return _place(_value(alias, where, device, 4), why)
     return UNKNOWN
 
 
-def _place(value: Value, device: str, why: Why) -> Value:
-    moved = [option.but(device=device, why=why) if type(option) is Tensor else option for option in options(value)]
+def _place(value: Value, why: Why) -> Value:
+    moved = [option.but(why=why) if type(option) is Tensor else option for option in options(value)]
     return moved[0] if len(moved) == 1 else Union(tuple(moved))
 
 

@@ -11,7 +11,7 @@ from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.routine import Frame, Routine, Step
 from syncguard.infer.values import (
-    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in, without,
+    FALSE, NONE, TRUE, UNKNOWN, Alias, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in, without,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -21,6 +21,7 @@ OPERATORS = {
     "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__", "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__",
     "<=": "__le__", ">": "__gt__", ">=": "__ge__", "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
+TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 LONGEST = 40  # items of a display that are told apart
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
@@ -91,7 +92,7 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
                 return Host("shape" if type(key) is Seq else "int")
             return Host("str") if kind_of(of) == "str" else of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
         case ClassOf() | Named():
-            return of
+            return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
         case Instance():
             return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
         case Unknown():
@@ -182,6 +183,8 @@ def do(node: core.Do, frame: Frame) -> Value:
             return contains(args[0], args[1], node, frame)
         case "unknown":
             return UNKNOWN
+    if what == "|" and all(type(arg) in (Named, ClassOf, Alias) or arg is NONE for arg in args):
+        return Alias(node, frame)
     if len(args) == 1:
         return join_all([unary(what, option, node, frame) for option in options(args[0])])
     return binary(what, args[0], args[1], node.at, node.args, frame)

@@ -14,7 +14,7 @@ from syncguard.infer.gates import gated, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import (
-    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join, join_all, options, same, tensor_in,
+    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, options, same, tensor_in,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -65,7 +65,7 @@ def store(target: Node, value: Value, frame: Frame) -> None:
             if type(value) is Unknown:
                 known = frame.world.evidence(name, name, frame, target.at)
                 value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            if type(value) is Tensor:
+            if type(value) is Tensor or type(value) is Union:
                 value = hinted(name, value, frame)
             if name in frame.dotted:
                 prefix = f"{name}."
@@ -76,7 +76,7 @@ def store(target: Node, value: Value, frame: Frame) -> None:
             if type(value) is Unknown and target.path:
                 known = frame.world.evidence(target.path, target.name, frame, target.at)
                 value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            if type(value) is Tensor:
+            if type(value) is Tensor or type(value) is Union:
                 value = hinted(target.name, value, frame)
             if target.path:
                 frame.dotted.add(target.path.partition(".")[0])
@@ -94,6 +94,8 @@ def store(target: Node, value: Value, frame: Frame) -> None:
 
 def hinted(name: str, value: Value, frame: Frame) -> Value:
     """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
+    if type(value) is Union:
+        return Union(tuple([hinted(name, option, frame) for option in value.options]))
     if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
         return value
     mask, host = frame.world.hint(name)

@@ -8,7 +8,8 @@ from syncguard.terms import Value
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
-    from syncguard.infer.routine import Routine
+    from syncguard.infer.routine import Frame, Routine
+    from syncguard.read.core import Node
 
 # Devices: "device" is shown to be the accelerator, "assumed" taken to be, "host" shown to be the CPU, "mixed" one or the other by path.
 DEVICES = ("device", "assumed", "host", "mixed")
@@ -107,6 +108,15 @@ class Named(Value):
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+
+class Alias(Value):
+    """A type written as an expression, `Optional[Tensor]` or `int | Tensor`; `frame` is where its names are looked up."""
+
+    __slots__ = ("frame", "node")
+
+    def __init__(self, node: Node, frame: Frame) -> None:
+        self.node, self.frame = node, frame
 
 
 class Call(Value):
@@ -219,6 +229,8 @@ def meet(a: Value, b: Value) -> Value | None:
             case Table(), Table():
                 element = b.element if not a.items and a.element is UNKNOWN else a.element if not b.items and b.element is UNKNOWN else join(a.element, b.element)
                 return Table({k: join(a.items[k], b.items[k]) if k in a.items and k in b.items else a.items.get(k) or b.items[k] for k in {**a.items, **b.items}}, element, a.keys)
+            case Alias(), Alias():
+                return a if a.node is b.node else None
             case Named(), Named():
                 return a if a.name == b.name else None
             case Call(), Call():
@@ -305,6 +317,8 @@ def same(a: Value, b: Value) -> bool:
             return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
         case Table(), Table():
             return a.items.keys() == b.items.keys() and all(same(v, b.items[k]) for k, v in a.items.items()) and same(a.element, b.element)
+        case Alias(), Alias():
+            return a.node is b.node
         case Named(), Named():
             return a.name == b.name
         case Call(), Call():
