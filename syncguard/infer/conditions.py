@@ -30,7 +30,13 @@ class Arguments:
                 self.rest.append(value)
 
     def get(self, name: str) -> Value | None:
-        return self.named.get(name)
+        """An argument, or what an object was constructed with under that name."""
+        value = self.named.get(name)
+        if value is None and self.named:
+            holder = next(iter(self.named.values()))
+            if type(holder) is Instance:
+                return holder.settings.get(name)
+        return value
 
     def values(self) -> list[Value]:
         return [*self.named.values(), *self.rest]

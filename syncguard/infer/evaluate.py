@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
 from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
-from syncguard.infer.narrow import narrowed
+from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Frame, Routine, Step
 from syncguard.infer.values import (
     FALSE, NONE, TRUE, UNKNOWN, Alias, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in, without,
@@ -72,6 +72,8 @@ def index(node: core.Index, frame: Frame) -> Value:
 
 def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
     match of:
+        case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
+            return Unknown(of.why)
         case Tensor():
             result = apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key))
             return indexed(of, key, result)
@@ -308,10 +310,13 @@ def either(node: core.Either, frame: Frame) -> Value:
     """Each operand is reached only if those before it let it be."""
     before = dict(frame.env)
     values = []
+    quiet = frame.quiet
     for operand in node.operands:
         values.append(value_of(operand, frame))
+        frame.quiet += off_device(operand, node.what == "and", frame)
         for key, value in narrowed(operand, node.what == "and", frame).items():
             frame.env[key] = value
+    frame.quiet = quiet
     frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
     tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is core.Do and o.what == "truth"]
     if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
@@ -332,10 +337,14 @@ def quiet_value(node: Node, frame: Frame) -> Value:
 def choose(node: core.Choose, frame: Frame) -> Value:
     test = value_of(node.test, frame)
     before = frame.env
-    frame.env = {**before, **narrowed(node.test, True, frame)}
-    yes = value_of(node.yes, frame)
-    frame.env = {**before, **narrowed(node.test, False, frame)}
-    no = value_of(node.no, frame)
+    values = []
+    for outcome, arm in ((True, node.yes), (False, node.no)):
+        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+        off = off_device(node.test, outcome, frame)
+        frame.quiet += off
+        values.append(value_of(arm, frame))
+        frame.quiet -= off
+    yes, no = values
     frame.env = before
     return yes if test is TRUE else no if test is FALSE else join(yes, no)
 

@@ -20,7 +20,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
-HOST_READS = frozenset(("item", "python-number", "copy-to-host"))
+HOST_READS = frozenset(("item", "python-number"))
 
 
 class Dead(dict[str, Value]):
@@ -159,7 +159,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
 
 
 def bind(node: core.Bind, frame: Frame) -> None:
+    seen = len(frame.emitted)
     value = value_of(node.value, frame) if node.value is not None else UNKNOWN
+    if frame.context.loops and type(node.value) is core.Do and node.value.what == "+" and any(alike(node.targets[0], side) for side in node.value.args):
+        accumulated(frame, seen)
     if node.annotation is not None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
         if node.value is None or (type(value) is Unknown and declared is not UNKNOWN) or (type(value) is Seq and value.items == () and type(declared) is Seq):
@@ -170,6 +173,20 @@ def bind(node: core.Bind, frame: Frame) -> None:
             return
     for target in node.targets:
         assign(target, value, frame)
+
+
+def alike(a: Node, b: Node) -> bool:
+    """The same place, written twice."""
+    match a, b:
+        case core.Name(), core.Name():
+            return a.id == b.id
+        case core.Attr(), core.Attr():
+            return bool(a.path) and a.path == b.path
+        case core.Const(), core.Const():
+            return bool(a.value == b.value)
+        case core.Index(), core.Index():
+            return alike(a.of, b.of) and alike(a.key, b.key)
+    return False
 
 
 def update(node: core.Update, frame: Frame) -> None:

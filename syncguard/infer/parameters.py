@@ -9,6 +9,9 @@ from syncguard.read import core
 from syncguard.read.core import At, Param
 
 
+CONTAINER = frozenset(("[key]", "items", "keys", "get", "pop", "append", "extend"))  # what a dict or list is asked for, and no tensor
+
+
 def bind(frame: Frame, node: core.Function) -> None:
     """Put the parameters into a fresh frame."""
     from syncguard.infer.execute import hinted
@@ -69,6 +72,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if not frame.world.places.is_("hot", "module_methods", routine.name):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
+    if uses & CONTAINER:
+        return Unknown(frame.why("forward", param.at))
     if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN

@@ -92,7 +92,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":
-            return Instance(None, name, common_device(tensors, "assumed"), dict(args.named))
+            return Instance(None, name, common_device(tensors, args.default_device if shape.place == "factory" else "assumed"), dict(args.named))
     return UNKNOWN
 
 
@@ -147,10 +147,29 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         return args.default_device
     if rule == "device":
         return "assumed"
+    if not tensors and rule == "":
+        held = next((value.device for value in args.values() if type(value) is Instance), "")
+        if held:
+            return held
     return common_device(tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed")
 
 
+def size_rank(args: Arguments) -> int:
+    """The number of sizes that a call gives; -1 where that is not written out."""
+    given = args.get("size") or args.get("shape")
+    if type(given) is Seq and given.items is not None:
+        inner = given.items[0] if len(given.items) == 1 else None
+        return size_rank_of(inner) if type(inner) is Seq else len(given.items)
+    return 1 if type(given) is Const or (type(given) is Host and given.kind in ("int", "number")) else -1
+
+
+def size_rank_of(value: Seq) -> int:
+    return len(value.items) if value.items is not None else -1
+
+
 def _rank(rule: str, args: Arguments, first: Tensor | None) -> int:
+    if rule == "" and ("size" in args.named or "shape" in args.named):
+        return size_rank(args)
     if rule == "reduce":
         dims = [args.get(name) for name in DIMS]
         return 0 if all(dim is None or (type(dim) is Const and dim.value is None) for dim in dims) else -1

@@ -23,7 +23,9 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     why = sighting.why
     if came_from_device(why, world):
         return "host-round-trip"
-    if why is not None and why.parent is None and why.text in world.places.tables["factories"]["built"]:
+    while why is not None and why.parent is not None:
+        why = why.parent
+    if why is not None and why.text in world.places.tables["factories"]["built"]:
         return "built-on-host"
     return sighting.hazard
 
@@ -48,7 +50,18 @@ def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat)
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    return sighting.hazard if sighting.context.loops or heat == "hot" else ""
+    """Freeing the cache matters where it happens again and again, not where it answers a failure."""
+    return sighting.hazard if (sighting.context.loops or heat == "hot") and not sighting.context.failing else ""
+
+
+def debugging(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """A switch behind a flag was not left on."""
+    return "" if sighting.context.gate else sighting.hazard
+
+
+def validated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """Validation can be switched off for the whole program."""
+    return "" if routine.home.called & set(world.places.tables["advice"]["validation_off"]) else sighting.hazard
 
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -65,4 +78,5 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 
 REFINE: dict[str, Callable[[Sighting, Routine, World, Heat], str]] = {
     "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded, "matmul-precision": unprecise,
+    "debugging-on": debugging, "distribution-validation": validated,
 }  # fmt: skip

@@ -121,7 +121,10 @@ def attribute(node: ast.Attribute, scope: Scope) -> Node:
 
 
 def subscript(node: ast.Subscript, scope: Scope) -> Node:
-    return Index(EXPRESSIONS[type(node.value)](node.value, scope), EXPRESSIONS[type(node.slice)](node.slice, scope), at(node))
+    of = EXPRESSIONS[type(node.value)](node.value, scope)
+    if type(node.slice) is ast.Constant and type(node.slice.value) is str and type(of) is Name:
+        scope.use(of.id, "[key]")
+    return Index(of, EXPRESSIONS[type(node.slice)](node.slice, scope), at(node))
 
 
 def slice_(node: ast.Slice, scope: Scope) -> Node:
