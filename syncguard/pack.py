@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import string
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -14,62 +13,32 @@ from pathlib import Path
 from typing import Any
 
 import syncguard
+from syncguard import pages
+from syncguard.pages import Example, examples
+from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.terms import Op, Rule, Wait
 
-CONDITIONS = frozenset(
-    "missing given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
-    " host_index to_host to_device pinned pageable zero_dim_target".split()
-)
-KINDS = frozenset("tensor int float bool str number none size device dtype array self unknown new module".split())
-FLAGS = {
-    **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
-    **dict.fromkeys("0d 1d 2d reduce samerank".split(), "rank"),
-    **dict.fromkeys("host device factory like kwarg".split(), "place"),
-}
+__all__ = ["Conditions", "Example", "Pack", "PackError", "Result", "examples", "load", "parse", "results"]
 ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat since until evidence".split())
 WAIT_KEYS = frozenset("hazard when on since until mode".split())
 EVIDENCE_KEYS = frozenset("state torch at note".split())
-PAGE_KEYS = frozenset("level hazards breaks fix since default message hint".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
-LEVELS, BREAKS = ("error", "warning", "advice"), ("capture", "compile")
-PAGE = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
-Conditions = tuple[tuple[str, str], ...]
 
 
 class PackError(ValueError):
     """A pack that is incomplete or malformed: file, entry and fault on one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A parsed `returns` expression: a kind, the flags of a tensor, and the named or numbered parts of a container."""
-
-    kind: str
-    dtype: str = ""
-    rank: str = ""
-    place: str = ""
-    parts: tuple[tuple[str, Result], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One program of a rule page: the section (caught, fixed, quiet), its title, and the page line of its first line."""
-
-    section: str
-    title: str
-    text: str
-    line: int
-
-
 @dataclass(frozen=True)
 class Pack:
-    """Facts and judgements. `ops` holds the hand-written rows; `op` also answers from the generated table and for subclasses."""
+    """Facts and judgements. `ops` holds the hand-written rows; `op` also answers from the generated table, and for subclasses."""
 
     ops: Mapping[str, Op]
     rules: tuple[Rule, ...]
     classes: Mapping[str, str]
     digest: str
+    torch: str = ""
     made: Mapping[str, list[str]] = field(default_factory=dict, repr=False)
     aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -83,14 +52,6 @@ class Pack:
         """Is this an attribute that is read, not called?"""
         return next((len(self.made[n]) > 2 for n in self._spellings(name) if n in self.made), False)
 
-    def _find(self, name: str) -> Op | None:
-        hand = next((self.ops[n] for n in self._spellings(name) if n in self.ops), None)
-        returns, args = next((self.made[n][:2] for n in self._spellings(name) if n in self.made), ("", ""))
-        names = _positional(args.split(",")) if args else ()
-        if hand is not None:
-            return replace(hand, name=name, args=hand.args or names, returns=hand.returns or returns)
-        return Op(name, names, returns) if returns else None
-
     def rule(self, key: str) -> Rule | None:
         """The page with this code or name."""
         return self._pages.get(key)
@@ -103,11 +64,20 @@ class Pack:
         """The nearest public base of a class."""
         return self.classes.get(name)
 
+    def _find(self, name: str) -> Op | None:
+        hand = next((self.ops[n] for n in self._spellings(name) if n in self.ops), None)
+        returns, args = next((self.made[n][:2] for n in self._spellings(name) if n in self.made), ("", ""))
+        names = _positional(args.split(",")) if args else ()
+        if hand is not None:
+            return replace(hand, name=name, args=hand.args or names, returns=hand.returns or returns)
+        return Op(name, names, returns) if returns else None
+
     def _spellings(self, name: str) -> Iterator[str]:
-        owner, _, method = name.rpartition(".")
+        """The name, the one that it is another spelling of, and the same method on each base."""
         yield name
         if name in self.aliases:
             yield self.aliases[name]
+        owner, _, method = name.rpartition(".")
         while owner := self.classes.get(owner, ""):
             yield f"{owner}.{method}"
 
@@ -146,138 +116,86 @@ class Rows(Mapping[str, Op]):
         return len(self._rows) + len(self._also)
 
 
+class Table(Mapping[str, list[str]]):
+    """The generated table as text, read when it is first asked."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @cached_property
+    def _table(self) -> dict[str, list[str]]:
+        return json.loads(self._text)  # type: ignore[no-any-return]
+
+    def __getitem__(self, name: str) -> list[str]:
+        return self._table[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
 def load(extra: tuple[Path, ...] = ()) -> Pack:
     """Our rules with the user's packs merged over them, compiled once and kept in the user's cache."""
-    folders = (_home(), *extra)
-    files = [path for folder in folders for path in _files(folder)]
-    digest = _digest(files)
+    folders = (home(), *extra)
+    digest = _digest(folders)
     compiled = _read(digest)
     if compiled is None:
         compiled = parse(folders)
         _write(digest, compiled)
-    rules = tuple(Rule(**{k: tuple(v) if isinstance(v, list) else v for k, v in page.items()}) for page in compiled["rules"])
     rows = Rows(compiled["rows"], compiled["also"])
-    return Pack(rows, rules, compiled["classes"], digest, compiled["results"], compiled["aliases"])
+    rules = tuple([Rule(**{k: tuple(v) if type(v) is list else v for k, v in page.items()}) for page in compiled["rules"]])
+    return Pack(rows, rules, compiled["classes"], digest, compiled["torch"], compiled["results"], compiled["aliases"])
 
 
 def parse(folders: tuple[Path, ...]) -> dict[str, Any]:
     """The packs as plain data, later ones over earlier ones; refuses what is malformed."""
     rows: dict[str, Any] = {}
     also: dict[str, str] = {}
-    pages: dict[str, Any] = {}
-    made: dict[str, Any] = {"results": {}, "classes": {}, "aliases": {}}
+    sites: dict[str, str] = {}
+    judged: dict[str, Any] = {}
+    made: dict[str, Any] = {"torch": "", "results": {}, "classes": {}, "aliases": {}}
     for folder in folders:
         if not folder.is_dir():
             raise PackError(f"{folder}: no such pack")
-        ours, spelled = _rows(folder)
-        for name in (*ours, *spelled):
-            rows.pop(name, None), also.pop(name, None)
-        rows.update(ours), also.update(spelled)
-        pages.update((path.name[: path.name.index("-")], _page(path)) for path in _files(folder) if PAGE.fullmatch(path.name))
-        for key, table in json.loads(_text(folder / "ops" / "results.json") or "{}").items():
-            if key in made:
-                made[key].update(table)
+        found, spelled, places = _rows(folder)
+        for name in (*found, *spelled):
+            rows.pop(name, None)
+            also.pop(name, None)
+        rows, also, sites = rows | found, also | spelled, sites | places
+        judged |= {page["code"]: page for page in _rules(folder)}
+        if (table := folder / "ops" / "results.json").is_file():
+            for key, value in json.loads(table.read_text("utf-8")).items():
+                made[key] = made[key] | value if isinstance(value, dict) else value
     also = {name: row for name, row in also.items() if row in rows}
-    rules = [pages[code] for code in sorted(pages)]
-    _check_hazards(rows, rules)
+    rules = [judged[code] for code in sorted(judged)]
+    _check(rows, sites, rules)
     return {"rows": rows, "also": also, "rules": rules, **made}
 
 
-def unjudged(pack: Pack) -> tuple[str, ...]:
-    """The hazards that rows name and no page judges."""
-    judged = {hazard for rule in pack.rules for hazard in rule.hazards}
-    return tuple(sorted({wait.hazard for op in pack.ops.values() for wait in op.waits} - judged))
-
-
-def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
-    """A `returns` expression parsed: alternatives, of which the first whose conditions hold applies (the last has none).
-
-    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|samerank] [host|device|factory|like|kwarg]
-    · int float bool str number none size device dtype array self unknown new module · tuple(a, b) · list(a) · named(values=a)
-    promote: the common dtype of all arguments, Python numbers included · count: the first tensor's dtype, but int for a bool
-    Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`. ValueError says what is wrong.
-    """
-    found: list[tuple[Conditions, Result]] = []
-    for alternative in text.split(";"):
-        shape, _, test = alternative.partition(" if ")
-        tokens = re.findall(r"[\w]+|\S", shape)
-        parsed = _expression(tokens)
-        if tokens:
-            raise ValueError(f"unexpected `{tokens[0]}` in `{text}`")
-        found.append((tuple(_condition(part) for part in test.split(",")) if test else (), parsed))
-    if found[-1][0] or any(not conditions for conditions, _ in found[:-1]):
-        raise ValueError("the last result alone has no conditions")
-    return tuple(found)
-
-
-def examples(page: str) -> tuple[Example, ...]:
-    """The programs of a rule page's text, in order."""
-    found: list[Example] = []
-    section = title = ""
-    lines = page.splitlines()
-    numbers = iter(range(len(lines)))
-    for n in numbers:
-        if lines[n].startswith("## "):
-            section, title = lines[n][3:].strip().lower(), ""
-        elif lines[n].startswith("### "):
-            title = lines[n][4:].strip()
-        elif lines[n].startswith("```"):
-            last = next((i for i in numbers if lines[i].startswith("```")), len(lines))
-            if lines[n].strip() == "```python":
-                found.append(Example(section, title, "\n".join(lines[n + 1 : last]) + "\n", n + 2))
-    return tuple(found)
-
-
-def _condition(text: str) -> tuple[str, str]:
-    name, _, args = text.strip().partition(" ")
-    if name not in CONDITIONS or not args:
-        raise ValueError(f"unknown condition `{text.strip()}`")
-    return name, args
-
-
-def _expression(tokens: list[str]) -> Result:
-    kind = tokens.pop(0) if tokens else ""
-    if kind in ("tuple", "list", "named"):
-        return Result(kind, parts=_parts(kind, tokens))
-    if kind not in KINDS:
-        raise ValueError(f"unknown result `{kind}`")
-    flags: dict[str, str] = {}
-    while kind == "tensor" and tokens and tokens[0] in FLAGS:
-        group = FLAGS[tokens[0]]
-        if group in flags:
-            raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
-        flags[group] = tokens.pop(0)
-    return Result(kind, **flags)
-
-
-def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:
-    parts: list[tuple[str, Result]] = []
-    separator = "("
-    while separator != ")":
-        if tokens[:1] != [separator]:
-            raise ValueError(f"`{separator}` expected in {kind}(...)")
-        tokens.pop(0)
-        name = ""
-        if kind == "named":
-            name, equals = (tokens.pop(0), tokens.pop(0)) if len(tokens) > 1 else ("", "")
-            if equals != "=" or not name.isidentifier():
-                raise ValueError("named(...) takes name=result")
-        parts.append((name, _expression(tokens)))
-        separator = ")" if tokens[:1] == [")"] else ","
-    tokens.pop(0)
-    if kind == "list" and len(parts) != 1:
-        raise ValueError("list(...) takes one result")
-    return tuple(parts)
+def home() -> Path:
+    """Where our own rules are: in the package, or beside it where it is installed to be edited."""
+    shipped = Path(__file__).parent / "rules"
+    return shipped if shipped.is_dir() else Path(__file__).parent.parent / "rules"
 
 
 def _op(name: str, row: dict[str, Any]) -> Op:
     known = {f.name: row[f.name] for f in fields(Op) if f.name in row}
     waits = tuple(
-        Wait(**{**{f.name: wait[f.name] for f in fields(Wait) if f.name in wait}, "when": tuple(wait.get("when", {}).items())})
+        Wait(**{f.name: wait[f.name] for f in fields(Wait) if f.name in wait} | {"when": _when(wait.get("when", {}))})
         for wait in row.get("waits", ())
     )
     args = _positional(row.get("args", ()))
-    return Op(**{**known, "name": name, "waits": waits, "known": True, "args": args, "evidence": tuple(row["evidence"])})
+    return Op(**known | {"name": name, "waits": waits, "known": True, "args": args, "evidence": tuple(row["evidence"])})
+
+
+def _when(conditions: dict[str, str]) -> Conditions:
+    """What a call does not give is looked for in the making of its receiver, so of `self.fused` the last word is enough."""
+    return tuple([(condition, re.sub(r"\w+\.", "", names)) for condition, names in conditions.items()])
 
 
 def _positional(args: Sequence[str]) -> tuple[str, ...]:
@@ -286,167 +204,138 @@ def _positional(args: Sequence[str]) -> tuple[str, ...]:
     return tuple([arg.lstrip("*") for arg in args[: star + 1]])
 
 
-def _rows(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+def _rows(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """The rows of one pack, the other names of rows, and the file of each."""
     import tomllib
 
     rows: dict[str, Any] = {}
     also: dict[str, str] = {}
+    sites: dict[str, str] = {}
     for path in sorted((folder / "ops").glob("*.toml")):
+        site = "/".join(path.parts[-3:])
         try:
-            table = tomllib.loads(_text(path))
+            table = tomllib.loads(path.read_text("utf-8"))
         except ValueError as fault:
-            raise PackError(f"{_short(path)}: {fault}") from None
+            raise PackError(f"{site}: {fault}") from None
         for name, row in table.items():
             fault = _fault(row)
             for spelling in (name, *(row.get("also", ()) if not fault else ())):
-                fault = fault or (f"`{spelling}` has a row already" if spelling in rows or spelling in also else "")
-                also[spelling] = name
+                fault = fault or (f"`{spelling}` has a row already" if spelling in sites else "")
+                sites[spelling] = site
             if fault:
-                raise PackError(f"{_short(path)}: [{name}] {fault}")
+                raise PackError(f"{site}: [{name}] {fault}")
             rows[name] = row
-            del also[name]
-    return rows, also
+            also |= dict.fromkeys(row.get("also", ()), name)
+    return rows, also, sites
+
+
+def _rules(folder: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob("*.md")):
+        if pages.NAME.fullmatch(path.name):
+            try:
+                yield pages.read(path)
+            except ValueError as fault:
+                raise PackError(f"{'/'.join(path.parts[-2:])}: {fault}") from None
 
 
 def _fault(row: Any) -> str:
     """What is wrong with a row, in a few words."""
     if not isinstance(row, dict):
-        return "is not a table; quote the dotted name"
+        return "is not a table; put the dotted name in quotes"
     checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
-    checks += [f"`{key}` is not a list of names" for key in ("also", "args") if not _strings(row.get(key, []))]
-    if "returns" in row:
-        try:
-            results(row["returns"])
-        except (ValueError, TypeError) as fault:
-            checks.append(f"returns: {fault}")
+    checks += [f"`{key}` is not a list of names" for key in ("also", "args") if not _names(row.get(key, []))]
+    try:
+        results(row.get("returns", "unknown"))
+    except (ValueError, AttributeError) as fault:
+        checks.append(f"returns: {fault}")
     evidence = row.get("evidence")
     if not evidence or not isinstance(evidence, list):
         checks.append("no evidence")
     elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
         checks.append(f"evidence needs `at` and a state ({', '.join(STATES)})")
-    checks += [fault for wait in row.get("waits", ()) if (fault := _wait_fault(wait, row.get("args", ())))]
-    checks += [_version_fault(row)]
-    return next((fault for fault in checks if fault), "")
+    checks += [] if checks else [_wait_fault(wait, row.get("args", [])) for wait in row.get("waits", ())]
+    return next((fault for fault in (*checks, _version_fault(row)) if fault), "")
 
 
 def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
     checks = [f"unknown key `{key}` in waits" for key in wait if key not in WAIT_KEYS]
     checks += [] if isinstance(wait.get("hazard"), str) else ["a wait names no hazard"]
     checks += [] if wait.get("on", "argument") in PLACES else [f"unknown place `{wait['on']}`"]
+    known = {arg.lstrip("*") for arg in args}
     for condition, names in wait.get("when", {}).items():
         if condition not in CONDITIONS:
             checks.append(f"unknown condition `{condition}`")
         elif not isinstance(names, str):
             checks.append(f"condition `{condition}` takes argument names")
-        else:
-            checks += [f"no argument `{arg}` in args" for arg in names.split("|") if arg not in args and f"*{arg}" not in args]
+        else:  # `self.fused` is what the argument `self` was built with
+            checks += [f"no argument `{name}` in args" for name in names.split("|") if name.partition(".")[0] not in known]
     return next((fault for fault in (*checks, _version_fault(wait)) if fault), "")
 
 
 def _version_fault(table: dict[str, Any]) -> str:
     for key in ("since", "until"):
         if key in table and not (isinstance(table[key], str) and VERSION.fullmatch(table[key])):
-            return f"`{key}` is not a version such as \"2.6\""
+            return f'`{key}` is not a version such as "2.6"'
     numbers = [tuple(map(int, table[key].split("."))) for key in ("since", "until") if table.get(key)]
     return "`since` is not before `until`" if len(numbers) == 2 and numbers[0] >= numbers[1] else ""
 
 
-def _page(path: Path) -> dict[str, Any]:
-    import tomllib
-
-    match, page = PAGE.fullmatch(path.name), _text(path)
-    begin, end = page.find("```toml\n"), page.find("\n```", page.find("```toml\n") + 8)
-    try:
-        if match is None or begin < 0 or end < 0:
-            raise ValueError("no toml block")
-        block = tomllib.loads(page[begin + 8 : end + 1])
-        if fault := _page_fault(block):
-            raise ValueError(fault)
-    except ValueError as fault:
-        raise PackError(f"{_short(path)}: {fault}") from None
-    why = page[end + 4 :].partition("\n## ")[0].strip()
-    return {**block, "code": match[1], "name": match[2], "why": why, "path": str(path)}
-
-
-def _page_fault(block: dict[str, Any]) -> str:
-    checks = [f"unknown key `{key}`" for key in block if key not in PAGE_KEYS]
-    checks += [f"no `{key}`" for key in ("level", "hazards", "message", "hint") if not block.get(key)]
-    checks += [] if block.get("level") in LEVELS else [f"level is one of {', '.join(LEVELS)}"]
-    checks += [] if _strings(block.get("hazards")) else ["`hazards` is not a list of names"]
-    checks += [f"unknown break `{name}`" for name in block.get("breaks", ()) if name not in BREAKS]
-    if checks:
-        return checks[0]
-    names = [name for _, name, _, _ in string.Formatter().parse(block["message"]) if name is not None]
-    return next((f"unknown field {{{name}}} in message" for name in names if name not in ("source", "operand", "op")), "")
-
-
-def _check_hazards(rows: dict[str, Any], pages: list[dict[str, Any]]) -> None:
+def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, Any]]) -> None:
+    """Each hazard that a row names is judged by one page."""
     owner: dict[str, str] = {}
-    for page in pages:
+    for page in rules:
         for hazard in page["hazards"]:
             if owner.setdefault(hazard, page["code"]) != page["code"]:
-                raise PackError(f"{_short(Path(page['path']))}: hazard `{hazard}` is judged by {owner[hazard]} already")
+                raise PackError(f"{Path(page['path']).name}: hazard `{hazard}` is judged by {owner[hazard]} already")
+    for name, row in rows.items():
+        for wait in row.get("waits", ()):
+            if wait["hazard"] not in owner:
+                raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")
 
 
-def _strings(value: Any) -> bool:
+def _names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _home() -> Path:
-    shipped = Path(__file__).parent / "rules"
-    return shipped if shipped.is_dir() else Path(__file__).parent.parent / "rules"
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files of a pack that count, sorted."""
-    ops = folder / "ops"
-    names = [path for path in (*folder.glob("*.md"), *ops.glob("*.toml"), ops / "results.json")]
-    return sorted(path for path in names if path.suffix != ".md" or PAGE.fullmatch(path.name))
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf-8") if path.is_file() else ""
-
-
-def _short(path: Path) -> str:
-    return "/".join(path.parts[-3:] if path.suffix == ".toml" else path.parts[-2:])
-
-
-def _digest(files: list[Path]) -> str:
+def _digest(folders: tuple[Path, ...]) -> str:
     """What the compiled pack depends on, without opening a file."""
     from hashlib import blake2b
 
-    seen = [f"{syncguard.__version__ if hasattr(syncguard, '__version__') else ''}"]
-    for path in (*files, Path(__file__)):
+    seen = [getattr(syncguard, "__version__", "")]
+    for folder in (*(f for folder in folders for f in (folder, folder / "ops")), Path(__file__).parent):
         try:
-            stat = os.stat(path)
-            seen.append(f"{path} {stat.st_size} {stat.st_mtime_ns}")
+            with os.scandir(folder) as entries:
+                stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith((".md", ".toml", ".json", "ack.py"))]
         except OSError:
-            seen.append(f"{path} -")
+            stats = []
+        seen += sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
     return blake2b("\n".join(seen).encode(), digest_size=12).hexdigest()
 
 
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syncguard"
+def _cache(digest: str) -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syncguard" / f"pack-{digest}.json"
 
 
 def _read(digest: str) -> dict[str, Any] | None:
     """The compiled pack, or None where it is missing or damaged."""
     try:
-        data = (_cache() / f"pack-{digest}.json").read_bytes()
-        sum_, _, body = data.partition(b"\n")
-        return json.loads(body) if int(sum_, 16) == zlib.crc32(body) else None
-    except (OSError, ValueError):
+        checksum, body = _cache(digest).read_bytes().split(b"\n", 1)
+        if int(checksum, 16) != zlib.crc32(body):
+            return None
+        head, results = body.split(b"\n")
+        return json.loads(head) | {"results": Table(results)}  # type: ignore[no-any-return]
+    except (OSError, ValueError, RuntimeError):
         return None
 
 
 def _write(digest: str, compiled: dict[str, Any]) -> None:
-    body = json.dumps(compiled, separators=(",", ":")).encode()
+    head = {key: value for key, value in compiled.items() if key != "results"}
+    body = "\n".join(json.dumps(part, separators=(",", ":")) for part in (head, compiled["results"])).encode()
     try:
-        folder = _cache()
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / f"draft-{os.getpid()}-{digest}"
+        path = _cache(digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}")
         draft.write_bytes(f"{zlib.crc32(body):08x}\n".encode() + body)
-        os.replace(draft, folder / f"pack-{digest}.json")
-    except OSError:
+        os.replace(draft, path)
+    except (OSError, RuntimeError):
         pass

@@ -99,7 +99,7 @@ def inferred(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
 
 def world_of(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
     """The world of these files, with nothing run yet."""
-    world = World(rules, places.load(pack._home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version)
+    world = World(rules, places.load(pack.home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version)
     for home in homes:
         world.add(home)
     return world

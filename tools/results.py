@@ -54,6 +54,12 @@ OPERATORS = """__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmu
 __ifloordiv__ __mod__ __rmod__ __imod__ __pow__ __rpow__ __ipow__ __matmul__ __rmatmul__ __imatmul__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__
 __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __abs__
 __invert__ __iter__ __len__ __reversed__ __deepcopy__ cfloat cdouble""".split()
+MADE = {
+    "torch.cuda.current_stream": "torch.cuda.Stream", "torch.cuda.default_stream": "torch.cuda.Stream", "torch.cuda.ExternalStream": "torch.cuda.Stream",
+    "torch.accelerator.current_stream": "torch.Stream", "torch.nn.utils.rnn.pack_padded_sequence": "torch.nn.utils.rnn.PackedSequence",
+    "torch.nn.utils.rnn.pack_sequence": "torch.nn.utils.rnn.PackedSequence", "torch.xpu.current_stream": "torch.Stream",
+    "torch.distributed.isend": "torch.distributed.Work", "torch.distributed.irecv": "torch.distributed.Work",
+}  # functions that make an instance: they stand for its class
 FIXED = """
 torch.max torch.min torch.Tensor.max torch.Tensor.min: tensor promote if given other; tensor promote if tensor dim; named(values=tensor, indices=tensor int) if given dim; tensor 0d
 torch.median torch.nanmedian torch.Tensor.median torch.Tensor.nanmedian: named(values=tensor, indices=tensor int) if given dim; tensor 0d
@@ -97,6 +103,7 @@ torch.Tensor.shape: size
 torch.numel torch.Tensor.numel torch.Tensor.nelement torch.Tensor.dim torch.Tensor.ndimension torch.Tensor.get_device torch.Tensor.element_size torch.Tensor.data_ptr torch.Tensor.storage_offset: int
 torch.from_numpy torch.frombuffer: tensor host
 torch.Tensor.cpu: tensor samerank host
+torch.Tensor.pin_memory: tensor samerank pinned
 torch.tril_indices torch.triu_indices: tensor int 2d factory
 torch.is_tensor torch.is_complex torch.is_floating_point torch.is_nonzero torch.equal torch.allclose torch.is_storage torch.is_grad_enabled torch.is_inference_mode_enabled torch.is_autocast_enabled: bool
 torch.FloatTensor torch.DoubleTensor torch.HalfTensor torch.BFloat16Tensor: tensor float host
@@ -126,7 +133,7 @@ torch.Tensor.__lshift__ torch.Tensor.__rlshift__ torch.Tensor.__rshift__ torch.T
 torch.Tensor.__truediv__ torch.Tensor.__rtruediv__ torch.Tensor.__div__ torch.Tensor.__rdiv__: tensor float
 torch.Tensor.__eq__ torch.Tensor.__ne__ torch.Tensor.__lt__ torch.Tensor.__le__ torch.Tensor.__gt__ torch.Tensor.__ge__: tensor bool
 torch.Tensor.__iadd__ torch.Tensor.__isub__ torch.Tensor.__imul__ torch.Tensor.__itruediv__ torch.Tensor.__ifloordiv__ torch.Tensor.__imod__ torch.Tensor.__ipow__ torch.Tensor.__imatmul__ torch.Tensor.__iand__ torch.Tensor.__ior__ torch.Tensor.__ixor__ torch.Tensor.__ilshift__ torch.Tensor.__irshift__ torch.Tensor.__idiv__: self
-torch.Tensor.__neg__ torch.Tensor.__pos__ torch.Tensor.__invert__ torch.Tensor.T torch.Tensor.H torch.Tensor.mT torch.Tensor.mH torch.Tensor.grad torch.Tensor.data torch.Tensor.detach torch.Tensor.clone torch.Tensor.contiguous torch.clone torch.detach torch.Tensor.requires_grad_ torch.Tensor.pin_memory torch.Tensor.t torch.t: tensor samerank
+torch.Tensor.__neg__ torch.Tensor.__pos__ torch.Tensor.__invert__ torch.Tensor.T torch.Tensor.H torch.Tensor.mT torch.Tensor.mH torch.Tensor.grad torch.Tensor.data torch.Tensor.detach torch.Tensor.clone torch.Tensor.contiguous torch.clone torch.detach torch.Tensor.requires_grad_ torch.Tensor.t torch.t: tensor samerank
 torch.Tensor.__abs__: tensor samerank
 torch.Tensor.real torch.Tensor.imag: tensor float samerank
 torch.Tensor.cfloat torch.Tensor.cdouble: tensor complex samerank
@@ -221,6 +228,8 @@ def build() -> dict[str, Any]:
             results |= members(thing, name)
         else:
             results[name] = [annotated(thing), arguments(thing, name)]
+    for name, made in MADE.items():
+        results[name], classes[name] = ["new", results.get(name, ("", ""))[1]], made
     for name in aliases:
         if aliases[name] in classes or results[aliases[name]][0] == "new":
             classes[name] = aliases[name]
@@ -228,9 +237,10 @@ def build() -> dict[str, Any]:
     results |= stubbed("__init__.pyi", "TensorBase", "torch.Tensor")
     results |= {f"torch.Tensor.{name}": ["tensor", ""] for name in OPERATORS if f"torch.Tensor.{name}" not in results}
     learn(results, classes, aliases)
-    for name, (text, args) in results.items():
-        if text == "tensor" and place(name, args):
-            results[name][0] = f"tensor {'float ' if place(name, args) == 'factory' else ''}{place(name, args)}"
+    for name, entry in results.items():
+        where = place(name, entry[1])
+        if entry[0] == "tensor" and where:
+            entry[0] = f"tensor float {where}" if where == "factory" else f"tensor {where}"
     results |= {name: [text, *results.get(name, ("", ""))[1:]] for name, text in fixed()}
     return {"torch": torch.__version__.partition("+")[0], "results": results, "classes": classes, "aliases": aliases}
 

@@ -6,7 +6,7 @@ from syncguard.infer import calls
 from syncguard.infer.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
-    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
+    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join_all, options,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At
@@ -14,6 +14,9 @@ from syncguard.read.core import At
 
 def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     """`of.name`; an option that has no such attribute is not what `of` is here."""
+    if type(of) is not Union:
+        only = None if of is NONE else _of(of, name, node, frame)
+        return UNKNOWN if only is None else only
     kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
     found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])

@@ -67,7 +67,9 @@ def slice_(node: core.Slice, frame: Frame) -> Value:
 
 def index(node: core.Index, frame: Frame) -> Value:
     of, key = value_of(node.of, frame), value_of(node.key, frame)
-    return join_all([item(option, key, node, frame) for option in options(of) if option is not NONE] or [UNKNOWN])
+    if type(of) is not Union:
+        return item(of, key, node, frame)
+    return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
 
 
 def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
@@ -237,6 +239,8 @@ def unary(what: str, value: Value, node: core.Do, frame: Frame) -> Value:
 
 def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     """`left op right`: a tensor on either side makes it torch's."""
+    if type(left) is not Union and type(right) is not Union:
+        return operate(what, left, right, at, nodes, frame)
     found = [operate(what, a, b, at, nodes, frame) for a in options(left) for b in options(right)]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
@@ -418,6 +422,8 @@ def assign(target: Node, value: Value, frame: Frame) -> None:
 
 def element_of(value: Value, at: At, frame: Frame) -> Value:
     """What iterating over a value gives."""
+    if type(value) is not Union:
+        return _element(value, at, frame)
     return join_all([_element(option, at, frame) for option in options(value) if option is not NONE] or [UNKNOWN])
 
 

@@ -51,8 +51,11 @@ def joined(a: Env, b: Env) -> Env:
     result = dict(a)
     for name, value in b.items():
         other = a.get(name)
-        result[name] = value if other is None or other is value else join(other, value)
-    return {name: value for name, value in result.items() if "." not in name or (name in a and name in b)}
+        if other is not value:
+            result[name] = value if other is None else join(other, value)
+    for path in [name for name in result if "." in name and not (name in a and name in b)]:
+        del result[path]  # only one path knows it
+    return result
 
 
 # -- binding --------------------------------------------------------------------------------------

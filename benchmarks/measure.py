@@ -1,0 +1,69 @@
+"""A command in, what it cost out: wall clock, processor time, peak memory, and what it printed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One run: seconds of wall clock and of processor, peak MB of the largest process, standard output."""
+
+    wall: float
+    cpu: float
+    memory: float
+    output: str = ""
+
+
+def command(words: Sequence[str], accepted: Sequence[int] = (0, 1)) -> Cost:
+    """Run a whole process; 1 is accepted, since that is how a linter says that it found something."""
+    # Pipes would have to be read while the process runs, and its own report of what it used comes with its end.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        begun = time.perf_counter()
+        child = subprocess.Popen(words, stdout=output, stderr=errors, stdin=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        wall = time.perf_counter() - begun
+        child.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0), errors.seek(0)
+        if child.returncode not in accepted:
+            said = errors.read().decode(errors="replace").strip()[-2000:]
+            raise SystemExit(f"{Path(words[0]).name} {' '.join(words[1:3])} ended with {child.returncode}:\n{said}")
+        return Cost(wall, used.ru_utime + used.ru_stime, _megabytes(used.ru_maxrss), output.read().decode(errors="replace"))
+
+
+def worker(what: str, paths: Sequence[Path]) -> dict[str, float]:
+    """What the worker measured inside a fresh process, and that process's peak memory."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as listing:
+        listing.write("\n".join(map(str, paths)))
+        listing.flush()
+        cost = command([sys.executable, str(WORKER), what, listing.name], accepted=(0,))
+    return {**json.loads(cost.output), "memory": cost.memory}
+
+
+def middle(costs: Sequence[Cost]) -> Cost:
+    """The median of each number."""
+    each = [median(getattr(cost, name) for cost in costs) for name in ("wall", "cpu", "memory")]
+    return Cost(*each, costs[-1].output)
+
+
+def exponent(points: Sequence[tuple[float, float]]) -> float:
+    """The slope of the straight line through the logarithms, by least squares: 1.0 is a cost in proportion to size."""
+    logs = [(math.log(x), math.log(y)) for x, y in points]
+    x0, y0 = (sum(axis) / len(logs) for axis in zip(*logs, strict=True))
+    return sum((x - x0) * (y - y0) for x, y in logs) / sum((x - x0) ** 2 for x, _ in logs)
+
+
+def _megabytes(size: int) -> float:
+    return size / (1e6 if sys.platform == "darwin" else 1e6 / 1024)

@@ -1,0 +1,71 @@
+"""A rule page, SGnnn-name.md -> its Rule as plain data, and the programs that it holds."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
+KEYS = frozenset("level hazards breaks fix since default message hint".split())
+LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One program of a page: the section (caught, fixed, quiet), its title, and the page line of its first line."""
+
+    section: str
+    title: str
+    text: str
+    line: int
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The fields of the page's Rule; code and name are the file's. ValueError: what is wrong."""
+    import tomllib
+
+    match, page = NAME.fullmatch(path.name), path.read_text("utf-8")
+    begin = page.find("```toml\n") + 8
+    end = page.find("\n```", begin)
+    if match is None or begin < 8 or end < 0:
+        raise ValueError("no toml block")
+    block = tomllib.loads(page[begin : end + 1])
+    if fault := _fault(block):
+        raise ValueError(fault)
+    why = page[end + 4 :].partition("\n## ")[0].strip()
+    return {**block, "code": match[1], "name": match[2], "why": why, "path": str(path)}
+
+
+def examples(page: str) -> tuple[Example, ...]:
+    """The programs in the text of a page, in order."""
+    found: list[Example] = []
+    section = title = ""
+    lines = page.splitlines()
+    numbers = iter(range(len(lines)))
+    for n in numbers:
+        if lines[n].startswith("## "):
+            section, title = lines[n][3:].strip().lower(), ""
+        elif lines[n].startswith("### "):
+            title = lines[n][4:].strip()
+        elif lines[n].startswith("```"):
+            last = next((i for i in numbers if lines[i].startswith("```")), len(lines))
+            if lines[n].strip() == "```python":
+                found.append(Example(section, title, "\n".join(lines[n + 1 : last]) + "\n", n + 2))
+    return tuple(found)
+
+
+def _fault(block: dict[str, Any]) -> str:
+    """What is wrong with a toml block, in a few words."""
+    checks = [f"unknown key `{key}`" for key in block if key not in KEYS]
+    checks += [f"no `{key}`" for key in ("level", "hazards", "message", "hint") if not block.get(key)]
+    checks += [] if block.get("level") in LEVELS else [f"level is one of {', '.join(LEVELS)}"]
+    hazards = block.get("hazards")
+    checks += [] if isinstance(hazards, list) and all(isinstance(h, str) for h in hazards) else ["`hazards` is not a list of names"]
+    checks += [f"unknown break `{name}`" for name in block.get("breaks", ()) if name not in BREAKS]
+    if checks:
+        return checks[0]
+    names = [name for _, name, _, _ in string.Formatter().parse(f"{block['message']}{block['hint']}") if name is not None]
+    return next((f"unknown field {{{name}}}" for name in names if name not in FIELDS), "")

@@ -1,0 +1,96 @@
+"""A `returns` expression -> Result: what a call gives back, in the words of the op rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CONDITIONS = frozenset(
+    "missing given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
+    " host_index to_host to_device pinned pageable zero_dim_target".split()
+)
+KINDS = frozenset("tensor int float bool str number none size device dtype array self unknown new module".split())
+FLAGS = {
+    **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
+    **dict.fromkeys("0d 1d 2d reduce samerank".split(), "rank"),
+    **dict.fromkeys("host pinned device factory like kwarg".split(), "place"),
+}
+Conditions = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A kind, the flags of a tensor, and the named or numbered parts of a container."""
+
+    kind: str
+    dtype: str = ""
+    rank: str = ""
+    place: str = ""
+    parts: tuple[tuple[str, Result], ...] = ()
+
+
+def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
+    """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
+
+    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|samerank] [host|pinned|device|factory|like|kwarg]
+    · int float bool str number none size device dtype array self unknown module · new [host|device|factory] (an instance of the
+    class of that name; factory: its tensors are made of the arguments) · tuple(a, b) · list(a) · named(values=a)
+    promote: the common dtype of all arguments, Python numbers included · count: the first tensor's dtype, but int for a bool
+    Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`.
+    """
+    found: list[tuple[Conditions, Result]] = []
+    for alternative in text.split(";"):
+        shape, _, test = alternative.partition(" if ")
+        tokens = re.findall(r"\w+|\S", shape)
+        parsed = _expression(tokens)
+        if tokens:
+            raise ValueError(f"unexpected `{tokens[0]}` in `{text}`")
+        found.append((tuple(_condition(part) for part in test.split(",")) if test else (), parsed))
+    if found[-1][0] or any(not conditions for conditions, _ in found[:-1]):
+        raise ValueError("the last result alone has no conditions")
+    return tuple(found)
+
+
+def _condition(text: str) -> tuple[str, str]:
+    name, _, args = text.strip().partition(" ")
+    if name not in CONDITIONS or not args:
+        raise ValueError(f"unknown condition `{text.strip()}`")
+    return name, args
+
+
+def _expression(tokens: list[str]) -> Result:
+    """Take one expression off the tokens."""
+    kind = tokens.pop(0) if tokens else ""
+    if kind in ("tuple", "list", "named"):
+        return Result(kind, parts=_parts(kind, tokens))
+    if kind not in KINDS:
+        raise ValueError(f"unknown result `{kind}`")
+    flags: dict[str, str] = {}
+    while kind in ("tensor", "new") and tokens and tokens[0] in FLAGS:
+        group = FLAGS[tokens[0]]
+        if kind == "new" and group != "place":
+            raise ValueError(f"an instance is not `{tokens[0]}`")
+        if group in flags:
+            raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
+        flags[group] = tokens.pop(0)
+    return Result(kind, **flags)
+
+
+def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:
+    parts: list[tuple[str, Result]] = []
+    separator = "("
+    while separator != ")":
+        if tokens[:1] != [separator]:
+            raise ValueError(f"`{separator}` expected in {kind}(...)")
+        tokens.pop(0)
+        name = ""
+        if kind == "named":
+            name, equals = (tokens.pop(0), tokens.pop(0)) if len(tokens) > 1 else ("", "")
+            if equals != "=" or not name.isidentifier():
+                raise ValueError("named(...) takes name=result")
+        parts.append((name, _expression(tokens)))
+        separator = ")" if tokens[:1] == [")"] else ","
+    tokens.pop(0)
+    if kind == "list" and len(parts) != 1:
+        raise ValueError("list(...) takes one result")
+    return tuple(parts)
