@@ -1,4 +1,4 @@
-"""`make bench`: measure `syncguard check` beside its peers, print the tables, and with --write keep them in docs/benchmarks.md."""
+"""`make bench`: measure `syncguard check` beside its peers and print the tables; --write keeps them in docs/."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import material
@@ -26,8 +26,8 @@ PARTS: dict[str, tuple[str, Callable[[Plan], list[str]]]] = {
 }
 HEAD = """# Benchmarks
 
-What `make bench` measured, and how. The numbers are of the machine and the day that each section names: compare them within a
-section. [benchmarks/](../benchmarks) has the programs and says what is measured.
+What `make bench` measured. The numbers are of the machine and the day that a section names: compare them within it.
+[benchmarks/](../benchmarks) has the programs and says what they measure.
 """
 
 
@@ -62,12 +62,13 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", type=_parts, default=list(PARTS), help=f"only these, with commas: {', '.join(PARTS)}")
-    parser.add_argument("--quick", action="store_true", help="one round, 40 files, up to 100,000 lines: half a minute, to see that it runs")
-    parser.add_argument("--rounds", type=int, default=0, help="how often; 3 by default")
-    parser.add_argument("--write", action="store_true", help="put the measured sections into docs/benchmarks.md")
-    parser.add_argument("--transformers", type=Path, help="the unpacked wheel, in place of downloading it")
-    parser.add_argument("--peers", type=Path, help="a virtual environment with TorchFix and Pyrefly, in place of making one")
+    add = parser.add_argument
+    add("--part", type=_parts, default=list(PARTS), help=f"only these, with commas: {', '.join(PARTS)}")
+    add("--quick", action="store_true", help="one round, 40 files, up to 100,000 lines: to see that it runs")
+    add("--rounds", type=int, default=0, help="how often; 3 by default")
+    add("--write", action="store_true", help="put the measured sections into docs/benchmarks.md")
+    add("--transformers", type=Path, help="the unpacked wheel, in place of downloading it")
+    add("--peers", type=Path, help="a virtual environment with TorchFix and Pyrefly, in place of making one")
     return parser.parse_args()
 
 
@@ -75,18 +76,18 @@ def provenance(plan: Plan, part: str, before: str, after: str, options: argparse
     """When, where and with what a section was measured."""
     installed = material.versions(plan.peers) if part == "speed" else {}
     tools = [f"SyncGuard {revision()}", f"Python {platform.python_version()}"]
-    tools += [f"{title} {installed[name]}" for name, title in (("torchfix", "TorchFix"), ("pyrefly", "Pyrefly")) if name in installed]
-    flags = [f"--part {part}", *(["--quick"] if options.quick else []), *([f"--rounds {options.rounds}"] if options.rounds else [])]
+    tools += [f"{title} {installed[title.lower()]}" for title in ("TorchFix", "Pyrefly") if title.lower() in installed]
+    flags = f"--part {part}{' --quick' * options.quick}{f' --rounds {options.rounds}' if options.rounds else ''}"
     return [
-        f"- {datetime.now(timezone.utc):%Y-%m-%d}, {', '.join(tools)}",
-        f"- {processor()}, {os.cpu_count()} cores, {platform.system()}; load average {before} before and {after} after, the benchmark's own process among it",
-        f"- `python benchmarks/bench.py {' '.join(flags)}`",
+        f"- {datetime.now(UTC):%Y-%m-%d}: {', '.join(tools)}",
+        f"- {processor()}, {os.cpu_count()} cores, {platform.system()}; load average {before} before, {after} after",
+        f"- `python benchmarks/bench.py {flags}`",
     ]
 
 
 def page(known: str, sections: dict[str, str]) -> str:
     """The page with these sections new and the others as they were."""
-    old = {text.split("\n", 1)[0]: f"## {text.rstrip()}\n" for text in re.split(r"^## ", known, flags=re.M)[1:]}
+    old = {text.split("\n", 1)[0]: f"## {text.rstrip()}\n" for text in re.split(r"^## ", known, flags=re.MULTILINE)[1:]}
     every = {**old, **sections}
     return "\n".join([HEAD, *(every[title] for title, _ in PARTS.values() if title in every)])
 

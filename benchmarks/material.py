@@ -1,4 +1,4 @@
-"""A folder in, what the benchmark reads and runs out: the transformers wheel unpacked, and an environment with the peers."""
+"""A folder in, what the benchmark needs out: the transformers wheel unpacked, and an environment with the peers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 TRANSFORMERS = "transformers==5.2.0"
 PEERS = ("torchfix==0.7.0", "pyrefly==1.4.1")
 MODELS = "models/*/modeling_*.py"
-PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
+PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
 def transformers(build: Path) -> Path:
@@ -20,7 +20,7 @@ def transformers(build: Path) -> Path:
     folder = build / "transformers"
     if not (folder / ".ready").exists():
         print(f"Downloading {TRANSFORMERS}", file=sys.stderr)
-        wheel = ["download", "--no-deps", "--only-binary=:all:", "--dest", str(build), TRANSFORMERS]
+        wheel = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(build), TRANSFORMERS]
         subprocess.run([sys.executable, *PIP, *wheel], check=True)
         with zipfile.ZipFile(next(build.glob("transformers-*.whl"))) as archive:
             archive.extractall(folder)
@@ -39,7 +39,7 @@ def peers(build: Path) -> Path:
     if not (folder / ".ready").exists():
         print(f"Installing {', '.join(PEERS)}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        subprocess.run([str(folder / "bin" / "python"), *PIP, "install", *PEERS], check=True)
+        subprocess.run([str(folder / "bin" / "python"), *PIP, "install", "--quiet", *PEERS], check=True)
         (folder / ".ready").touch()
     return folder
 
@@ -62,7 +62,7 @@ def models(folder: Path, count: int) -> list[Path]:
 def subset(folder: Path, lines: int) -> list[Path]:
     """Files of the package that have this many lines together, to a hundredth; all files where there are fewer.
 
-    They are taken in the order of the SHA-256 of their names, so that small and large files mix in the same way at every size.
+    Taken in the order of the SHA-256 of their names, so that small and large files mix alike at every size.
     """
     taken: list[Path] = []
     total = 0

@@ -40,7 +40,8 @@ def command(words: Sequence[str], accepted: Sequence[int] = (0, 1)) -> Cost:
         if child.returncode not in accepted:
             said = errors.read().decode(errors="replace").strip()[-2000:]
             raise SystemExit(f"{Path(words[0]).name} {' '.join(words[1:3])} ended with {child.returncode}:\n{said}")
-        return Cost(wall, used.ru_utime + used.ru_stime, _megabytes(used.ru_maxrss), output.read().decode(errors="replace"))
+        said = output.read().decode(errors="replace")
+        return Cost(wall, used.ru_utime + used.ru_stime, _megabytes(used.ru_maxrss), said)
 
 
 def worker(what: str, paths: Sequence[Path]) -> dict[str, float]:
@@ -54,15 +55,16 @@ def worker(what: str, paths: Sequence[Path]) -> dict[str, float]:
 
 def middle(costs: Sequence[Cost]) -> Cost:
     """The median of each number."""
-    each = [median(getattr(cost, name) for cost in costs) for name in ("wall", "cpu", "memory")]
-    return Cost(*each, costs[-1].output)
+    wall, cpu, memory = (median(each) for each in zip(*((c.wall, c.cpu, c.memory) for c in costs), strict=True))
+    return Cost(wall, cpu, memory, costs[-1].output)
 
 
 def exponent(points: Sequence[tuple[float, float]]) -> float:
     """The slope of the straight line through the logarithms, by least squares: 1.0 is a cost in proportion to size."""
     logs = [(math.log(x), math.log(y)) for x, y in points]
     x0, y0 = (sum(axis) / len(logs) for axis in zip(*logs, strict=True))
-    return sum((x - x0) * (y - y0) for x, y in logs) / sum((x - x0) ** 2 for x, _ in logs)
+    along, across = sum((x - x0) ** 2 for x, _ in logs), sum((x - x0) * (y - y0) for x, y in logs)
+    return across / along
 
 
 def _megabytes(size: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,12 +12,14 @@ from pathlib import Path
 from statistics import median
 
 import material
+import program
 from measure import Cost, command, exponent, middle, worker
 
 SYNCGUARD = str(Path(sys.executable).with_name("syncguard"))
 CHECK = "check --isolated --no-cache --jobs 1 --heat all --exit-zero".split()
 LINTS = [f"pytorch-efficiency-lint-{name}" for name in ("item-call", "cuda-call", "print-tensor", "redundant-to-call")]
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FOUND = re.compile(r":\d+:\d+:? SG\d")
 PARSE = "`ast.parse`, collector paused"
 
 
@@ -59,31 +62,37 @@ def speed(plan: Plan) -> list[str]:
     per_line = {name: [cost.cpu / lines[name] for cost in each] for name, each in costs.items()}
     torchfix = runners[-1].name
     table = [
-        "| tool | files | lines | wall s | processor s | lines/s | cost against `ast.parse` | times as fast as TorchFix | peak MB | findings |",
+        (
+            "| tool | files | lines | wall s | processor s | lines/s | cost against `ast.parse` "
+            "| times as fast as TorchFix | peak MB | findings |"
+        ),
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for runner in runners:
-        cost, own = middle(costs[runner.name]), per_line[runner.name]
-        parse = _ratio(own, per_line[PARSE])
-        faster = _ratio(per_line[torchfix], own)
+        cost, own, length = middle(costs[runner.name]), per_line[runner.name], lines[runner.name]
+        parse, faster = _ratio(own, per_line[PARSE]), _ratio(per_line[torchfix], own)
         table.append(
-            f"| {runner.name} | {len(runner.files)} | {lines[runner.name]:,} | {cost.wall:.2f} | {cost.cpu:.2f} "
-            f"| {lines[runner.name] / cost.wall:,.0f} | {parse:.1f} | {faster:,.1f} | {cost.memory:.0f} | {runner.count(cost.output)} |"
+            f"| {runner.name} | {len(runner.files)} | {length:,} | {cost.wall:.2f} | {cost.cpu:.2f} "
+            f"| {length / cost.wall:,.0f} | {parse:.1f} | {faster:,.1f} "
+            f"| {cost.memory:.0f} | {runner.count(cost.output)} |"
         )
-    whole, sample = lines[PARSE], lines[torchfix]
-    scaled = middle(costs[torchfix]).wall * whole / sample
-    torch = _torch()
+    step, sample = plan.files // len(runners[-1].files), lines[torchfix]
+    minutes = middle(costs[torchfix]).wall * lines[PARSE] / sample / 60
     return [
-        f"The first {plan.files} of `transformers/models/*/modeling_*.py` by name, from the wheel of transformers {_version(plan.transformers)}. "
-        f"{_rounds(plan.rounds)}, every tool once per round, one after the other; the table shows medians. One core each.",
+        f"The first {plan.files} of `transformers/models/*/modeling_*.py` by name, from the wheel of",
+        f"transformers {_version(plan.transformers)}. {_rounds(plan.rounds)}, every tool once per round, one after the",
+        "other; the table shows medians. One core each.",
         "",
         *table,
         "",
-        "- The two ratios are of processor time per line, round by round, and then the median: other people's work disturbs that least.",
-        "- *In process* is the whole pipeline, from paths to findings, with modules imported and rules loaded; *whole process* adds the start, "
-        "the loading of the rules and the printing of every finding.",
-        f"- TorchFix reads every {_nth(plan.files // len(runners[-1].files))} of these files; all of them would take it about {scaled / 60:.0f} minutes, in proportion to lines.",
-        f"- Pyrefly's four torch lints are on and everything else is off. {torch} It reads the modules that the files import as well, which SyncGuard does not.",
+        "- The two ratios are of processor time per line, taken round by round, and then the median: other work on",
+        "  the machine disturbs that least.",
+        "- *In process* is the whole pipeline, from paths to findings, with modules imported and rules compiled;",
+        "  *whole process* adds the start of Python and the printing of every finding.",
+        f"- TorchFix reads every {_nth(step)} of these files. All of them would take it about {minutes:.0f} minutes,",
+        "  in proportion to lines.",
+        f"- Of Pyrefly, four torch lints are on and everything else is off. {_torch()}",
+        "  It also reads the modules that the files import, which SyncGuard does not.",
         "- Findings are those of each tool's own rules; the tools look for different things.",
         "",
         "```",
@@ -98,27 +107,43 @@ def _runners(plan: Plan) -> list[Runner]:
     config = plan.build / "pyrefly.toml"
     config.write_text("")
     warn = [word for name in LINTS for word in ("--warn", name)]
-    lints = ["check", "--preset", "off", *warn, "--min-severity", "warn", "-j", "1", "--output-format", "min-text", "--color", "never"]
+    output = "--min-severity warn --output-format min-text --color never".split()
+    lints = ["check", "-j", "1", "--preset", "off", *warn, *output]
     pyrefly = [*lints, "--config", str(config), "--python-interpreter-path", sys.executable]
     torchfix = ["--select=ALL", "-j", "1"]
     paths, few = [str(path) for path in files], [str(path) for path in sample]
-    bin = plan.peers / "bin"
+    tools, check = plan.peers / "bin", [*CHECK, "--output-format", "concise"]
     return [
-        Runner(PARSE, f"python benchmarks/worker.py parse LIST-OF-{len(files)}", files, lambda: _inside("parse", files), int),
-        Runner("SyncGuard, in process", f"python benchmarks/worker.py check LIST-OF-{len(files)}", files, lambda: _inside("check", files), int),
+        Runner(PARSE, "python benchmarks/worker.py parse LIST", files, lambda: _inside("parse", files), int),
         Runner(
-            "SyncGuard, whole process", f"syncguard {' '.join(CHECK)} FILES", files,
-            lambda: command([SYNCGUARD, *CHECK, "--output-format", "concise", *paths]), lambda text: text.count(": SG"),
+            "SyncGuard, in process",
+            "python benchmarks/worker.py check LIST",
+            files,
+            lambda: _inside("check", files),
+            int,
         ),
         Runner(
-            "Pyrefly, four torch lints", f"pyrefly {' '.join(lints)} --python-interpreter-path python FILES", files,
-            lambda: command([str(bin / "pyrefly"), *pyrefly, *paths]), lambda text: text.count("[pytorch-efficiency-lint"),
+            "SyncGuard, whole process",
+            f"syncguard {' '.join(check)} FILES",
+            files,
+            lambda: command([SYNCGUARD, *check, *paths]),
+            lambda text: len(FOUND.findall(text)),
         ),
         Runner(
-            "TorchFix, all rules", f"torchfix {' '.join(torchfix)} FILES", sample,
-            lambda: command([str(bin / "torchfix"), *torchfix, *few]), lambda text: text.count(": TOR"),
+            "Pyrefly, four torch lints",
+            f"pyrefly {' '.join(lints)} --python-interpreter-path python FILES",
+            files,
+            lambda: command([str(tools / "pyrefly"), *pyrefly, *paths]),
+            lambda text: text.count("[pytorch-efficiency-lint"),
         ),
-    ]  # fmt: skip
+        Runner(
+            "TorchFix, all rules",
+            f"torchfix {' '.join(torchfix)} FILES",
+            sample,
+            lambda: command([str(tools / "torchfix"), *torchfix, *few]),
+            lambda text: text.count(": TOR"),
+        ),
+    ]
 
 
 def _inside(what: str, files: Sequence[Path]) -> Cost:
@@ -147,17 +172,22 @@ def growth(plan: Plan) -> list[str]:
                 continue
             _say(f"round {turn + 1} of {plan.rounds}: {size:,} lines")
             told[size].append((worker("check", files), worker("parse", files)["cpu"]))
-    table = ["| lines | files | wall s | processor s | lines/s | cost against `ast.parse` | peak MB |", "|--:|--:|--:|--:|--:|--:|--:|"]
+    table = [
+        "| lines | files | wall s | processor s | lines/s | cost against `ast.parse` | peak MB |",
+        "|--:|--:|--:|--:|--:|--:|--:|",
+    ]
     points: list[tuple[float, float]] = []
     for size, files in sets.items():
         lines = material.count_lines(files)
         wall, cpu, memory = (median(run[key] for run, _ in told[size]) for key in ("wall", "cpu", "memory"))
         ratio = median(run["cpu"] / parse for run, parse in told[size])
         points.append((lines, cpu))
-        table.append(f"| {lines:,} | {len(files)} | {wall:.2f} | {cpu:.2f} | {lines / wall:,.0f} | {ratio:.1f} | {memory:.0f} |")
+        spent = f"{wall:.2f} | {cpu:.2f} | {lines / wall:,.0f} | {ratio:.1f} | {memory:.0f}"
+        table.append(f"| {lines:,} | {len(files)} | {spent} |")
     return [
-        f"`syncguard check` in process, on parts of the whole transformers {_version(plan.transformers)} package that are taken in the order of a hash of "
-        f"their names (the last one is all of it). {_rounds(plan.rounds)} up to 100,000 lines, one above; medians.",
+        f"`syncguard check` in process, on parts of the whole transformers {_version(plan.transformers)} package, its",
+        "files taken in the order of a hash of their names. The largest part is as much as there is.",
+        f"{_rounds(plan.rounds)} up to 100,000 lines, one above; medians.",
         "",
         *table,
         "",
@@ -171,8 +201,8 @@ def growth(plan: Plan) -> list[str]:
 def startup(plan: Plan) -> list[str]:
     """What the shortest runs cost: an empty Python, a clean file, a file with ten findings."""
     clean, ten = plan.build / "clean.py", plan.build / "ten.py"
-    clean.write_text(program(waits=0))
-    ten.write_text(program(waits=10))
+    clean.write_text(program.text(waits=0))
+    ten.write_text(program.text(waits=10))
     found = [_findings(path) for path in (clean, ten)]
     runs = {
         "`python -c pass`": [sys.executable, "-c", "pass"],
@@ -190,10 +220,12 @@ def startup(plan: Plan) -> list[str]:
     table = ["| run | wall ms | processor ms | slowest ms | peak MB |", "|---|--:|--:|--:|--:|"]
     for name, each in costs.items():
         cost, slowest = middle(each), max(one.wall for one in each)
-        table.append(f"| {name} | {cost.wall * 1000:.0f} | {cost.cpu * 1000:.0f} | {slowest * 1000:.0f} | {cost.memory:.0f} |")
+        spent = " | ".join(f"{seconds * 1000:.0f}" for seconds in (cost.wall, cost.cpu, slowest))
+        table.append(f"| {name} | {spent} | {cost.memory:.0f} |")
     lines = material.count_lines((clean,))
     return [
-        f"Whole processes on a file of {lines} lines (a small model, written by `benchmarks/parts.py`), {times} times each in turn after one run that does not count; medians.",
+        f"Whole processes, on a file of {lines} lines that `benchmarks/program.py` writes. {times} times each, in turn,",
+        "after one run that does not count; medians.",
         "",
         *table,
         "",
@@ -201,23 +233,6 @@ def startup(plan: Plan) -> list[str]:
         f"syncguard {' '.join(CHECK)} FILE",
         "```",
     ]
-
-
-def program(waits: int, layers: int = 36) -> str:
-    """A model of about 300 lines; so many of its layers read a number from the device."""
-    head = '"""A model."""\n\nimport torch\nfrom torch import nn\n'
-    layer = (
-        "\n\nclass Layer{n}(nn.Module):\n    def __init__(self) -> None:\n        super().__init__()\n        self.scale = nn.Parameter(torch.ones(8))\n"
-        "\n    def forward(self, x: torch.Tensor) -> torch.Tensor:\n{read}        return x * self.scale\n"
-    )
-    body = [layer.format(n=n, read="        self.peak = x.max().item()\n" if n < waits else "") for n in range(layers)]
-    names = ", ".join(f"Layer{n}()" for n in range(layers))
-    run = 'model = Model().to("cuda")\nprint(model(torch.rand(8, device="cuda")).shape)\n'
-    tail = (
-        f"\n\nclass Model(nn.Module):\n    def __init__(self) -> None:\n        super().__init__()\n        self.layers = nn.ModuleList([{names}])\n"
-        "\n    def forward(self, x: torch.Tensor) -> torch.Tensor:\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
-    )
-    return f"{head}{''.join(body)}{tail}\n\n{run}"
 
 
 def _findings(path: Path) -> int:
@@ -241,8 +256,8 @@ def _nth(number: int) -> str:
 
 
 def _version(folder: Path) -> str:
-    said = next((line for line in (folder / "__init__.py").read_text().splitlines() if line.startswith("__version__")), "")
-    return said.partition("=")[2].strip().strip("\"'") or "of unknown version"
+    said = re.search(r"""^__version__ = ["'](.*)["']""", (folder / "__init__.py").read_text(), re.MULTILINE)
+    return said[1] if said else "of unknown version"
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""`worker.py parse|check LIST`: measure one thing in this process, on the files that LIST names, and print it as JSON."""
+"""`worker.py parse|check LIST`: measure one thing in this process, on the files that LIST names; print JSON."""
 
 from __future__ import annotations
 

@@ -21,8 +21,11 @@ from syncguard.terms import Op, Rule, Wait
 __all__ = ["Conditions", "Example", "Pack", "PackError", "Result", "examples", "load", "parse", "results"]
 ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat since until evidence".split())
 WAIT_KEYS = frozenset("hazard when on since until mode".split())
+TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat")
 EVIDENCE_KEYS = frozenset("state torch at note".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
+PARTS = (".md", ".toml", ".json", "pack.py", "pages.py", "returns.py")  # what a compiled pack is made of, and by
+KEPT = 8  # compiled packs: of other projects' packs, other versions
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
 
@@ -32,7 +35,7 @@ class PackError(ValueError):
 
 @dataclass(frozen=True)
 class Pack:
-    """Facts and judgements. `ops` holds the hand-written rows; `op` also answers from the generated table, and for subclasses."""
+    """Facts and judgements. `ops` holds the hand-written rows; `op` answers for every torch callable."""
 
     ops: Mapping[str, Op]
     rules: tuple[Rule, ...]
@@ -148,7 +151,9 @@ def load(extra: tuple[Path, ...] = ()) -> Pack:
         compiled = parse(folders)
         _write(digest, compiled)
     rows = Rows(compiled["rows"], compiled["also"])
-    rules = tuple([Rule(**{k: tuple(v) if type(v) is list else v for k, v in page.items()}) for page in compiled["rules"]])
+    rules = tuple(
+        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks")}) for page in compiled["rules"]]
+    )
     return Pack(rows, rules, compiled["classes"], digest, compiled["torch"], compiled["results"], compiled["aliases"])
 
 
@@ -167,10 +172,8 @@ def parse(folders: tuple[Path, ...]) -> dict[str, Any]:
             rows.pop(name, None)
             also.pop(name, None)
         rows, also, sites = rows | found, also | spelled, sites | places
-        judged |= {page["code"]: page for page in _rules(folder)}
-        if (table := folder / "ops" / "results.json").is_file():
-            for key, value in json.loads(table.read_text("utf-8")).items():
-                made[key] = made[key] | value if isinstance(value, dict) else value
+        judged |= _rules(folder)
+        made = {key: value | table if isinstance(value, dict) else table for key, value, table in _made(folder, made)}
     also = {name: row for name, row in also.items() if row in rows}
     rules = [judged[code] for code in sorted(judged)]
     _check(rows, sites, rules)
@@ -194,7 +197,7 @@ def _op(name: str, row: dict[str, Any]) -> Op:
 
 
 def _when(conditions: dict[str, str]) -> Conditions:
-    """What a call does not give is looked for in the making of its receiver, so of `self.fused` the last word is enough."""
+    """What a call does not give is looked for in the making of its receiver: of `self.fused` the last word will do."""
     return tuple([(condition, re.sub(r"\w+\.", "", names)) for condition, names in conditions.items()])
 
 
@@ -218,24 +221,42 @@ def _rows(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]
         except ValueError as fault:
             raise PackError(f"{site}: {fault}") from None
         for name, row in table.items():
-            fault = _fault(row)
-            for spelling in (name, *(row.get("also", ()) if not fault else ())):
-                fault = fault or (f"`{spelling}` has a row already" if spelling in sites else "")
+            wrong = _fault(row)
+            for spelling in (name, *(row.get("also", ()) if not wrong else ())):
+                wrong = wrong or (f"`{spelling}` has a row already" if spelling in sites else "")
                 sites[spelling] = site
-            if fault:
-                raise PackError(f"{site}: [{name}] {fault}")
+            if wrong:
+                raise PackError(f"{site}: [{name}] {wrong}")
             rows[name] = row
             also |= dict.fromkeys(row.get("also", ()), name)
     return rows, also, sites
 
 
-def _rules(folder: Path) -> Iterator[dict[str, Any]]:
+def _rules(folder: Path) -> dict[str, dict[str, Any]]:
+    """The pages of one pack by code."""
+    found: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.md")):
         if pages.NAME.fullmatch(path.name):
             try:
-                yield pages.read(path)
+                page = pages.read(path)
+                if page["code"] in found:
+                    raise ValueError(f"{page['code']} has a page already")
             except ValueError as fault:
                 raise PackError(f"{'/'.join(path.parts[-2:])}: {fault}") from None
+            found[page["code"]] = page
+    return found
+
+
+def _made(folder: Path, before: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """The tables of a pack's generated results, each with what stands there before."""
+    path = folder / "ops" / "results.json"
+    try:
+        tables = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        if not isinstance(tables, dict) or any(type(tables[key]) is not type(before.get(key)) for key in tables):
+            raise ValueError(f"holds other things than {', '.join(before)}")
+    except ValueError as fault:
+        raise PackError(f"{'/'.join(path.parts[-3:])}: {fault}") from None
+    return [(key, value, tables.get(key, value)) for key, value in before.items()]
 
 
 def _fault(row: Any) -> str:
@@ -244,16 +265,23 @@ def _fault(row: Any) -> str:
         return "is not a table; put the dotted name in quotes"
     checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
     checks += [f"`{key}` is not a list of names" for key in ("also", "args") if not _names(row.get(key, []))]
-    try:
-        results(row.get("returns", "unknown"))
-    except (ValueError, AttributeError) as fault:
-        checks.append(f"returns: {fault}")
-    evidence = row.get("evidence")
-    if not evidence or not isinstance(evidence, list):
+    checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(row.get(key, ""), str)]
+    evidence, waits = row.get("evidence"), row.get("waits", [])
+    if not evidence or not _tables(evidence):
         checks.append("no evidence")
     elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
         checks.append(f"evidence needs `at` and a state ({', '.join(STATES)})")
-    checks += [] if checks else [_wait_fault(wait, row.get("args", [])) for wait in row.get("waits", ())]
+    if not checks and "returns" in row:
+        try:
+            results(row["returns"])
+        except ValueError as fault:
+            checks.append(f"returns: {fault}")
+    if not checks:
+        checks = (
+            [_wait_fault(wait, row.get("args", [])) for wait in waits]
+            if _tables(waits)
+            else ["`waits` is not a list of tables"]
+        )
     return next((fault for fault in (*checks, _version_fault(row)) if fault), "")
 
 
@@ -261,14 +289,17 @@ def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
     checks = [f"unknown key `{key}` in waits" for key in wait if key not in WAIT_KEYS]
     checks += [] if isinstance(wait.get("hazard"), str) else ["a wait names no hazard"]
     checks += [] if wait.get("on", "argument") in PLACES else [f"unknown place `{wait['on']}`"]
+    checks += [] if isinstance(wait.get("mode", True), bool) else ["`mode` is true or false"]
     known = {arg.lstrip("*") for arg in args}
-    for condition, names in wait.get("when", {}).items():
+    when = wait.get("when", {})
+    for condition, names in when.items() if isinstance(when, dict) else [("", when)]:
         if condition not in CONDITIONS:
-            checks.append(f"unknown condition `{condition}`")
+            checks.append(f"unknown condition `{condition or names}`")
         elif not isinstance(names, str):
             checks.append(f"condition `{condition}` takes argument names")
-        else:  # `self.fused` is what the argument `self` was built with
-            checks += [f"no argument `{name}` in args" for name in names.split("|") if name.partition(".")[0] not in known]
+        else:  # of `self.fused` the argument is `self`
+            heads = [(name, name.partition(".")[0]) for name in names.split("|")]
+            checks += [f"no argument `{name}` in args" for name, head in heads if head not in known]
     return next((fault for fault in (*checks, _version_fault(wait)) if fault), "")
 
 
@@ -297,15 +328,19 @@ def _names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _tables(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
 def _digest(folders: tuple[Path, ...]) -> str:
     """What the compiled pack depends on, without opening a file."""
     from hashlib import blake2b
 
-    seen = [getattr(syncguard, "__version__", "")]
-    for folder in (*(f for folder in folders for f in (folder, folder / "ops")), Path(__file__).parent):
+    seen = [syncguard.__version__]
+    for place in [*(place for folder in folders for place in (folder, folder / "ops")), Path(__file__).parent]:
         try:
-            with os.scandir(folder) as entries:
-                stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith((".md", ".toml", ".json", "ack.py"))]
+            with os.scandir(place) as entries:
+                stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(PARTS)]
         except OSError:
             stats = []
         seen += sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
@@ -337,5 +372,7 @@ def _write(digest: str, compiled: dict[str, Any]) -> None:
         draft = path.with_suffix(f".{os.getpid()}")
         draft.write_bytes(f"{zlib.crc32(body):08x}\n".encode() + body)
         os.replace(draft, path)
+        for old in sorted(path.parent.glob("pack-*.json"), key=os.path.getmtime)[:-KEPT]:
+            old.unlink(missing_ok=True)
     except (OSError, RuntimeError):
         pass

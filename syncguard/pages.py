@@ -63,9 +63,12 @@ def _fault(block: dict[str, Any]) -> str:
     checks += [f"no `{key}`" for key in ("level", "hazards", "message", "hint") if not block.get(key)]
     checks += [] if block.get("level") in LEVELS else [f"level is one of {', '.join(LEVELS)}"]
     hazards = block.get("hazards")
-    checks += [] if isinstance(hazards, list) and all(isinstance(h, str) for h in hazards) else ["`hazards` is not a list of names"]
+    named = isinstance(hazards, list) and all(isinstance(hazard, str) for hazard in hazards)
+    checks += [] if named else ["`hazards` is not a list of names"]
     checks += [f"unknown break `{name}`" for name in block.get("breaks", ()) if name not in BREAKS]
     if checks:
         return checks[0]
-    names = [name for _, name, _, _ in string.Formatter().parse(f"{block['message']}{block['hint']}") if name is not None]
-    return next((f"unknown field {{{name}}}" for name in names if name not in FIELDS), "")
+    parsed = string.Formatter().parse(f"{block['message']}{block['hint']}")
+    return next(
+        (f"unknown field {{{name}}}" for _, name, _, _ in parsed if name is not None and name not in FIELDS), ""
+    )

@@ -73,7 +73,7 @@ def _expression(tokens: list[str]) -> Result:
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
         flags[group] = tokens.pop(0)
-    return Result(kind, **flags)
+    return Result(kind, flags.get("dtype", ""), flags.get("rank", ""), flags.get("place", ""))
 
 
 def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:

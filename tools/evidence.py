@@ -80,7 +80,8 @@ def main() -> None:
     target = RULES / "evidence.toml"
     family = sorted(name for name in SHARED_WITH_MODULES if name in tensor)
     text = f"# Made by tools/evidence.py from torch {torch.__version__.split('+')[0]}; do not edit.\n[evidence]\n"
-    for key, values in (("tensor_only", only), ("tensor_names", names), ("family", family), ("keywords", ["dim", "keepdim"]), ("properties", properties())):
+    for key, values in (("tensor_only", only), ("tensor_names", names), ("family", family), ("keywords", ["dim", "keepdim"]), ("sized", ["dtype", "ndim", "shape", "size"]),
+        ("placed", ["cpu", "cuda", "device", "is_cuda"]), ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]), ("properties", properties())):
         lines = [", ".join(f'"{v}"' for v in values[i : i + 12]) for i in range(0, len(values), 12)]
         text += f"{key} = [\n  " + ",\n  ".join(lines) + ",\n]\n"
     text += "\n[dtypes]\n" + "".join(f"{key} = [{', '.join(repr(n) for n in values)}]\n".replace("'", '"') for key, values in dtypes().items())

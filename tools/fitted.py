@@ -32,8 +32,8 @@ def bound(seen: Seen, args: str) -> Call:
     given: dict[str, Any] = {}
     for n, value in enumerate(seen.args):
         name = names[n] if n < len(names) else f"{n}"
-        if name.startswith("*"):
-            given[name[1:]] = list(seen.args[n:])
+        if name.startswith("*") or (n == len(names) - 1 and len(seen.args) > len(names)):
+            given[name.lstrip("*")] = list(seen.args[n:])
             break
         given[name] = value
     given |= seen.kwargs
@@ -78,6 +78,7 @@ def fits(shape: Result, result: Any, call: Call) -> bool:
         case "self" | "unknown" | "new":
             return result == "self" or shape.kind != "self"
         case "tuple":
+            result = list(result.values()) if isinstance(result, dict) else result
             return isinstance(result, (list, dict)) and len(result) == len(shape.parts) and all(
                 fits(part, item, call) for (_, part), item in zip(shape.parts, result.values() if isinstance(result, dict) else result)
             )
@@ -126,7 +127,8 @@ def ranks(shape: Result, call: Call, actual: int) -> set[int]:
         case "samerank":
             return {first}
         case "reduce":
-            return {actual} if any(call.given.get(name) is not None for name in ("dim", "axis")) else {0}
+            kept = call.given.get("keepdim") is True
+            return {actual} if kept or any(call.given.get(name) is not None for name in ("dim", "axis")) else {0}
     return {actual}
 
 

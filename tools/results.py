@@ -19,6 +19,8 @@ import torch
 from fitted import bound, fit, holds
 from observed import Seen, observe
 
+from syncguard.pack import load
+
 ROOT = Path(__file__).parent.parent
 OUT = ROOT / "rules" / "ops" / "results.json"
 STUBS = Path(torch.__file__).parent / "_C"
@@ -54,11 +56,13 @@ OPERATORS = """__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmu
 __ifloordiv__ __mod__ __rmod__ __imod__ __pow__ __rpow__ __ipow__ __matmul__ __rmatmul__ __imatmul__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__
 __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __abs__
 __invert__ __iter__ __len__ __reversed__ __deepcopy__ cfloat cdouble""".split()
+COLLECTIVES = """isend irecv all_reduce all_reduce_coalesced all_gather all_gather_coalesced all_gather_into_tensor all_gather_single all_to_all
+all_to_all_single broadcast reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor gather scatter barrier"""
 MADE = {
     "torch.cuda.current_stream": "torch.cuda.Stream", "torch.cuda.default_stream": "torch.cuda.Stream", "torch.cuda.ExternalStream": "torch.cuda.Stream",
     "torch.accelerator.current_stream": "torch.Stream", "torch.nn.utils.rnn.pack_padded_sequence": "torch.nn.utils.rnn.PackedSequence",
     "torch.nn.utils.rnn.pack_sequence": "torch.nn.utils.rnn.PackedSequence", "torch.xpu.current_stream": "torch.Stream",
-    "torch.distributed.isend": "torch.distributed.Work", "torch.distributed.irecv": "torch.distributed.Work",
+    **{f"torch.distributed.{name}": "torch.distributed.Work" for name in COLLECTIVES.split()},
 }  # functions that make an instance: they stand for its class
 FIXED = """
 torch.max torch.min torch.Tensor.max torch.Tensor.min: tensor promote if given other; tensor promote if tensor dim; named(values=tensor, indices=tensor int) if given dim; tensor 0d
@@ -82,14 +86,15 @@ torch.Tensor.numpy torch.Tensor.__array__: array
 torch.Tensor.__iter__: list(tensor)
 torch.Tensor.__len__: int
 torch.lu torch.Tensor.lu: tuple(tensor, tensor int, tensor int) if true get_infos; tuple(tensor, tensor int)
-torch.nn.MaxPool1d.forward torch.nn.MaxPool2d.forward torch.nn.MaxPool3d.forward: tensor samerank
+torch.nn.MaxPool1d.forward torch.nn.MaxPool2d.forward torch.nn.MaxPool3d.forward: tuple(tensor samerank, tensor int samerank) if true return_indices; tensor samerank
 torch.Tensor.__getitem__: tensor
 torch.Tensor.__setitem__: none
 torch.Tensor.__reversed__ torch.Tensor.__deepcopy__: tensor samerank
 torch.sum torch.Tensor.sum torch.nansum torch.Tensor.nansum torch.prod torch.Tensor.prod: tensor count reduce kwarg
 torch.cumsum torch.Tensor.cumsum torch.cumprod torch.Tensor.cumprod: tensor count samerank kwarg
-torch.cat torch.concat torch.concatenate torch.stack torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack torch.block_diag torch.cartesian_prod: tensor promote
-torch.tensor torch.as_tensor torch.asarray torch.full torch.scalar_tensor torch.arange torch.range: tensor promote factory
+torch.cat torch.concat torch.concatenate torch.stack torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack torch.block_diag torch.cartesian_prod: tensor
+torch.full: tensor bool factory if true fill_value; tensor promote factory
+torch.tensor torch.as_tensor torch.asarray torch.scalar_tensor torch.arange torch.range: tensor promote factory
 torch.Tensor.new_tensor: tensor promote like
 torch.nn.functional.cross_entropy torch.nn.functional.nll_loss torch.nn.functional.binary_cross_entropy torch.nn.functional.binary_cross_entropy_with_logits torch.nn.functional.mse_loss torch.nn.functional.l1_loss torch.nn.functional.smooth_l1_loss torch.nn.functional.huber_loss torch.nn.functional.kl_div torch.nn.functional.ctc_loss torch.nn.functional.cosine_embedding_loss torch.nn.functional.hinge_embedding_loss torch.nn.functional.margin_ranking_loss torch.nn.functional.multi_margin_loss torch.nn.functional.multilabel_margin_loss torch.nn.functional.multilabel_soft_margin_loss torch.nn.functional.poisson_nll_loss torch.nn.functional.gaussian_nll_loss torch.nn.functional.soft_margin_loss torch.nn.functional.triplet_margin_loss torch.nn.functional.triplet_margin_with_distance_loss: tensor float
 torch.nn.functional.one_hot: tensor int
@@ -126,7 +131,9 @@ torch.distributions.Categorical.sample torch.distributions.Categorical.mode: ten
 torch.distributions.kl_divergence torch.distributions.kl.kl_divergence: tensor float
 torch.utils.checkpoint.checkpoint torch.utils.checkpoint.checkpoint_sequential: unknown
 torch.load torch.hub.load: unknown
-torch.stft torch.Tensor.stft: tensor
+torch.stft torch.Tensor.stft: tensor complex if true return_complex; tensor float
+torch.Tensor.sum_to_size: tensor count
+torch.distributions.RelaxedBernoulli.temperature torch.distributions.RelaxedOneHotCategorical.temperature: unknown
 torch.embedding_bag: tuple(tensor float, tensor int, tensor int, tensor int)
 torch.Tensor.__add__ torch.Tensor.__radd__ torch.Tensor.__sub__ torch.Tensor.__rsub__ torch.Tensor.__mul__ torch.Tensor.__rmul__ torch.Tensor.__floordiv__ torch.Tensor.__rfloordiv__ torch.Tensor.__mod__ torch.Tensor.__rmod__ torch.Tensor.__pow__ torch.Tensor.__rpow__ torch.Tensor.__matmul__ torch.Tensor.__rmatmul__ torch.Tensor.__and__ torch.Tensor.__rand__ torch.Tensor.__or__ torch.Tensor.__ror__ torch.Tensor.__xor__ torch.Tensor.__rxor__: tensor promote
 torch.Tensor.__lshift__ torch.Tensor.__rlshift__ torch.Tensor.__rshift__ torch.Tensor.__rrshift__: tensor int
@@ -186,6 +193,18 @@ torch.save: none
 torch.utils.data.default_collate: unknown
 torch.distributions.Normal.rsample torch.distributions.Normal.log_prob torch.distributions.Uniform.log_prob: tensor float
 torch.Tensor.dim_order: list(int)
+torch.special.digamma torch.special.erf torch.special.erfc torch.special.erfinv torch.special.exp2 torch.special.expit torch.special.expm1 torch.special.gammaln torch.special.i0 torch.special.log1p torch.special.logit torch.special.multigammaln torch.special.psi torch.special.sinc torch.nn.functional.sigmoid torch.nn.functional.tanh: tensor float samerank
+torch.special.gammainc torch.special.gammaincc torch.special.xlogy torch.special.logsumexp: tensor float
+torch.special.round torch.sparse.mm torch.sparse.addmm torch.sparse.sampled_addmm torch.linalg.matmul torch.nested.to_padded_tensor: tensor
+torch.linalg.matrix_exp torch.nn.functional.upsample torch.nn.functional.upsample_bilinear torch.nn.functional.upsample_nearest torch.sparse.softmax torch.sparse.log_softmax: tensor float samerank
+torch.fft.fftfreq torch.fft.rfftfreq: tensor float 1d factory
+torch.nn.init.constant torch.nn.init.dirac torch.nn.init.eye torch.nn.init.kaiming_normal torch.nn.init.kaiming_uniform torch.nn.init.normal torch.nn.init.orthogonal torch.nn.init.sparse torch.nn.init.uniform torch.nn.init.xavier_normal torch.nn.init.xavier_uniform: self
+torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.remove_weight_norm torch.nn.utils.remove_spectral_norm: self
+torch.nn.FractionalMaxPool2d.forward torch.nn.FractionalMaxPool3d.forward: tuple(tensor samerank, tensor int samerank) if true return_indices; tensor samerank
+torch.distributed.destroy_process_group torch.distributed.all_gather_object torch.distributed.broadcast_object_list torch.distributed.gather_object torch.distributed.scatter_object_list torch.distributed.send_object_list torch.distributed.monitored_barrier torch.cuda.init torch.cuda.set_stream: none
+torch.distributed.get_backend: str
+torch.cuda.is_bf16_supported: bool
+torch.jit.script torch.jit.trace: unknown
 """
 KINDS = {
     "Tensor": "tensor", "torch.Tensor": "tensor", "Parameter": "tensor", "_bool": "bool", "bool": "bool", "_int": "int", "int": "int", "SymInt": "int", "_float": "float",
@@ -195,11 +214,35 @@ KINDS = {
 }  # fmt: skip
 
 
-def main() -> None:
+def main() -> int:
     warnings.simplefilter("ignore")
+    if "--check" in sys.argv:
+        return check()
     table = build()
     OUT.write_text(written(table))
     print(f"{len(table['results'])} results, {len(table['classes'])} classes, {len(table['aliases'])} aliases -> {OUT}")
+    return 0
+
+
+def check() -> int:
+    """Call everything again and compare the pack's answers, hand rows included, with what comes back."""
+    pack = load()
+    right, wrong, names = 0, dict[str, list[str]](), set[str]()
+    for seen in observe():
+        op = pack.op(seen.name)
+        if op is None or op.returns in ("", "unknown", "new"):
+            continue
+        call = bound(seen, ",".join(op.args))
+        names.add(seen.name)
+        if holds(op.returns, call):
+            right += 1
+        else:
+            wrong.setdefault(f"{seen.name}: {op.returns}", []).append(f"{call.given} -> {call.result}")
+    for claim, calls in sorted(wrong.items(), key=lambda item: -len(item[1])):
+        print(f"{claim}\n    {len(calls)} calls, such as {calls[0][:300]}")
+    missed = sum(map(len, wrong.values()))
+    print(f"{len(names)} callables, {right + missed} calls, {missed} of {len(wrong)} callables not as predicted")
+    return 1 if missed > (right + missed) // 100 else 0
 
 
 def written(table: dict[str, Any]) -> str:
@@ -229,13 +272,14 @@ def build() -> dict[str, Any]:
         else:
             results[name] = [annotated(thing), arguments(thing, name)]
     for name, made in MADE.items():
-        results[name], classes[name] = ["new", results.get(name, ("", ""))[1]], made
+        returns = "new if true async_op; none" if name.rpartition(".")[2] in COLLECTIVES.split()[2:] else "new"
+        results[name], classes[name] = [returns, results.get(name, ("", ""))[1]], made
     for name in aliases:
         if aliases[name] in classes or results[aliases[name]][0] == "new":
             classes[name] = aliases[name]
     results |= stubbed("_VariableFunctions.pyi", "", "torch") | stubbed("_nn.pyi", "", "torch.nn.functional")
     results |= stubbed("__init__.pyi", "TensorBase", "torch.Tensor")
-    results |= {f"torch.Tensor.{name}": ["tensor", ""] for name in OPERATORS if f"torch.Tensor.{name}" not in results}
+    results |= {f"torch.Tensor.{name}": ["tensor", "self,other"] for name in OPERATORS if f"torch.Tensor.{name}" not in results}
     learn(results, classes, aliases)
     for name, entry in results.items():
         where = place(name, entry[1])
@@ -308,7 +352,8 @@ def public() -> list[tuple[Any, list[str]]]:
 
 def note(found: dict[int, tuple[Any, list[str]]], name: str, thing: Any) -> None:
     ours = str(getattr(thing, "__module__", None) or type(thing).__module__).startswith(("torch", "functorch")) or inspect.isbuiltin(thing)
-    inner = inspect.isclass(thing) and name.count(".") == 1 and name[6:] not in torch.__all__ and hasattr(torch._C, name[6:]) and name[6:] not in SHOWN
+    short = name.removeprefix("torch.")
+    inner = inspect.isclass(thing) and hasattr(torch._C, short) and short not in SHOWN and not short.endswith(("Tensor", "Storage", "Error"))
     if callable(thing) and ours and not inner and not isinstance(thing, (ModuleType, torch.dtype)) and not str(type(thing)).startswith("<class 'typing"):
         found.setdefault(id(thing), (thing, []))[1].append(name)
 

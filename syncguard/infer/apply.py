@@ -19,17 +19,17 @@ def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, V
     tensors = operands(arguments)
     parent = next((t.why for t in tensors if t.on_device and t.why), None) or next((t.why for t in tensors if t.why), None)
     if parent is None:
-        parent = next((value.read for value in args if type(value) is Host and value.read), None)
+        parent = next((value.read for value in args if type(value) is Host and value.read and value.kind == "array"), None)
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)
+            if sure and wait.hazard == "synchronize" and _landed(frame):
+                continue  # it waits for copies that were sent off together: the one wait that they need
             if sure:
                 operand, reason = _operand(wait, arguments, args, nodes)
                 frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
-                if wait.hazard == "synchronize":
-                    _landed(frame)
         _stale(frame, op, at, args, nodes)
     return _pending(result, arguments, tensors, why)
 
@@ -105,20 +105,23 @@ def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Wh
 
 
 def _stale(frame: Frame, op: Op, at: At, args: list[Value], nodes: tuple[Node, ...]) -> None:
-    if not any(wait.hazard in READS for wait in op.waits):
-        return
+    if op.returns == "array" or not any(wait.hazard in READS for wait in op.waits):
+        return  # an array shares the memory; it is not read yet
     for value, node in zip(args, nodes, strict=False):
         for option in options(value):
             if type(option) is Tensor and option.pending is not None:
                 frame.sight(at, op.name, "stale-read", node, option.pending, CERTAIN)
 
 
-def _landed(frame: Frame) -> None:
-    """After a synchronize, every copy that was under way has arrived."""
+def _landed(frame: Frame) -> bool:
+    """After a synchronize, every copy that was under way has arrived; tells whether there was one."""
+    found = False
     for name, value in list(frame.env.items()):
         if any(type(option) is Tensor and option.pending for option in options(value)):
             landed = tuple([o.but(pending=None) if type(o) is Tensor else o for o in options(value)])
             frame.env[name] = landed[0] if len(landed) == 1 else Union(landed)
+            found = True
+    return found
 
 
 def read_from(value: Value) -> Why | None:

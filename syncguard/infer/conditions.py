@@ -100,7 +100,7 @@ def data_sureness(value: Value) -> int:
         case Const():
             return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
         case Host():
-            return CERTAIN if value.kind in ("int", "float", "bool", "number", "size", "array") else NO
+            return CERTAIN if value.kind in ("int", "float", "bool", "number", "size", "array") else LIKELY if value.kind == "object" else NO
         case Seq():
             if value.items is not None:
                 return CERTAIN if not value.items else min(data_sureness(item) or (LIKELY if type(item) is Unknown and not item.weak else NO) for item in value.items)

@@ -38,6 +38,10 @@ def run(body: tuple[Node, ...], frame: Frame) -> None:
     frame.context = gate
 
 
+def alive_in(env: Env) -> bool:
+    return type(env) is not Dead
+
+
 def alive(frame: Frame) -> bool:
     return type(frame.env) is not Dead
 
@@ -217,7 +221,9 @@ def effect(node: core.Run, frame: Frame) -> None:
     """An expression statement; `xs.append(v)` changes what `xs` holds."""
     call = node.value
     seen = len(frame.emitted)
-    value_of(call, frame)
+    result = value_of(call, frame)
+    if type(result) is Tensor and result.pending and type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name.endswith("_"):
+        rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
     if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
         frame.quiet += 1
         held = value_of(call.fn.of, frame)
@@ -248,9 +254,11 @@ def branch(node: core.If, frame: Frame) -> None:
     before = frame.env
     arms: list[Env] = []
     copies: list[bool] = []
+    offs: list[bool] = []
     for outcome, body in ((True, node.body), (False, node.orelse)):
         if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
             arms.append(Dead())
+            offs.append(False)
             continue
         frame.env = {**before, **narrowing(node.test, outcome, frame)}
         off = off_device(node.test, outcome, frame)
@@ -263,9 +271,11 @@ def branch(node: core.If, frame: Frame) -> None:
         copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
         frame.quiet -= off
         arms.append(frame.env)
+        offs.append(off)
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, 2)  # type: ignore[attr-defined]
-    frame.env = joined(arms[0], arms[1])
+    yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
+    frame.env = joined(yes, no)
     for outcome, other in ((False, arms[0]), (True, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += off_device(node.test, outcome, frame)
@@ -357,7 +367,9 @@ def within(node: core.With, frame: Frame) -> None:
 def leave(node: core.Leave, frame: Frame) -> None:
     match node.what:
         case "return":
-            frame.give(value_of(node.value, frame) if node.value is not None else NONE)
+            value = value_of(node.value, frame) if node.value is not None else NONE
+            if not frame.quiet:  # what a tracer or the CPU gets is not what our callers get
+                frame.give(value)
         case "raise":
             surrounding = frame.surround(failing=True)
             if node.value is not None:

@@ -37,6 +37,9 @@ class Names:
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
+        self.sized = frozenset(places.tables["evidence"]["sized"])
+        self.placed = frozenset(places.tables["evidence"]["placed"])
+        self.operand_names = frozenset(places.tables["evidence"]["operands"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.properties = frozenset(places.tables["evidence"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
@@ -194,6 +197,8 @@ class Names:
         proof = uses & self.tensor_only
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
+        if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
+            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at))
         for use in uses:
             if use.startswith("(0"):
                 callee = use[2:]
@@ -201,7 +206,7 @@ class Names:
                 value = frame.lookup(head)
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
-                    if op is not None and op.args[:1] in (("input",), ("self",), ("x",)) and op.returns.startswith("tensor") and "factory" not in op.returns:
+                    if op is not None and op.args and op.args[0] in self.operand_names and op.returns.startswith(("tensor", "named", "tuple")) and "factory" not in op.returns:
                         return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
         return None
 

@@ -144,7 +144,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if rule == "factory":
         if asked is not None and not (type(asked) is Const and asked.value is None):
             return "assumed"
-        return args.default_device
+        copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]
+        return copied[0] if copied else args.default_device
     if rule == "device":
         return "assumed"
     if not tensors and rule == "":
