@@ -57,8 +57,9 @@ format: $(VENV)/.developing
 docs: $(VENV)/.developing
 	$(BIN)/python tools/docs.py
 
+# `make bench ARGS="--part startup --quick"`; benchmarks/README.md has the options.
 bench: $(VENV)/.developing
-	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py $(ARGS)
 
 device: $(VENV)/.developing
 	@echo "This runs the tests marked 'device': real waits, measured on the GPU of this machine."

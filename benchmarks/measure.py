@@ -63,8 +63,8 @@ def exponent(points: Sequence[tuple[float, float]]) -> float:
     """The slope of the straight line through the logarithms, by least squares: 1.0 is a cost in proportion to size."""
     logs = [(math.log(x), math.log(y)) for x, y in points]
     x0, y0 = (sum(axis) / len(logs) for axis in zip(*logs, strict=True))
-    along, across = sum((x - x0) ** 2 for x, _ in logs), sum((x - x0) * (y - y0) for x, y in logs)
-    return across / along
+    across: float = sum((x - x0) * (y - y0) for x, y in logs)
+    return across / sum((x - x0) * (x - x0) for x, _ in logs)
 
 
 def _megabytes(size: int) -> float:

@@ -224,7 +224,7 @@ def startup(plan: Plan) -> list[str]:
         table.append(f"| {name} | {spent} | {cost.memory:.0f} |")
     lines = material.count_lines((clean,))
     return [
-        f"Whole processes, on a file of {lines} lines that `benchmarks/program.py` writes. {times} times each, in turn,",
+        f"Whole processes, on a file of {lines} lines that `benchmarks/program.py` writes. {times} times each in turn",
         "after one run that does not count; medians.",
         "",
         *table,

@@ -45,7 +45,13 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
     with paused_collector():
         homes, broken = lowered(sources)
         world = inferred(homes, rules, config)
-        warmth = warmths((r for home in homes for r in routines(home)), world.places, config.hot, config.cold, lambda r: decorators(r, world))
+        warmth = warmths(
+            (r for home in homes for r in routines(home)),
+            world.places,
+            config.hot,
+            config.cold,
+            lambda r: decorators(r, world),
+        )
         texts = {home.path: source.text.split("\n") for home, source in homes.items()}
         findings = [finding for finding in broken if wanted.shows(finding)]
         allowed: list[Finding] = []
@@ -99,17 +105,29 @@ def inferred(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
 
 def world_of(homes: dict[Home, Source], rules: Pack, config: Config) -> World:
     """The world of these files, with nothing run yet."""
-    world = World(rules, places.load(pack.home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version)
+    world = World(
+        rules, places.load(pack.home()), "assumed" if config.default_device == "cuda" else "host", config.torch_version
+    )
     for home in homes:
         world.add(home)
     return world
 
 
-def settled(home: Home, source: Source, world: World, rules: Pack, warmth: dict[Routine, Warmth], wanted: Selection, text_of: Texts) -> tuple[list[Finding], list[Finding]]:
+def settled(
+    home: Home,
+    source: Source,
+    world: World,
+    rules: Pack,
+    warmth: dict[Routine, Warmth],
+    wanted: Selection,
+    text_of: Texts,
+) -> tuple[list[Finding], list[Finding]]:
     """The findings of a file that the user wants to see, and those that a comment allows."""
     every = findings_of(home, world, rules, warmth, text_of)
     outcome = allow.settle(source, every, rules.rules, wanted.codes_for(source.path))
-    return [f for f in (*outcome.kept, *outcome.notes) if wanted.shows(f)], [f for f in outcome.covered if wanted.shows(f)]
+    return [f for f in (*outcome.kept, *outcome.notes) if wanted.shows(f)], [
+        f for f in outcome.covered if wanted.shows(f)
+    ]
 
 
 def noted(source: Source, unread: dict[str, str]) -> FileNote:

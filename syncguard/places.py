@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 
@@ -25,7 +25,7 @@ class Places:
         return frozenset(self.tables["hot"]["loop_calls"])
 
 
-@lru_cache(maxsize=None)
+@cache
 def pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(translate(p) for p in patterns) or r"(?!)")
 
@@ -42,4 +42,9 @@ def load(folder: Path) -> Places:
     for name in ("places.toml", "evidence.toml"):
         with (folder / name).open("rb") as file:
             tables.update(tomllib.load(file))
-    return Places({name: {key: tuple(value) if isinstance(value, list) else (value,) for key, value in table.items()} for name, table in tables.items()})
+    return Places(
+        {
+            name: {key: tuple(value) if isinstance(value, list) else (value,) for key, value in table.items()}
+            for name, table in tables.items()
+        }
+    )

@@ -40,13 +40,18 @@ def check(text: str, code: str) -> dict[int, set[str]]:
     return found
 
 
-@pytest.mark.parametrize(("page", "example"), [pytest.param(p, e, id=f"{p.split('-')[0]}-{e.section}-{e.title or 'first'}-{e.line}") for p, e in programs()])
+@pytest.mark.parametrize(
+    ("page", "example"),
+    [pytest.param(p, e, id=f"{p.split('-')[0]}-{e.section}-{e.title or 'first'}-{e.line}") for p, e in programs()],
+)
 def test_example(page: str, example: Example) -> None:
     wanted, missed = marked(example.text)
     found = check(example.text, page.split("-")[0])
     assert found == wanted, f"rules/{page}:{example.line}"
     for line, codes in missed.items():
-        assert not codes & found.get(line, set()), f"rules/{page}:{example.line + line - 1} is caught now: mark it `# sync:`"
+        assert not codes & found.get(line, set()), (
+            f"rules/{page}:{example.line + line - 1} is caught now: mark it `# sync:`"
+        )
     if example.section == "caught":
         assert wanted or missed, f"rules/{page}:{example.line} catches nothing"
     else:

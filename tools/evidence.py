@@ -57,7 +57,11 @@ def properties() -> list[str]:
             owner, value = resolve(name)
         except (AttributeError, ImportError, RuntimeError):
             continue
-        if isinstance(owner, type) and (inspect.isdatadescriptor(value) or isinstance(value, property | functools.cached_property) or not (callable(value) or hasattr(value, "__get__"))):
+        if isinstance(owner, type) and (
+            inspect.isdatadescriptor(value)
+            or isinstance(value, property | functools.cached_property)
+            or not (callable(value) or hasattr(value, "__get__"))
+        ):
             found.append(name)
     return sorted(found)
 
@@ -68,7 +72,15 @@ def dtypes() -> dict[str, list[str]]:
     for name in dir(torch):
         value = getattr(torch, name)
         if isinstance(value, torch.dtype):
-            found["complex" if value.is_complex else "float" if value.is_floating_point else "bool" if value is torch.bool else "int"].append(f"torch.{name}")
+            found[
+                "complex"
+                if value.is_complex
+                else "float"
+                if value.is_floating_point
+                else "bool"
+                if value is torch.bool
+                else "int"
+            ].append(f"torch.{name}")
     return found
 
 
@@ -80,11 +92,21 @@ def main() -> None:
     target = RULES / "evidence.toml"
     family = sorted(name for name in SHARED_WITH_MODULES if name in tensor)
     text = f"# Made by tools/evidence.py from torch {torch.__version__.split('+')[0]}; do not edit.\n[evidence]\n"
-    for key, values in (("tensor_only", only), ("tensor_names", names), ("family", family), ("keywords", ["dim", "keepdim"]), ("sized", ["dtype", "ndim", "shape", "size"]),
-        ("placed", ["cpu", "cuda", "device", "is_cuda"]), ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]), ("properties", properties())):
+    for key, values in (
+        ("tensor_only", only),
+        ("tensor_names", names),
+        ("family", family),
+        ("keywords", ["dim", "keepdim"]),
+        ("sized", ["dtype", "ndim", "shape", "size"]),
+        ("placed", ["cpu", "cuda", "device", "is_cuda"]),
+        ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]),
+        ("properties", properties()),
+    ):
         lines = [", ".join(f'"{v}"' for v in values[i : i + 12]) for i in range(0, len(values), 12)]
         text += f"{key} = [\n  " + ",\n  ".join(lines) + ",\n]\n"
-    text += "\n[dtypes]\n" + "".join(f"{key} = [{', '.join(repr(n) for n in values)}]\n".replace("'", '"') for key, values in dtypes().items())
+    text += "\n[dtypes]\n" + "".join(
+        f"{key} = [{', '.join(repr(n) for n in values)}]\n".replace("'", '"') for key, values in dtypes().items()
+    )
     target.write_text(text)
 
 

@@ -11,7 +11,7 @@ import torch
 from observed import Seen, dtype_class
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from syncguard.pack import Result, results  # noqa: E402
+from syncguard.pack import Result, results
 
 ORDER = ("bool", "int", "float", "complex")
 
@@ -49,7 +49,9 @@ def leaves(value: Any) -> list[Any]:
 
 def holds(text: str, call: Call) -> bool:
     """Does the expression describe the result of the call?"""
-    chosen = next(shape for conditions, shape in results(text) if all(met(name, args, call) for name, args in conditions))
+    chosen = next(
+        shape for conditions, shape in results(text) if all(met(name, args, call) for name, args in conditions)
+    )
     return fits(chosen, call.result, call)
 
 
@@ -79,13 +81,22 @@ def fits(shape: Result, result: Any, call: Call) -> bool:
             return result == "self" or shape.kind != "self"
         case "tuple":
             result = list(result.values()) if isinstance(result, dict) else result
-            return isinstance(result, (list, dict)) and len(result) == len(shape.parts) and all(
-                fits(part, item, call) for (_, part), item in zip(shape.parts, result.values() if isinstance(result, dict) else result)
+            return (
+                isinstance(result, (list, dict))
+                and len(result) == len(shape.parts)
+                and all(
+                    fits(part, item, call)
+                    for (_, part), item in zip(shape.parts, result.values() if isinstance(result, dict) else result)
+                )
             )
         case "list":
             return isinstance(result, list) and all(fits(shape.parts[0][1], item, call) for item in result)
         case "named":
-            return isinstance(result, dict) and list(result) == [name for name, _ in shape.parts] and all(fits(part, result[name], call) for name, part in shape.parts)
+            return (
+                isinstance(result, dict)
+                and list(result) == [name for name, _ in shape.parts]
+                and all(fits(part, result[name], call) for name, part in shape.parts)
+            )
         case "number":
             return type(result) in (bool, int, float, complex)
         case "none":
@@ -113,10 +124,16 @@ def dtypes(shape: Result, call: Call) -> set[str]:
         case "count":
             found = {"int" if first == "bool" else first}
         case "promote":
-            found = {max((*(t[1] for t in call.tensors), *call.numbers), key=ORDER.index)} if call.tensors else set(ORDER)
+            found = (
+                {max((*(t[1] for t in call.tensors), *call.numbers), key=ORDER.index)} if call.tensors else set(ORDER)
+            )
         case constant:
             found = {constant}
-    return found | {"float", "complex"} if any(t[1] == "complex" for t in call.tensors) or shape.dtype == "complex" else found
+    return (
+        found | {"float", "complex"}
+        if any(t[1] == "complex" for t in call.tensors) or shape.dtype == "complex"
+        else found
+    )
 
 
 def ranks(shape: Result, call: Call, actual: int) -> set[int]:
@@ -145,18 +162,38 @@ def describe(seen: list[tuple[Any, Call]], prefer_same: bool, place: str) -> str
     if all(map(is_tensor, values)):
         return " ".join(filter(None, ("tensor", dtype_of(seen, prefer_same, place), rank_of(seen), place)))
     if all(isinstance(value, dict) for value in values) and len({tuple(value) for value in values}) == 1:
-        parts = [f"{name}={describe([(value[name], call) for value, call in seen], prefer_same, place)}" for name in values[0]]
+        parts = [
+            f"{name}={describe([(value[name], call) for value, call in seen], prefer_same, place)}"
+            for name in values[0]
+        ]
         return f"named({', '.join(parts)})"
     if all(isinstance(value, list) for value in values):
         lengths = {len(value) for value in values}
         if len(lengths) == 1 and lengths != {0}:
-            parts = [describe([(value[n], call) for value, call in seen], prefer_same, place) for n in range(lengths.pop())]
+            parts = [
+                describe([(value[n], call) for value, call in seen], prefer_same, place) for n in range(lengths.pop())
+            ]
             return f"tuple({', '.join(parts)})" if all(parts) else ""
         inner = describe([(item, call) for value, call in seen for item in value], prefer_same, place)
         return f"list({inner})" if inner else ""
-    names = {"none" if value is None else "dtype" if isinstance(value, torch.dtype) else type(value).__name__ if not isinstance(value, str) else value for value in values}
+    names = {
+        "none"
+        if value is None
+        else "dtype"
+        if isinstance(value, torch.dtype)
+        else type(value).__name__
+        if not isinstance(value, str)
+        else value
+        for value in values
+    }
     only = names.pop() if len(names) == 1 else ""
-    return only if only in ("none", "dtype", "int", "float", "bool", "size") else "str" if all(isinstance(v, str) and not v.startswith("<") for v in values) else ""
+    return (
+        only
+        if only in ("none", "dtype", "int", "float", "bool", "size")
+        else "str"
+        if all(isinstance(v, str) and not v.startswith("<") for v in values)
+        else ""
+    )
 
 
 def dtype_of(seen: list[tuple[Any, Call]], prefer_same: bool, place: str) -> str:

@@ -101,7 +101,9 @@ def modules() -> Iterator[Seen]:
 
     for info in module_db:
         try:
-            inputs = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=False, training=True)
+            inputs = info.module_inputs_func(
+                info, device="cpu", dtype=torch.float32, requires_grad=False, training=True
+            )
         except Exception:
             continue
         for sample in inputs:
@@ -172,8 +174,20 @@ def shown(value: Any) -> Any:
         return {str(key): shown(item) for key, item in value.items()}
     if isinstance(value, (bool, int, float, complex, str)) or value is None:
         return value
-    return {torch.dtype: "dtype", torch.device: "device"}.get(type(value), f"<{type(value).__name__}>") if not isinstance(value, torch.dtype) else value
+    return (
+        {torch.dtype: "dtype", torch.device: "device"}.get(type(value), f"<{type(value).__name__}>")
+        if not isinstance(value, torch.dtype)
+        else value
+    )
 
 
 def dtype_class(dtype: torch.dtype) -> str:
-    return "bool" if dtype == torch.bool else "complex" if dtype.is_complex else "float" if dtype.is_floating_point else "int"
+    return (
+        "bool"
+        if dtype == torch.bool
+        else "complex"
+        if dtype.is_complex
+        else "float"
+        if dtype.is_floating_point
+        else "int"
+    )

@@ -59,9 +59,13 @@ __invert__ __iter__ __len__ __reversed__ __deepcopy__ cfloat cdouble""".split()
 COLLECTIVES = """isend irecv all_reduce all_reduce_coalesced all_gather all_gather_coalesced all_gather_into_tensor all_gather_single all_to_all
 all_to_all_single broadcast reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor gather scatter barrier"""
 MADE = {
-    "torch.cuda.current_stream": "torch.cuda.Stream", "torch.cuda.default_stream": "torch.cuda.Stream", "torch.cuda.ExternalStream": "torch.cuda.Stream",
-    "torch.accelerator.current_stream": "torch.Stream", "torch.nn.utils.rnn.pack_padded_sequence": "torch.nn.utils.rnn.PackedSequence",
-    "torch.nn.utils.rnn.pack_sequence": "torch.nn.utils.rnn.PackedSequence", "torch.xpu.current_stream": "torch.Stream",
+    "torch.cuda.current_stream": "torch.cuda.Stream",
+    "torch.cuda.default_stream": "torch.cuda.Stream",
+    "torch.cuda.ExternalStream": "torch.cuda.Stream",
+    "torch.accelerator.current_stream": "torch.Stream",
+    "torch.nn.utils.rnn.pack_padded_sequence": "torch.nn.utils.rnn.PackedSequence",
+    "torch.nn.utils.rnn.pack_sequence": "torch.nn.utils.rnn.PackedSequence",
+    "torch.xpu.current_stream": "torch.Stream",
     **{f"torch.distributed.{name}": "torch.distributed.Work" for name in COLLECTIVES.split()},
 }  # functions that make an instance: they stand for its class
 FIXED = """
@@ -279,7 +283,9 @@ def build() -> dict[str, Any]:
             classes[name] = aliases[name]
     results |= stubbed("_VariableFunctions.pyi", "", "torch") | stubbed("_nn.pyi", "", "torch.nn.functional")
     results |= stubbed("__init__.pyi", "TensorBase", "torch.Tensor")
-    results |= {f"torch.Tensor.{name}": ["tensor", "self,other"] for name in OPERATORS if f"torch.Tensor.{name}" not in results}
+    results |= {
+        f"torch.Tensor.{name}": ["tensor", "self,other"] for name in OPERATORS if f"torch.Tensor.{name}" not in results
+    }
     learn(results, classes, aliases)
     for name, entry in results.items():
         where = place(name, entry[1])
@@ -321,7 +327,11 @@ def place(name: str, args: str) -> str:
     short = name.rpartition(".")[2]
     if short.endswith("_like") or short.startswith("new_"):
         return "like"
-    return "factory" if "device" in args.split(",") and not {"input", "self", "tensors"} & set(args.split(",")) else "kwarg"
+    return (
+        "factory"
+        if "device" in args.split(",") and not {"input", "self", "tensors"} & set(args.split(","))
+        else "kwarg"
+    )
 
 
 def unknown_inside(text: str) -> bool:
@@ -342,7 +352,10 @@ def public() -> list[tuple[Any, list[str]]]:
             module = importlib.import_module(path)
         except ImportError:
             continue
-        for name in sorted({n for n in dir(module) if not n.startswith("_")} | {n for n in getattr(module, "__all__", ()) if not n.startswith("__")}):
+        for name in sorted(
+            {n for n in dir(module) if not n.startswith("_")}
+            | {n for n in getattr(module, "__all__", ()) if not n.startswith("__")}
+        ):
             note(found, f"{path}.{name}", getattr(module, name, None))
     for path in PRIVATE:
         owner, _, name = path.rpartition(".")
@@ -351,25 +364,49 @@ def public() -> list[tuple[Any, list[str]]]:
 
 
 def note(found: dict[int, tuple[Any, list[str]]], name: str, thing: Any) -> None:
-    ours = str(getattr(thing, "__module__", None) or type(thing).__module__).startswith(("torch", "functorch")) or inspect.isbuiltin(thing)
+    ours = str(getattr(thing, "__module__", None) or type(thing).__module__).startswith(
+        ("torch", "functorch")
+    ) or inspect.isbuiltin(thing)
     short = name.removeprefix("torch.")
-    inner = inspect.isclass(thing) and hasattr(torch._C, short) and short not in SHOWN and not short.endswith(("Tensor", "Storage", "Error"))
-    if callable(thing) and ours and not inner and not isinstance(thing, (ModuleType, torch.dtype)) and not str(type(thing)).startswith("<class 'typing"):
+    inner = (
+        inspect.isclass(thing)
+        and hasattr(torch._C, short)
+        and short not in SHOWN
+        and not short.endswith(("Tensor", "Storage", "Error"))
+    )
+    if (
+        callable(thing)
+        and ours
+        and not inner
+        and not isinstance(thing, (ModuleType, torch.dtype))
+        and not str(type(thing)).startswith("<class 'typing")
+    ):
         found.setdefault(id(thing), (thing, []))[1].append(name)
 
 
 def first(names: list[str]) -> str:
     """The spelling that people use: few dots, no private or implementation module."""
-    return min(names, key=lambda n: (n.startswith(("torch.functional.", "torch._C.")), ".modules." in n, n.count("."), len(n), n))
+    return min(
+        names,
+        key=lambda n: (n.startswith(("torch.functional.", "torch._C.")), ".modules." in n, n.count("."), len(n), n),
+    )
 
 
 def members(thing: type, name: str) -> dict[str, list[str]]:
     """The methods and properties that a class defines itself."""
     found: dict[str, list[str]] = {}
-    if name.endswith("Tensor") and name != "torch.Tensor" or name.startswith("torch.return_types"):
+    if (name.endswith("Tensor") and name != "torch.Tensor") or name.startswith("torch.return_types"):
         return found
     for key, value in vars(thing).items():
-        if key.startswith("_") and key not in ("__call__", "__len__", "__iter__", "__getitem__", "__enter__", "__next__", "__contains__"):
+        if key.startswith("_") and key not in (
+            "__call__",
+            "__len__",
+            "__iter__",
+            "__getitem__",
+            "__enter__",
+            "__next__",
+            "__contains__",
+        ):
             continue
         if isinstance(value, property):
             found[f"{name}.{key}"] = [annotated(value.fget), "self", "property"]
@@ -420,7 +457,9 @@ def stubbed(file: str, owner: str, prefix: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     overloads: dict[str, list[ast.FunctionDef]] = {}
     for node in body:
-        if isinstance(node, ast.FunctionDef) and (owner or not node.name.startswith("_") or f"{prefix}.{node.name}" in PRIVATE):
+        if isinstance(node, ast.FunctionDef) and (
+            owner or not node.name.startswith("_") or f"{prefix}.{node.name}" in PRIVATE
+        ):
             overloads.setdefault(node.name, []).append(node)
         elif owner and isinstance(node, ast.AnnAssign) and not node.target.id.startswith("_"):
             found[f"{prefix}.{node.target.id}"] = [kind(node.annotation), "self", "property"]
@@ -470,7 +509,9 @@ def kind(node: ast.expr | None) -> str:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             kinds = [k for k in (kind(left), kind(right)) if k != "none"]
             return kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else "unknown"
-        case ast.Subscript(value=ast.Name(id=("tuple" | "Tuple")) | ast.Attribute(attr="Tuple"), slice=ast.Tuple(elts=parts)):
+        case ast.Subscript(
+            value=ast.Name(id=("tuple" | "Tuple")) | ast.Attribute(attr="Tuple"), slice=ast.Tuple(elts=parts)
+        ):
             if isinstance(parts[-1], ast.Constant) and parts[-1].value is ...:
                 return f"list({kind(parts[0])})"
             return f"tuple({', '.join(map(kind, parts))})"
@@ -482,13 +523,22 @@ def kind(node: ast.expr | None) -> str:
             return structseq(name)
         case ast.Name() | ast.Attribute():
             text = ast.unparse(node)
-            return KINDS.get(text, KINDS.get(text.removeprefix("torch."), KINDS.get(text.rpartition(".")[2], "unknown")))
+            return KINDS.get(
+                text, KINDS.get(text.removeprefix("torch."), KINDS.get(text.rpartition(".")[2], "unknown"))
+            )
     return "unknown"
 
 
 def structseq(name: str) -> str:
     shape = getattr(torch.return_types, name)
-    fields = [key for key in vars(shape) if not key.startswith(("_", "n_")) and type(vars(shape)[key]).__name__ == "member_descriptor" or type(vars(shape)[key]).__name__ == "getset_descriptor" and not key.startswith("_")]
+    fields = [
+        key
+        for key in vars(shape)
+        if (not key.startswith(("_", "n_"))
+        and type(vars(shape)[key]).__name__ == "member_descriptor")
+        or (type(vars(shape)[key]).__name__ == "getset_descriptor"
+        and not key.startswith("_"))
+    ]
     return f"named({', '.join(f'{key}=tensor' for key in fields)})"
 
 

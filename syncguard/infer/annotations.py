@@ -5,7 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import NONE, UNKNOWN, Alias, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Value, Why, join, join_all, options
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Alias,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Value,
+    Why,
+    join,
+    join_all,
+    options,
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.lower import Unreadable, lower
@@ -15,7 +33,21 @@ WRAPPERS = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOn
 SEQUENCES = {"list": "list", "List": "list", "Sequence": "list", "Iterable": "list", "Collection": "list", "MutableSequence": "list", "set": "set", "Set": "set",
              "frozenset": "set", "FrozenSet": "set", "Iterator": "iterator", "Generator": "iterator", "deque": "list", "Deque": "list"}  # fmt: skip
 TABLES = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "DefaultDict")
-DTYPES = {"Float": "float", "Int": "int", "Bool": "bool", "Integer": "int", "Num": "", "Shaped": "", "Complex": "complex", "UInt8": "int", "Int64": "int", "Int32": "int", "Float32": "float", "Real": "", "Inexact": "float"}
+DTYPES = {
+    "Float": "float",
+    "Int": "int",
+    "Bool": "bool",
+    "Integer": "int",
+    "Num": "",
+    "Shaped": "",
+    "Complex": "complex",
+    "UInt8": "int",
+    "Int64": "int",
+    "Int32": "int",
+    "Float32": "float",
+    "Real": "",
+    "Inexact": "float",
+}
 
 
 def promised(node: Node | None, frame: Frame, device: str) -> Value:
@@ -106,7 +138,11 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
     if last in WRAPPERS:
         return inner(parts[0])
     if last == "Literal":
-        kinds = [Host(type(part.value).__name__) for part in parts if type(part) is core.Const and type(part.value) in (int, str, bool)]
+        kinds = [
+            Host(type(part.value).__name__)
+            for part in parts
+            if type(part) is core.Const and type(part.value) in (int, str, bool)
+        ]
         return join_all(kinds)
     if last in ("tuple", "Tuple"):
         if len(parts) == 2 and type(parts[1]) is core.Const and parts[1].value is ...:
@@ -118,7 +154,11 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
         return Table({}, inner(parts[-1]), inner(parts[0]))
     if last in DTYPES and parts:  # jaxtyping: Float[Tensor, "batch dim"]
         wrapped = inner(parts[0])
-        shape = parts[1].value if len(parts) > 1 and type(parts[1]) is core.Const and isinstance(parts[1].value, str) else None
+        shape = (
+            parts[1].value
+            if len(parts) > 1 and type(parts[1]) is core.Const and isinstance(parts[1].value, str)
+            else None
+        )
         rank = len(shape.split()) if shape is not None and "..." not in shape and "*" not in shape else -1
         return wrapped.but(dtype=DTYPES[last], rank=rank) if type(wrapped) is Tensor else wrapped
     return named(base, frame, device, of)

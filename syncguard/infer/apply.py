@@ -13,13 +13,19 @@ from syncguard.terms import Op, Wait
 READS = frozenset(("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality"))
 
 
-def apply(frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, Value], nodes: tuple[Node, ...]) -> Value:
+def apply(
+    frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, Value], nodes: tuple[Node, ...]
+) -> Value:
     """Run one torch callable over abstract arguments."""
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
-    parent = next((t.why for t in tensors if t.on_device and t.why), None) or next((t.why for t in tensors if t.why), None)
+    parent = next((t.why for t in tensors if t.on_device and t.why), None) or next(
+        (t.why for t in tensors if t.why), None
+    )
     if parent is None:
-        parent = next((value.read for value in args if type(value) is Host and value.read and value.kind == "array"), None)
+        parent = next(
+            (value.read for value in args if type(value) is Host and value.read and value.kind == "array"), None
+        )
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
     if op.waits:
@@ -52,14 +58,18 @@ def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, fr
 POINTED = frozenset(("tensor", "mask", "zero_dim", "slice_bound", "integers"))  # conditions that point at the culprit
 
 
-def _operand(wait: Wait, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
+def _operand(
+    wait: Wait, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]
+) -> tuple[Node | None, Why | None]:
     """The argument that the wait is for, and why we think that it is on the device."""
     for condition, names in wait.when:
         if condition in POINTED:
             for name in names.split("|"):
                 value = arguments.get(name)
                 node = next((node for arg, node in zip(args, nodes, strict=False) if arg is value), None)
-                found = _inside(value, node) if value is not None and sureness(((condition, name),), arguments) else None
+                found = (
+                    _inside(value, node) if value is not None and sureness(((condition, name),), arguments) else None
+                )
                 if found is not None:
                     return found
     best: tuple[Node | None, Why | None] = (None, None)
@@ -68,7 +78,10 @@ def _operand(wait: Wait, arguments: Arguments, args: list[Value], nodes: tuple[N
             if type(option) is Tensor and option.on_device:
                 return node, option.why
             if type(option) is Seq and tensor_sureness(option) and best[0] is None:
-                inner = next((i for item in (option.items or (option.element,)) for i in options(item) if type(i) is Tensor), None)
+                inner = next(
+                    (i for item in (option.items or (option.element,)) for i in options(item) if type(i) is Tensor),
+                    None,
+                )
                 best = (node, inner.why if inner else None)
     if best[0] is None:
         for value, node in zip(args, nodes, strict=False):
@@ -84,7 +97,13 @@ def _inside(value: Value, node: Node | None) -> tuple[Node | None, Why | None] |
         if type(option) is Tensor and option.on_device:
             return node, option.why
         if type(option) is Seq and option.items is not None:
-            parts = node.items if type(node) is core.Seq else node.bounds if type(node) is core.Slice else (node,) * len(option.items)
+            parts = (
+                node.items
+                if type(node) is core.Seq
+                else node.bounds
+                if type(node) is core.Slice
+                else (node,) * len(option.items)
+            )
             if len(parts) == len(option.items):
                 for item, part in zip(option.items, parts, strict=True):
                     found = _inside(item, part)
@@ -96,7 +115,13 @@ def _inside(value: Value, node: Node | None) -> tuple[Node | None, Why | None] |
 def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why) -> Value:
     """A copy to the host that was not waited for may be read too early."""
     asked = arguments.get("non_blocking")
-    if type(result) is Tensor and result.device == "host" and type(asked) is Const and asked.value is True and any(t.on_device for t in tensors):
+    if (
+        type(result) is Tensor
+        and result.device == "host"
+        and type(asked) is Const
+        and asked.value is True
+        and any(t.on_device for t in tensors)
+    ):
         return result.but(pending=why)
     pending = next((t.pending for t in tensors if t.pending), None)
     if pending is not None and type(result) is Tensor and result.device == "host" and result.pending is None:

@@ -6,7 +6,24 @@ from syncguard.infer import calls
 from syncguard.infer.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
-    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join_all, options,
+    NONE,
+    UNKNOWN,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    join_all,
+    options,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At
@@ -52,7 +69,11 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return Bound(of, name)
         case Const() | Host():
             kind = of.kind if type(of) is Host else type(of.value).__name__
-            return Bound(of, name) if kind in ("str", "size", "shape", "bytes") or (name in ("real", "imag", "is_integer", "bit_length")) else None
+            return (
+                Bound(of, name)
+                if kind in ("str", "size", "shape", "bytes") or (name in ("real", "imag", "is_integer", "bit_length"))
+                else None
+            )
         case Unknown(weak=weak):
             return of_unknown(of, weak, name, node, frame)
     return UNKNOWN
@@ -94,7 +115,11 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
             kinds = decorators(value)
             if "property" in kinds:
                 return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
-            value = value if "staticmethod" in kinds else Call(value.routine, ClassOf(info) if "classmethod" in kinds else of)
+            value = (
+                value
+                if "staticmethod" in kinds
+                else Call(value.routine, ClassOf(info) if "classmethod" in kinds else of)
+            )
         if not (found and type(value) is Const and value.value is None and found[0] is not NONE):
             found.append(value)
     if found:

@@ -5,7 +5,22 @@ from __future__ import annotations
 from syncguard.infer.routine import Frame
 from syncguard.infer.tell import because, site
 from syncguard.infer.values import (
-    Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, tensor_in,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    join,
+    tensor_in,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -24,7 +39,12 @@ class Watch:
 
     def __call__(self, frame: Frame, node: Node, value: Value) -> None:
         at: At = node.at  # type: ignore[attr-defined]
-        if at[0] <= self.line <= at[2] and frame.home.path == self.path and type(node) not in QUIET and not (type(node) is core.Do and node.what == "truth"):
+        if (
+            at[0] <= self.line <= at[2]
+            and frame.home.path == self.path
+            and type(node) not in QUIET
+            and not (type(node) is core.Do and node.what == "truth")
+        ):
             known = self.values.get(at)
             self.values[at] = value if known is None or frame.routine.runs > 1 else join(known, value)
 
@@ -33,7 +53,14 @@ class Watch:
         for at, value in sorted(self.values.items(), key=lambda item: (item[0][:2], (-item[0][2], -item[0][3]))):
             if at[0] == self.line or at[2] == self.line:
                 where = site(self.path, at, lines)
-                found.append((where, source(where, lines), describe(value), because(reason(value), lambda path: lines if path == self.path else (), self.path)))
+                found.append(
+                    (
+                        where,
+                        source(where, lines),
+                        describe(value),
+                        because(reason(value), lambda path: lines if path == self.path else (), self.path),
+                    )
+                )
         return tuple(found)
 
 
@@ -59,7 +86,12 @@ def describe(value: Value, depth: int = 0) -> str:
         return "…"
     match value:
         case Tensor():
-            parts = [DEVICES[value.device], "bool?" if value.dtype == "named mask" else value.dtype, f"{value.rank}-d" if value.rank >= 0 else "", "pinned" if value.pinned else ""]
+            parts = [
+                DEVICES[value.device],
+                "bool?" if value.dtype == "named mask" else value.dtype,
+                f"{value.rank}-d" if value.rank >= 0 else "",
+                "pinned" if value.pinned else "",
+            ]
             return f"tensor[{', '.join(part for part in parts if part)}]"
         case Const():
             return "None" if value.value is None else f"host {type(value.value).__name__} {value.value!r}"[:60]
@@ -70,7 +102,13 @@ def describe(value: Value, depth: int = 0) -> str:
                 return f"{value.kind}({', '.join(describe(item, depth + 1) for item in value.items[:4])}{', …' if len(value.items) > 4 else ''})"
             return f"{value.kind} of {describe(value.element, depth + 1)}"
         case Table():
-            return f"dict of {describe(value.element, depth + 1)}" if not value.items else "dict(" + ", ".join(f"{k}: {describe(v, depth + 1)}" for k, v in list(value.items.items())[:4]) + ")"
+            return (
+                f"dict of {describe(value.element, depth + 1)}"
+                if not value.items
+                else "dict("
+                + ", ".join(f"{k}: {describe(v, depth + 1)}" for k, v in list(value.items.items())[:4])
+                + ")"
+            )
         case Named():
             return value.name
         case Call():

@@ -8,7 +8,22 @@ from syncguard.infer.conditions import device_of, tensor_sureness
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
-    NONE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join_all, options,
+    NONE,
+    UNKNOWN,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    join_all,
+    options,
 )  # fmt: skip
 from syncguard.read.core import At, Node
 
@@ -33,7 +48,11 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
             return from_tensors([fn, *args, *keywords.values()], at, frame)
-    found = [invoke(option, args, keywords, at, nodes, frame) for option in options(fn) if option is not fn and option is not NONE]
+    found = [
+        invoke(option, args, keywords, at, nodes, frame)
+        for option in options(fn)
+        if option is not fn and option is not NONE
+    ]
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
 
 
@@ -82,7 +101,11 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             member = fn.info.find(name)
             if member is not None and type(member[0]) is Call:
                 return world.call(member[0].routine, fn, args, keywords, at, frame)
-        return submodule(args, keywords, at, fn, frame) if fn.info.is_module else from_tensors([*args, *keywords.values()], at, frame)
+        return (
+            submodule(args, keywords, at, fn, frame)
+            if fn.info.is_module
+            else from_tensors([*args, *keywords.values()], at, frame)
+        )
     op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
     if op is not None:
         return apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
@@ -106,7 +129,9 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             receiver = _receiver(nodes)
             if op is None:
                 return Unknown(of.why)
-            return apply(frame, op, at, [of, *args], keywords, (receiver, *nodes[1:]) if receiver is not None else nodes)
+            return apply(
+                frame, op, at, [of, *args], keywords, (receiver, *nodes[1:]) if receiver is not None else nodes
+            )
         case Named():
             return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
         case Instance(info=None):
@@ -137,7 +162,9 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
-def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+def of_unknown(
+    of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Value:
     """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
     world = frame.world
     op = world.op(f"torch.Tensor.{name}")
@@ -145,9 +172,15 @@ def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at
         return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value)))
+    moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (
+        name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
+    )
     if moves:
-        there = Tensor(device="host" if of.batch else world.place(frame.routine), sure=False, why=of.batch or frame.why(f"use:{name}", at))
+        there = Tensor(
+            device="host" if of.batch else world.place(frame.routine),
+            sure=False,
+            why=of.batch or frame.why(f"use:{name}", at),
+        )
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
         frame.home.moves_batches |= of.batch is not None
@@ -155,9 +188,23 @@ def of_unknown(of: Unknown, name: str, args: list[Value], keywords: Keywords, at
     if of.batch is not None:
         return of
     if keywords.keys() & world.tensor_keywords:
-        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at)), *args], keywords, nodes)
+        return apply(
+            frame,
+            op,
+            at,
+            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at)), *args],
+            keywords,
+            nodes,
+        )
     if op.waits and not args and not keywords and world.only_torch(frame):
-        return apply(frame, op, at, [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))], keywords, nodes)
+        return apply(
+            frame,
+            op,
+            at,
+            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))],
+            keywords,
+            nodes,
+        )
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
@@ -173,7 +220,11 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
             member = of.info.find(name)
             if member is not None and type(member[0]) is Call:
                 found = world.call(member[0].routine, of, [], {}, at, frame)
-                return join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)]) if name == "__iter__" else found
+                return (
+                    join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)])
+                    if name == "__iter__"
+                    else found
+                )
         return UNKNOWN
     if of.name in world.places.tables["hot"]["loop_iterables"]:
         pinned = device_true(of.settings.get("pin_memory"))
@@ -185,4 +236,4 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
     return UNKNOWN
 
 
-__all__ = ["invoke", "method", "tensor_sureness", "Table"]
+__all__ = ["Table", "invoke", "method", "tensor_sureness"]

@@ -16,7 +16,21 @@ if TYPE_CHECKING:
 class ClassInfo:
     """What is known of one class; `attrs` grows as methods are run."""
 
-    __slots__ = ("attrs", "bases", "decorators", "home", "is_module", "line", "members", "mro", "name", "node", "qualname", "readers", "registered")
+    __slots__ = (
+        "attrs",
+        "bases",
+        "decorators",
+        "home",
+        "is_module",
+        "line",
+        "members",
+        "mro",
+        "name",
+        "node",
+        "qualname",
+        "readers",
+        "registered",
+    )
 
     def __init__(self, node: Class, home: Home, bases: list[Value], world: World) -> None:
         self.node, self.home, self.name, self.qualname, self.bases = node, home, node.name, node.qualname, bases
@@ -24,7 +38,9 @@ class ClassInfo:
         self.attrs: Env = {}
         self.readers: dict[str, set[Routine]] = {}
         self.registered: set[str] = set()
-        self.mro: tuple[ClassInfo, ...] = tuple(dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]]))
+        self.mro: tuple[ClassInfo, ...] = tuple(
+            dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
+        )
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
         self.decorators: tuple[str, ...] = ()
 
@@ -46,7 +62,12 @@ class ClassInfo:
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
         forward = self.members.get("forward")
-        if not self.is_module and type(forward) is Call and forward.routine.node.params[:1] and forward.routine.node.params[0].name == "self":  # type: ignore[union-attr]
+        if (
+            not self.is_module
+            and type(forward) is Call
+            and forward.routine.node.params[:1]
+            and forward.routine.node.params[0].name == "self"
+        ):  # type: ignore[union-attr]
             self.is_module = any(type(base) is not ClassOf for base in self.bases)
         if not self.is_module:
             self.is_module = any(info.is_module for info in self.mro[1:])

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Named, Seq, Tensor, Union, Unknown, Value, options
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
 
 NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
 MASKS = ("bool", "named mask")
@@ -15,14 +28,18 @@ class Arguments:
 
     __slots__ = ("count", "default_device", "named", "rest")
 
-    def __init__(self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str) -> None:
+    def __init__(
+        self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str
+    ) -> None:
         self.count = len(args) + len(keywords)
         self.default_device = default_device
         self.named: dict[str, Value] = dict(keywords)
         self.rest: list[Value] = []
         for i, value in enumerate(args):
             if i < len(names):
-                if i == len(names) - 1 and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
+                if i == len(names) - 1 and len(args) > len(
+                    names
+                ):  # view(a, b, c): what is left belongs to the last name
                     self.named[names[i]] = Seq("tuple", tuple(args[i:]))
                     break
                 self.named[names[i]] = value
@@ -53,10 +70,18 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
             return CERTAIN if value.sure and value.device == "device" else LIKELY
         case Union():
             best = max(tensor_sureness(option, depth) for option in value.options)
-            declared = any(type(o) is Tensor and o.either for o in value.options) and any(type(o) in (Host, Const) and o is not NONE for o in value.options)
+            declared = any(type(o) is Tensor and o.either for o in value.options) and any(
+                type(o) in (Host, Const) and o is not NONE for o in value.options
+            )
             return min(best, POSSIBLE if declared else LIKELY)
         case Seq() if depth < 3:
-            return max((tensor_sureness(item, depth + 1) for item in (value.items if value.items is not None else (value.element,))), default=NO)
+            return max(
+                (
+                    tensor_sureness(item, depth + 1)
+                    for item in (value.items if value.items is not None else (value.element,))
+                ),
+                default=NO,
+            )
     return NO
 
 
@@ -100,11 +125,27 @@ def data_sureness(value: Value) -> int:
         case Const():
             return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
         case Host():
-            return CERTAIN if value.kind in ("int", "float", "bool", "number", "size", "array") else LIKELY if value.kind == "object" else NO
+            return (
+                CERTAIN
+                if value.kind in ("int", "float", "bool", "number", "size", "array")
+                else LIKELY
+                if value.kind == "object"
+                else NO
+            )
         case Seq():
             if value.items is not None:
-                return CERTAIN if not value.items else min(data_sureness(item) or (LIKELY if type(item) is Unknown and not item.weak else NO) for item in value.items)
-            return max(LIKELY if value.kind == "list" and value.element is UNKNOWN else NO, min((data_sureness(o) for o in options(value.element)), default=NO))
+                return (
+                    CERTAIN
+                    if not value.items
+                    else min(
+                        data_sureness(item) or (LIKELY if type(item) is Unknown and not item.weak else NO)
+                        for item in value.items
+                    )
+                )
+            return max(
+                LIKELY if value.kind == "list" and value.element is UNKNOWN else NO,
+                min((data_sureness(o) for o in options(value.element)), default=NO),
+            )
     return NO
 
 
@@ -114,7 +155,14 @@ def host(args: Arguments, name: str) -> int:
         return NO
     if any(type(option) is Tensor and option.device == "host" for option in options(value)):
         return LIKELY
-    return max((data_sureness(o) for o in options(value) if type(o) in (Seq, Host) and (type(o) is not Host or o.kind == "array")), default=NO)
+    return max(
+        (
+            data_sureness(o)
+            for o in options(value)
+            if type(o) in (Seq, Host) and (type(o) is not Host or o.kind == "array")
+        ),
+        default=NO,
+    )
 
 
 def true(args: Arguments, name: str) -> int:
@@ -160,7 +208,12 @@ integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
 
 
 def slice_bound(args: Arguments, name: str) -> int:
-    bounds = [bound for part in index_parts(args.get(name)) if type(part) is Seq and part.kind == "slice" for bound in part.items or ()]
+    bounds = [
+        bound
+        for part in index_parts(args.get(name))
+        if type(part) is Seq and part.kind == "slice"
+        for bound in part.items or ()
+    ]
     return max((tensor_sureness(bound) for bound in bounds), default=NO)
 
 
@@ -189,10 +242,22 @@ def device_of(value: Value) -> str:
     match value:
         case Const():
             if isinstance(value.value, str):
-                return "host" if value.value.startswith("cpu") else "device" if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu") else ""
+                return (
+                    "host"
+                    if value.value.startswith("cpu")
+                    else "device"
+                    if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu")
+                    else ""
+                )
             return ""
         case Host():
-            return value.kind.partition("device:")[2] if value.kind.startswith("device") else "assumed" if value.read is None and value.kind == "ordinal" else ""
+            return (
+                value.kind.partition("device:")[2]
+                if value.kind.startswith("device")
+                else "assumed"
+                if value.read is None and value.kind == "ordinal"
+                else ""
+            )
         case Tensor():
             return value.device
         case Instance():
@@ -215,7 +280,11 @@ def pinned(args: Arguments, name: str) -> int:
 
 
 def pageable(args: Arguments, name: str) -> int:
-    return LIKELY if any(type(o) is Tensor and o.device == "host" and not o.pinned for o in options(args.get(name) or UNKNOWN)) else NO
+    return (
+        LIKELY
+        if any(type(o) is Tensor and o.device == "host" and not o.pinned for o in options(args.get(name) or UNKNOWN))
+        else NO
+    )
 
 
 def zero_dim_target(args: Arguments, name: str) -> int:
@@ -223,7 +292,9 @@ def zero_dim_target(args: Arguments, name: str) -> int:
     of = args.get("self")
     parts = index_parts(args.get(name))
     rank = of.rank if type(of) is Tensor else -1
-    return CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
+    return (
+        CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
+    )
 
 
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
@@ -240,7 +311,9 @@ def sureness(conditions: tuple[tuple[str, str], ...], args: Arguments) -> int:
     least = CERTAIN
     for condition, names in conditions:
         test = CONDITIONS[condition]
-        least = min(least, test(args, names) if condition in WHOLE else max(test(args, name) for name in names.split("|")))
+        least = min(
+            least, test(args, names) if condition in WHOLE else max(test(args, name) for name in names.split("|"))
+        )
         if least == NO:
             return NO
     return least

@@ -11,7 +11,31 @@ from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Frame, Routine, Step
 from syncguard.infer.values import (
-    FALSE, NONE, TRUE, UNKNOWN, Alias, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in, without,
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Alias,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    join,
+    join_all,
+    kind_of,
+    options,
+    tensor_in,
+    without,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -48,7 +72,9 @@ def attr(node: core.Attr, frame: Frame) -> Value:
     value = member(node, frame)
     if type(value) is Bound:
         return value.of if type(value.of) is Unknown else UNKNOWN if type(value.of) is Instance else value
-    if type(value) is Union and any(type(option) is Bound and type(option.of) in (Unknown, Instance) for option in value.options):
+    if type(value) is Union and any(
+        type(option) is Bound and type(option.of) in (Unknown, Instance) for option in value.options
+    ):
         return without(value, lambda option: type(option) is Bound and type(option.of) in (Unknown, Instance))
     return value
 
@@ -77,13 +103,20 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
             return Unknown(of.why)
         case Tensor():
-            result = apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key))
+            result = apply(
+                frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key)
+            )
             return indexed(of, key, result)
         case Seq():
             read_index(key, node, frame)
             if type(key) is Seq and key.kind == "slice":
                 return Seq(of.kind, None, of.element) if of.items is None else sliced(of, key)
-            if type(key) is Const and isinstance(key.value, int) and of.items is not None and -len(of.items) <= key.value < len(of.items):
+            if (
+                type(key) is Const
+                and isinstance(key.value, int)
+                and of.items is not None
+                and -len(of.items) <= key.value < len(of.items)
+            ):
                 return of.items[key.value]
             return of.element
         case Table():
@@ -94,16 +127,30 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             if type(of) is Host and of.kind in ("size", "shape"):
                 read_index(key, node, frame)
                 return Host("shape" if type(key) is Seq else "int")
-            return Host("str") if kind_of(of) == "str" else of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
+            return (
+                Host("str")
+                if kind_of(of) == "str"
+                else of
+                if type(of) is Host and of.kind in ("array", "str", "object")
+                else UNKNOWN
+            )
         case ClassOf() | Named():
             return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
         case Instance():
             return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
         case Unknown():
-            masked = tensor_in(key) if type(key) is not Seq else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
-            if masked is not None and masked.on_device:  # only a tensor can be indexed by a tensor on the device; a list would read it
+            masked = (
+                tensor_in(key)
+                if type(key) is not Seq
+                else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
+            )
+            if (
+                masked is not None and masked.on_device
+            ):  # only a tensor can be indexed by a tensor on the device; a list would read it
                 base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
-                return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
+                return apply(
+                    frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key)
+                )
             return of
     return UNKNOWN
 
@@ -126,7 +173,9 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
     for part in parts:
         if type(part) is Const and part.value is None:
             rank += rank >= 0
-        elif (type(part) is Const and isinstance(part.value, int)) or (type(part) is Host and part.kind in ("int", "number", "size")):
+        elif (type(part) is Const and isinstance(part.value, int)) or (
+            type(part) is Host and part.kind in ("int", "number", "size")
+        ):
             rank -= rank >= 0
         elif (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...):
             continue
@@ -220,7 +269,12 @@ def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Va
     for option in options(container):
         if type(option) is Tensor and option.on_device:
             apply(frame, row, node.at, [option, needle], {}, (node.args[1], node.args[0]))
-        elif type(option) is Seq and option.kind != "set" and (tensor_sureness(needle) > 1 or tensor_sureness(option.element) > 1) and option.items != ():
+        elif (
+            type(option) is Seq
+            and option.kind != "set"
+            and (tensor_sureness(needle) > 1 or tensor_sureness(option.element) > 1)
+            and option.items != ()
+        ):
             subject, of = (needle, node.args[0]) if tensor_sureness(needle) > 1 else (option.element, node.args[1])
             apply(frame, row, node.at, [subject], {}, (of,))
     return Host("bool")
@@ -249,7 +303,11 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
 def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if type(a) is Tensor or type(b) is Tensor:
         other = b if type(a) is Tensor else a
-        if other is NONE or (type(other) is Const and isinstance(other.value, str)) or type(other) in (Named, ClassOf, Table):
+        if (
+            other is NONE
+            or (type(other) is Const and isinstance(other.value, str))
+            or type(other) in (Named, ClassOf, Table)
+        ):
             return Host("bool") if what in ("==", "!=") else UNKNOWN
         if type(other) is Instance:
             return Unknown(a.why if type(a) is Tensor else b.why)  # type: ignore[attr-defined]
@@ -263,14 +321,22 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             return result.but(rank=first.rank)  # type: ignore[attr-defined]
         return result
     match a, b:
-        case Const(), Const() if what in ("+", "-", "*x", "<", ">", "==", "<=", ">=", "!=") and isinstance(a.value, (int, float)) and isinstance(b.value, (int, float)):
+        case Const(), Const() if (
+            what in ("+", "-", "*x", "<", ">", "==", "<=", ">=", "!=")
+            and isinstance(a.value, (int, float))
+            and isinstance(b.value, (int, float))
+        ):
             return fold(what, a.value, b.value)
         case (Unknown(), _) | (_, Unknown()):
             weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
             batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
             return Unknown(weak, batch) if weak or batch else UNKNOWN
         case Seq(), Seq() if what == "+":
-            return Seq(a.kind, None, join(a.element, b.element)) if a.items is None or b.items is None else Seq(a.kind, (*a.items, *b.items))
+            return (
+                Seq(a.kind, None, join(a.element, b.element))
+                if a.items is None or b.items is None
+                else Seq(a.kind, (*a.items, *b.items))
+            )
         case (Seq(), _) if what == "*x":
             return Seq(a.kind, None, a.element)
         case (_, Seq()) if what == "*x":
@@ -287,7 +353,10 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
     if "array" in kinds:
         return Host("array")
     if kinds <= {"int", "float", "bool", "number", "size"}:
-        return Host("float" if what == "/" or "float" in kinds else "int" if kinds <= {"int", "bool", "size"} else "number", _read(a) or _read(b))
+        return Host(
+            "float" if what == "/" or "float" in kinds else "int" if kinds <= {"int", "bool", "size"} else "number",
+            _read(a) or _read(b),
+        )
     return Host("str") if kinds == {"str"} else UNKNOWN
 
 
@@ -326,7 +395,9 @@ def either(node: core.Either, frame: Frame) -> Value:
     if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
         asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is core.Do and o.what == "truth"]
         if node.what == "or":
-            asked = [join_all([o for o in options(v) if not (type(o) is Const and not o.value)] or [UNKNOWN]) for v in asked]
+            asked = [
+                join_all([o for o in options(v) if not (type(o) is Const and not o.value)] or [UNKNOWN]) for v in asked
+            ]
         return join_all([*asked, values[-1]])
     return values[-1] if type(values[-1]) in (Host, Const) else Host("bool")
 
@@ -375,7 +446,11 @@ def table(node: core.Map, frame: Frame) -> Value:
     for key, part in zip(node.keys, node.values, strict=True):
         value = value_of(part, frame)
         if key is None:
-            items, rest = ({**items, **value.items}, [*rest, value.element]) if type(value) is Table else (items, [*rest, UNKNOWN])
+            items, rest = (
+                ({**items, **value.items}, [*rest, value.element])
+                if type(value) is Table
+                else (items, [*rest, UNKNOWN])
+            )
             continue
         literal = value_of(key, frame)
         if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):
@@ -392,7 +467,9 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     context = frame.context
     for target, iterable, conditions in node.clauses:
         element = element_of(value_of(iterable, frame), iterable.at, frame)  # type: ignore[attr-defined]
-        context = frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
+        context = (
+            frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
+        )
         assign(target, element, frame)
         for condition in conditions:
             value_of(condition, frame)
@@ -436,7 +513,15 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Table():
             return value.keys if value.keys is not UNKNOWN else Host("str") if value.items else UNKNOWN
         case Const() | Host():
-            return Host("str") if kind(value) == "str" else Host("int") if kind(value) in ("size", "shape") else Host("object") if kind(value) in ("array", "object") else UNKNOWN
+            return (
+                Host("str")
+                if kind(value) == "str"
+                else Host("int")
+                if kind(value) in ("size", "shape")
+                else Host("object")
+                if kind(value) in ("array", "object")
+                else UNKNOWN
+            )
         case Instance():
             return calls.iterate(value, at, frame)
         case Unknown():

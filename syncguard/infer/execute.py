@@ -14,7 +14,29 @@ from syncguard.infer.gates import gated, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import (
-    FALSE, NONE, TRUE, UNKNOWN, Bound, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Union, Unknown, Value, Why, join, join_all, options, same, tensor_in,
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    join,
+    join_all,
+    options,
+    same,
+    tensor_in,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -129,8 +151,17 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
     for option in options(of):
         match option:
             case Tensor():
-                apply(frame, frame.world.row("torch.Tensor.__setitem__"), target.at, [option, key, value], {}, (target.of, target.key, target))
-            case Named(name=name) if type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]:
+                apply(
+                    frame,
+                    frame.world.row("torch.Tensor.__setitem__"),
+                    target.at,
+                    [option, key, value],
+                    {},
+                    (target.of, target.key, target),
+                )
+            case Named(name=name) if (
+                type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
+            ):
                 if not (type(value) is Const and value.value in ("0", 0, "")):
                     frame.sight(target.at, name, "debugging-on", None, None, 3)
             case Seq() | Table():
@@ -142,7 +173,14 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
                 tensor = tensor_in(key)
                 if tensor is not None and tensor.on_device and tensor_in(value) is not None:
                     base = Tensor(device=tensor.device, sure=False, why=tensor.why)
-                    apply(frame, frame.world.row("torch.Tensor.__setitem__"), target.at, [base, key, value], {}, (target.of, target.key, target))
+                    apply(
+                        frame,
+                        frame.world.row("torch.Tensor.__setitem__"),
+                        target.at,
+                        [base, key, value],
+                        {},
+                        (target.of, target.key, target),
+                    )
 
 
 def _fill(target: core.Index, of: Seq | Table, key: Value, value: Value, frame: Frame) -> None:
@@ -168,13 +206,20 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
 def bind(node: core.Bind, frame: Frame) -> None:
     seen = len(frame.emitted)
     value = value_of(node.value, frame) if node.value is not None else UNKNOWN
-    if frame.context.loops and type(node.value) is core.Do and node.value.what == "+" and any(alike(node.targets[0], side) for side in node.value.args):
+    if (
+        frame.context.loops
+        and type(node.value) is core.Do
+        and node.value.what == "+"
+        and any(alike(node.targets[0], side) for side in node.value.args)
+    ):
         accumulated(frame, seen)
     if node.annotation is not None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
-        if node.value is None or (type(value) is Unknown and declared is not UNKNOWN) or (type(value) is Seq and value.items == () and type(declared) is Seq):
-            value = declared
-        elif type(value) is Table and not value.items and type(declared) is Table:
+        if (
+            node.value is None
+            or (type(value) is Unknown and declared is not UNKNOWN)
+            or (type(value) is Seq and value.items == () and type(declared) is Seq)
+        ) or (type(value) is Table and not value.items and type(declared) is Table):
             value = declared
         if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
             return
@@ -222,7 +267,13 @@ def effect(node: core.Run, frame: Frame) -> None:
     call = node.value
     seen = len(frame.emitted)
     result = value_of(call, frame)
-    if type(result) is Tensor and result.pending and type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name.endswith("_"):
+    if (
+        type(result) is Tensor
+        and result.pending
+        and type(call) is core.Call
+        and type(call.fn) is core.Attr
+        and call.fn.name.endswith("_")
+    ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
     if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
         frame.quiet += 1
@@ -308,7 +359,11 @@ def loop(node: core.Loop, frame: Frame) -> None:
         head = after
         if settled:
             break
-    frame.env = {**head, **(narrowed(node.test, False, frame) if node.test is not None else {})} if not _forever(node) else Dead()
+    frame.env = (
+        {**head, **(narrowed(node.test, False, frame) if node.test is not None else {})}
+        if not _forever(node)
+        else Dead()
+    )
     frame.context = surrounding
     run(node.orelse, frame)
     for env in frame.breaks:
@@ -356,7 +411,11 @@ def within(node: core.With, frame: Frame) -> None:
             entered = value
             if type(value) is Instance and value.info is not None:
                 member = value.info.find("__enter__")
-                entered = frame.world.call(member[0].routine, value, [], {}, context.at, frame) if member and type(member[0]) is Call else UNKNOWN  # type: ignore[attr-defined]
+                entered = (
+                    frame.world.call(member[0].routine, value, [], {}, context.at, frame)
+                    if member and type(member[0]) is Call
+                    else UNKNOWN
+                )  # type: ignore[attr-defined]
             assign(target, entered, frame)
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]
@@ -403,7 +462,9 @@ def function(node: core.Function, frame: Frame) -> None:
     value: Value = Call(frame.world.routine(node, frame, None))
     for decorator in node.decorators:
         value_of(decorator, frame)
-    if node.name in frame.env and any(type(d) is core.Attr and d.name in ("setter", "deleter", "register", "overload") for d in node.decorators):
+    if node.name in frame.env and any(
+        type(d) is core.Attr and d.name in ("setter", "deleter", "register", "overload") for d in node.decorators
+    ):
         return
     frame.env[node.name] = value
 

@@ -39,7 +39,15 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
 
 
 def _last(node: Node) -> str:
-    return node.id if type(node) is core.Name else node.name if type(node) is core.Attr else _last(node.fn) if type(node) is core.Call else ""
+    return (
+        node.id
+        if type(node) is core.Name
+        else node.name
+        if type(node) is core.Attr
+        else _last(node.fn)
+        if type(node) is core.Call
+        else ""
+    )
 
 
 def _named(node: Node, pattern: str, frame: Frame) -> bool:
@@ -87,7 +95,9 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
 
 def _names_in(node: Node) -> list[str]:
     if type(node) is core.Call:
-        return [name for arg in node.args for name in _names_in(arg)] + ([node.fn.name] if type(node.fn) is core.Attr else [])
+        return [name for arg in node.args for name in _names_in(arg)] + (
+            [node.fn.name] if type(node.fn) is core.Attr else []
+        )
     return [name] if (name := _last(node)) else []
 
 

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, options, without
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+    without,
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 
 
 def path_of(node: Node) -> str:
     """The name or dotted path that narrowing can speak of, or ''."""
-    return node.id if type(node) is core.Name else node.path if type(node) is core.Attr else node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
+    return (
+        node.id
+        if type(node) is core.Name
+        else node.path
+        if type(node) is core.Attr
+        else node.target.id
+        if type(node) is core.Let and type(node.target) is core.Name
+        else ""
+    )
 
 
 def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
@@ -66,7 +89,11 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
     if is_none:
         return {path: NONE}
     value = _value(subject, frame)
-    return {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))} if type(value) not in (Unknown,) else {}
+    return (
+        {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))}
+        if type(value) not in (Unknown,)
+        else {}
+    )
 
 
 def _kept(subject: Node, outcome: bool, frame: Frame, wanted: object) -> dict[str, Value]:
@@ -91,7 +118,11 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     if any(frame.world.is_tensor_type(name) for name in names):
         if len(named) == 1 or not outcome:
             found = _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
-            return found if outcome or len(named) == 1 else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
+            return (
+                found
+                if outcome or len(named) == 1
+                else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
+            )
         return {}
     value = _value(subject, frame)
     if outcome:
@@ -100,7 +131,13 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             return {path: without(value, lambda option: not _is_a(option, names))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
-        return {path: Host("number") if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"} else Host("object") if names and len(names) == len(named) else UNKNOWN}
+        return {
+            path: Host("number")
+            if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}
+            else Host("object")
+            if names and len(names) == len(named)
+            else UNKNOWN
+        }
     return {path: without(value, lambda option: _is_a(option, names))}
 
 
@@ -112,15 +149,15 @@ def _is_a(option: Value, names: list[str]) -> bool:
         last = name.rpartition(".")[2]
         if name.startswith("builtins."):
             kind = option.kind if type(option) is Host else type(option.value).__name__ if type(option) is Const else ""
-            if kind in KINDS.get(last, ()) or (type(option) is Seq and option.kind == last) or (type(option) is Table and last == "dict"):
+            if (
+                kind in KINDS.get(last, ())
+                or (type(option) is Seq and option.kind == last)
+                or (type(option) is Table and last == "dict")
+            ):
                 return True
             if kind == "number" and last in ("int", "float"):
                 return True
-        elif last in ("Sequence", "Iterable", "Collection") and type(option) is Seq:
-            return True
-        elif last in ("Mapping", "MutableMapping") and type(option) is Table:
-            return True
-        elif type(option) is Host and option.kind == "array" and last == "ndarray":
+        elif (last in ("Sequence", "Iterable", "Collection") and type(option) is Seq) or (last in ("Mapping", "MutableMapping") and type(option) is Table) or (type(option) is Host and option.kind == "array" and last == "ndarray"):
             return True
     return False
 
@@ -132,7 +169,12 @@ def _instance_of(kind: Value, frame: Frame) -> Value:
         case Named(name=name):
             last = name.rpartition(".")[2]
             if name.startswith("builtins."):
-                simple = {"list": Seq("list", None), "tuple": Seq("tuple", None), "dict": Table({}), "set": Seq("set", None)}
+                simple = {
+                    "list": Seq("list", None),
+                    "tuple": Seq("tuple", None),
+                    "dict": Table({}),
+                    "set": Seq("set", None),
+                }
                 return simple.get(last) or Host(last if last in KINDS else "object")
             return Instance(None, name)
     return UNKNOWN
@@ -163,7 +205,12 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
             name = _callee(inner, frame)
             if name and frame.world.guard(name, outcome):
                 return True
-            return type(inner) is core.Attr and inner.name == "is_cuda" and not outcome and type(_value(inner.of, frame)) in (Tensor, Unknown)
+            return (
+                type(inner) is core.Attr
+                and inner.name == "is_cuda"
+                and not outcome
+                and type(_value(inner.of, frame)) in (Tensor, Unknown)
+            )
         case core.Do(what="==" | "!=" as what, args=(left, right)):
             equal = (what == "==") is outcome
             word = _device_word(right, frame) or _device_word(left, frame)
@@ -171,7 +218,12 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
             return bool(word) and about and ((word == "cpu") is equal)
         case core.Do(what="in" | "not in" as what, args=(left, right)):
             words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
-            return bool(words) and _is_device(left, frame) and ("cuda" in words) is not ((what == "in") is outcome) and "cpu" not in words
+            return (
+                bool(words)
+                and _is_device(left, frame)
+                and ("cuda" in words) is not ((what == "in") is outcome)
+                and "cpu" not in words
+            )
         case core.Either():
             return off_device(inner, outcome, frame)
     return False

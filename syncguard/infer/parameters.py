@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.values import NONE, UNKNOWN, ClassOf, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, Why, join, kind_of, options, pooled, same
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    ClassOf,
+    Const,
+    Host,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    join,
+    kind_of,
+    options,
+    pooled,
+    same,
+)
 from syncguard.read import core
 from syncguard.read.core import At, Param
 
-
-CONTAINER = frozenset(("[key]", "items", "keys", "get", "pop", "append", "extend"))  # what a dict or list is asked for, and no tensor
+CONTAINER = frozenset(
+    ("[key]", "items", "keys", "get", "pop", "append", "extend")
+)  # what a dict or list is asked for, and no tensor
 
 
 def bind(frame: Frame, node: core.Function) -> None:

@@ -12,7 +12,24 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.resolve import Names
 from syncguard.infer.routine import Env, Frame, Home, Routine
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options, pooled, same
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    options,
+    pooled,
+    same,
+)
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core
@@ -100,9 +117,13 @@ class World(Names):
     def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
         """The routine of a def; the same one each time that the def is run."""
         known = self.routines.get(id(node))
-        closure: tuple[Env, ...] = () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
+        closure: tuple[Env, ...] = (
+            () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
+        )
         if known is None:
-            known = Routine(node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure)
+            known = Routine(
+                node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
+            )
             known.host = self.host_reason(known)
             self.routines[id(node)] = known
             frame.home.routines.append(known)
@@ -131,7 +152,10 @@ class World(Names):
             if type(statement) is core.Function:
                 routine = self.routine(statement, inner, info)
                 routine.owner = info
-                if not (statement.name in info.members and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)):
+                if not (
+                    statement.name in info.members
+                    and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)
+                ):
                     info.members[statement.name] = Call(routine)
                 for decorator in statement.decorators:
                     value_of(decorator, inner)
@@ -166,13 +190,28 @@ class World(Names):
     def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
         value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
-        moved = [option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option for option in options(value)]
-        self.learn(info, str(args[0].value) if type(args[0]) is Const else "", moved[0] if len(moved) == 1 else Union(tuple(moved)))
+        moved = [
+            option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option
+            for option in options(value)
+        ]
+        self.learn(
+            info,
+            str(args[0].value) if type(args[0]) is Const else "",
+            moved[0] if len(moved) == 1 else Union(tuple(moved)),
+        )
         return NONE
 
     # -- calls --------------------------------------------------------------------------------
 
-    def call(self, routine: Routine, receiver: Value | None, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
+    def call(
+        self,
+        routine: Routine,
+        receiver: Value | None,
+        args: list[Value],
+        keywords: dict[str, Value],
+        at: At,
+        frame: Frame,
+    ) -> Value:
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args

@@ -8,7 +8,24 @@ from syncguard.infer.apply import apply
 from syncguard.infer.conditions import tensor_sureness
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
-    NONE, UNKNOWN, Call, ClassOf, Const, Host, Instance, Named, Seq, Table, Tensor, Unknown, Value, Why, join, join_all, kind_of, options, tensor_in,
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    join_all,
+    kind_of,
+    options,
+    tensor_in,
 )  # fmt: skip
 from syncguard.read.core import At, Node
 
@@ -23,7 +40,9 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
 
 
 def _collect(kind: str) -> Function:
-    def collected(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    def collected(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value:
         if not args:
             return Seq(kind, ())
         if type(args[0]) is Seq and args[0].items is not None:
@@ -44,7 +63,11 @@ def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tup
 def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     from syncguard.infer.calls import invoke
 
-    return Seq("iterator", None, invoke(args[0], [_element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame)) if len(args) > 1 else UNKNOWN
+    return (
+        Seq("iterator", None, invoke(args[0], [_element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame))
+        if len(args) > 1
+        else UNKNOWN
+    )
 
 
 def _filter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -64,7 +87,10 @@ def _iter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
 
 def _dict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     first = args[0] if args else None
-    return Table({**(first.items if type(first) is Table else {}), **{k: v for k, v in keywords.items() if k}}, first.element if type(first) is Table else UNKNOWN)
+    return Table(
+        {**(first.items if type(first) is Table else {}), **{k: v for k, v in keywords.items() if k}},
+        first.element if type(first) is Table else UNKNOWN,
+    )
 
 
 def _super(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -105,7 +131,9 @@ def _fixed(value: Value) -> Function:
 def _extreme(name: str) -> Function:
     """max, min and sorted compare, and a comparison of tensors is tested for truth."""
 
-    def compared(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    def compared(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value | None:
         several = args if len(args) > 1 else [_element(args[0], at, frame)] if args else []
         if any(tensor_in(value) for value in several) and "key" not in keywords:
             apply(frame, frame.world.row(name), at, args, keywords, nodes)
@@ -120,7 +148,9 @@ def _extreme(name: str) -> Function:
 def _sum(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
     element = _element(args[0], at, frame) if args else UNKNOWN
     if type(element) is Tensor:
-        return element.but(why=frame.why("builtins.sum", at, element.why), dtype="int" if element.dtype == "bool" else element.dtype)
+        return element.but(
+            why=frame.why("builtins.sum", at, element.why), dtype="int" if element.dtype == "bool" else element.dtype
+        )
     return Host("number") if type(element) in (Host, Const) and kind_of(element) != "str" else element
 
 
@@ -166,7 +196,11 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def sequence_method(of: Seq, name: str, args: list[Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    if name in ("index", "count", "remove") and args and (tensor_sureness(args[0]) > 1 or tensor_sureness(of.element) > 1):
+    if (
+        name in ("index", "count", "remove")
+        and args
+        and (tensor_sureness(args[0]) > 1 or tensor_sureness(of.element) > 1)
+    ):
         subject = args[0] if tensor_sureness(args[0]) > 1 else of.element
         apply(frame, frame.world.row("torch.Tensor.__contains__"), at, [subject], {}, nodes)
         return Host("int")
@@ -188,8 +222,15 @@ def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], a
         other = args[0] if args else None
         if name == "setdefault" and len(args) == 2:
             return Table(of.items, join(of.element, args[1]) if of.element is not UNKNOWN or of.items else args[1])
-        items = {**of.items, **(other.items if type(other) is Table else {}), **{k: v for k, v in keywords.items() if k}}
-        return Table(items, join(of.element, other.element) if type(other) is Table and other.element is not UNKNOWN else of.element)
+        items = {
+            **of.items,
+            **(other.items if type(other) is Table else {}),
+            **{k: v for k, v in keywords.items() if k},
+        }
+        return Table(
+            items,
+            join(of.element, other.element) if type(other) is Table and other.element is not UNKNOWN else of.element,
+        )
     return of
 
 
@@ -198,7 +239,11 @@ def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Va
     keys = of.keys if of.keys is not UNKNOWN else Host("str") if of.items else UNKNOWN
     match name:
         case "get" | "pop" | "setdefault":
-            held = of.items.get(args[0].value, of.element) if args and type(args[0]) is Const and isinstance(args[0].value, (str, int)) else known
+            held = (
+                of.items.get(args[0].value, of.element)
+                if args and type(args[0]) is Const and isinstance(args[0].value, (str, int))
+                else known
+            )
             return join(held, args[1]) if len(args) > 1 else held
         case "values":
             return Seq("iterator", None, known)
@@ -211,15 +256,38 @@ def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Va
     return NONE if name in MUTATORS or name == "clear" else UNKNOWN
 
 
-def host_method(of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+def host_method(
+    of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value:
     kind = of.kind if type(of) is Host else kind_of(of)
     if kind == "str":
         given = [*args, *keywords.values()]
         if name == "format" and any(tensor_sureness(value) for value in given):
-            apply(frame, frame.world.row("torch.Tensor.__format__"), at, [next(v for v in given if tensor_sureness(v))], {}, nodes[1:])
-        return Seq("list", None, Host("str")) if name in ("split", "rsplit", "splitlines") else Host("bool") if name.startswith(("is", "starts", "ends")) else Host("int") if name in ("find", "index", "count") else Host("str")
+            apply(
+                frame,
+                frame.world.row("torch.Tensor.__format__"),
+                at,
+                [next(v for v in given if tensor_sureness(v))],
+                {},
+                nodes[1:],
+            )
+        return (
+            Seq("list", None, Host("str"))
+            if name in ("split", "rsplit", "splitlines")
+            else Host("bool")
+            if name.startswith(("is", "starts", "ends"))
+            else Host("int")
+            if name in ("find", "index", "count")
+            else Host("str")
+        )
     if kind == "array":
-        return Host("number") if name == "item" else Seq("list", None, Host("number")) if name == "tolist" else Host("array")
+        return (
+            Host("number")
+            if name == "item"
+            else Seq("list", None, Host("number"))
+            if name == "tolist"
+            else Host("array")
+        )
     if kind in ("size", "shape"):
         return Host("int") if name == "numel" else Host(kind)
     return Host("object") if kind == "object" else Host(kind)

@@ -113,7 +113,10 @@ class Names:
         """Whether a name is that of a boolean mask, and of a tensor kept on the host."""
         known = self._hints.get(name)
         if known is None:
-            known = self._hints[name] = (self.places.is_("names", "masks", name), self.places.is_("names", "host_tensors", name))
+            known = self._hints[name] = (
+                self.places.is_("names", "masks", name),
+                self.places.is_("names", "host_tensors", name),
+            )
         return known
 
     def decorator_name(self, node: Node, frame: Frame) -> str:
@@ -148,7 +151,10 @@ class Names:
         inner = test.args[0] if type(test) is core.Do and test.args else test
         if type(inner) is core.Const:
             return True
-        return type(inner) in (core.Name, core.Attr) and (inner.id if type(inner) is core.Name else inner.name) in ("TYPE_CHECKING", "__debug__")  # type: ignore[attr-defined]
+        return type(inner) in (core.Name, core.Attr) and (inner.id if type(inner) is core.Name else inner.name) in (
+            "TYPE_CHECKING",
+            "__debug__",
+        )  # type: ignore[attr-defined]
 
     def host_library(self, name: str) -> str:
         """'array' or 'object' when the name belongs to a library that computes on the host."""
@@ -198,7 +204,9 @@ class Names:
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
-            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at))
+            return Tensor(
+                device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
+            )
         for use in uses:
             if use.startswith("(0"):
                 callee = use[2:]
@@ -206,8 +214,16 @@ class Names:
                 value = frame.lookup(head)
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
-                    if op is not None and op.args and op.args[0] in self.operand_names and op.returns.startswith(("tensor", "named", "tuple")) and "factory" not in op.returns:
-                        return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
+                    if (
+                        op is not None
+                        and op.args
+                        and op.args[0] in self.operand_names
+                        and op.returns.startswith(("tensor", "named", "tuple"))
+                        and "factory" not in op.returns
+                    ):
+                        return Tensor(
+                            device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
+                        )
         return None
 
     def only_torch(self, frame: Frame) -> bool:
@@ -218,7 +234,11 @@ class Names:
         arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["object_libraries"][:1]
         if not roots & set(arrays):
             return True
-        used = {value.name.partition(".")[0] for name in frame.routine.node.uses if type(value := frame.lookup(name)) is Named}
+        used = {
+            value.name.partition(".")[0]
+            for name in frame.routine.node.uses
+            if type(value := frame.lookup(name)) is Named
+        }
         return "torch" in used and not used & set(arrays)
 
     def place(self, routine: Routine) -> str:
@@ -230,7 +250,10 @@ class Names:
         owner = routine.owner
         if owner is not None and not owner.is_module:
             for name in owner.external():
-                if any(self.is_subclass(name, base) or matches((base,), name) for base in self.places.tables["host"]["classes"]):
+                if any(
+                    self.is_subclass(name, base) or matches((base,), name)
+                    for base in self.places.tables["host"]["classes"]
+                ):
                     return f"`{owner.name}` is a {name.rpartition('.')[2]}"
             if self.places.is_("host", "class_names", owner.name):
                 return f"`{owner.name}` prepares data on the host"

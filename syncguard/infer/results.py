@@ -36,7 +36,12 @@ def operands(args: Arguments) -> list[Tensor]:
             if type(option) is Tensor:
                 found.append(option)
             elif type(option) is Seq:
-                found += [inner for item in (option.items or (option.element,)) for inner in options(item) if type(inner) is Tensor]
+                found += [
+                    inner
+                    for item in (option.items or (option.element,))
+                    for inner in options(item)
+                    if type(inner) is Tensor
+                ]
     return found
 
 
@@ -63,7 +68,9 @@ def promoted(args: Arguments) -> str:
             else:
                 literal = option.value if type(option) is Const else None
                 kind = option.kind if type(option) is Host else type(literal).__name__ if literal is not None else ""
-                dtype = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}.get(kind, "")
+                dtype = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}.get(
+                    kind, ""
+                )
                 if dtype == "":
                     continue
             if best == "" or ORDER.get(dtype, 0) > ORDER.get(best, 0):
@@ -83,16 +90,29 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             first = next(iter(args.named.values()), UNKNOWN)
             return first
         case "device":
-            there = tensors[0].device if tensors else next((d for value in args.values() if (d := device_of(value))), "assumed")
+            there = (
+                tensors[0].device
+                if tensors
+                else next((d for value in args.values() if (d := device_of(value))), "assumed")
+            )
             return Host(f"device:{there}")
         case "tuple":
             return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]))
         case "named":
-            return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]), names=tuple([key for key, _ in shape.parts]))
+            return Seq(
+                "tuple",
+                tuple([build(name, part, args, tensors, why) for _, part in shape.parts]),
+                names=tuple([key for key, _ in shape.parts]),
+            )
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":
-            return Instance(None, name, common_device(tensors, args.default_device if shape.place == "factory" else "assumed"), dict(args.named))
+            return Instance(
+                None,
+                name,
+                common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
+                dict(args.named),
+            )
     return UNKNOWN
 
 
@@ -152,7 +172,9 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         held = next((value.device for value in args.values() if type(value) is Instance), "")
         if held:
             return held
-    return common_device(tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed")
+    return common_device(
+        tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
+    )
 
 
 def size_rank(args: Arguments) -> int:
@@ -177,4 +199,3 @@ def _rank(rule: str, args: Arguments, first: Tensor | None) -> int:
     if rule == "samerank":
         return first.rank if first is not None else -1
     return int(rule[0]) if rule else -1
-

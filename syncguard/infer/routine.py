@@ -17,7 +17,19 @@ Env = dict[str, Value]
 class Home:
     """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
 
-    __slots__ = ("called", "classes", "core", "env", "moves_batches", "name", "package", "path", "routines", "steps", "top")
+    __slots__ = (
+        "called",
+        "classes",
+        "core",
+        "env",
+        "moves_batches",
+        "name",
+        "package",
+        "path",
+        "routines",
+        "steps",
+        "top",
+    )
 
     def __init__(self, path: str, name: str, core: Module, package: bool = False) -> None:
         self.path, self.name, self.core, self.package = path, name, core, package
@@ -53,18 +65,44 @@ class Sighting:
 
     __slots__ = ("at", "context", "hazard", "op", "operand", "sure", "why")
 
-    def __init__(self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context) -> None:
-        self.at, self.op, self.hazard, self.operand, self.why, self.sure, self.context = at, op, hazard, operand, why, sure, context
+    def __init__(
+        self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context
+    ) -> None:
+        self.at, self.op, self.hazard, self.operand, self.why, self.sure, self.context = (
+            at,
+            op,
+            hazard,
+            operand,
+            why,
+            sure,
+            context,
+        )
 
 
 class Routine:
     """A function, method, lambda or the top level of a file, with the facts that callers and runs have added so far."""
 
     __slots__ = (
-        "calls", "clocks", "closure", "home", "host", "node", "owner", "qualname", "readers", "returned", "runs", "running", "seen", "sightings", "yielded",
+        "calls",
+        "clocks",
+        "closure",
+        "home",
+        "host",
+        "node",
+        "owner",
+        "qualname",
+        "readers",
+        "returned",
+        "running",
+        "runs",
+        "seen",
+        "sightings",
+        "yielded",
     )  # fmt: skip
 
-    def __init__(self, node: Function | Module, home: Home, owner: ClassInfo | None, qualname: str, closure: tuple[Env, ...] = ()) -> None:
+    def __init__(
+        self, node: Function | Module, home: Home, owner: ClassInfo | None, qualname: str, closure: tuple[Env, ...] = ()
+    ) -> None:
         self.node, self.home, self.owner, self.qualname, self.closure = node, home, owner, qualname, closure
         self.seen: dict[str, Value] = {}
         self.returned: Value | None = None
@@ -85,7 +123,22 @@ class Routine:
 class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
-    __slots__ = ("breaks", "context", "continues", "dotted", "emitted", "env", "home", "limit", "outer", "quiet", "returned", "routine", "world", "yielded")
+    __slots__ = (
+        "breaks",
+        "context",
+        "continues",
+        "dotted",
+        "emitted",
+        "env",
+        "home",
+        "limit",
+        "outer",
+        "quiet",
+        "returned",
+        "routine",
+        "world",
+        "yielded",
+    )
 
     def __init__(self, world: World, routine: Routine, env: Env) -> None:
         self.world, self.routine, self.home, self.env = world, routine, routine.home, env
@@ -136,7 +189,9 @@ class Frame:
         """Change what surrounds the places to come; returns what to put back."""
         before = self.context
         self.context = Context(
-            changes.get("loops", before.loops), changes.get("gate", before.gate) or before.gate, changes.get("failing", before.failing)
+            changes.get("loops", before.loops),
+            changes.get("gate", before.gate) or before.gate,
+            changes.get("failing", before.failing),
         )
         return before
 

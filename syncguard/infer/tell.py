@@ -48,7 +48,11 @@ def snippet(at: At, lines: Sequence[str]) -> str:
         text = text[at[1] : at[3]] if text.isascii() else text.encode()[at[1] : at[3]].decode(errors="replace")
     else:
         first, last = lines[at[0] - 1], lines[min(at[2], len(lines)) - 1]
-        parts = [first.encode()[at[1] :].decode(errors="replace"), *lines[at[0] : at[2] - 1], last.encode()[: at[3]].decode(errors="replace")]
+        parts = [
+            first.encode()[at[1] :].decode(errors="replace"),
+            *lines[at[0] : at[2] - 1],
+            last.encode()[: at[3]].decode(errors="replace"),
+        ]
         text = " ".join(part.strip() for part in parts)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 

@@ -43,7 +43,15 @@ class Tensor(Value):
     __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "why")
 
     def __init__(
-        self, dtype: str = "", device: str = "assumed", rank: int = -1, *, sure: bool = True, why: Why | None = None, pinned: bool = False, pending: Why | None = None
+        self,
+        dtype: str = "",
+        device: str = "assumed",
+        rank: int = -1,
+        *,
+        sure: bool = True,
+        why: Why | None = None,
+        pinned: bool = False,
+        pending: Why | None = None,
     ) -> None:
         self.either = False  # declared to be one of several types
         self.dtype, self.device, self.rank, self.sure, self.why, self.pinned = dtype, device, rank, sure, why, pinned
@@ -54,7 +62,9 @@ class Tensor(Value):
         return self.device != "host"
 
     def but(self, **changes: Any) -> Tensor:
-        new = Tensor(self.dtype, self.device, self.rank, sure=self.sure, why=self.why, pinned=self.pinned, pending=self.pending)
+        new = Tensor(
+            self.dtype, self.device, self.rank, sure=self.sure, why=self.why, pinned=self.pinned, pending=self.pending
+        )
         new.either = self.either
         for name, value in changes.items():
             setattr(new, name, value)
@@ -87,7 +97,9 @@ class Seq(Value):
 
     __slots__ = ("element", "items", "kind", "names")
 
-    def __init__(self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
+    ) -> None:
         self.kind, self.items, self.names = kind, items, names
         self.element = join_all(items) if items else element
 
@@ -124,7 +136,12 @@ class Call(Value):
 
     __slots__ = ("given", "receiver", "routine")
 
-    def __init__(self, routine: Routine, receiver: Value | None = None, given: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]] | None = None) -> None:
+    def __init__(
+        self,
+        routine: Routine,
+        receiver: Value | None = None,
+        given: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]] | None = None,
+    ) -> None:
         self.routine, self.receiver, self.given = routine, receiver, given
 
 
@@ -151,7 +168,9 @@ class Instance(Value):
 
     __slots__ = ("device", "info", "name", "settings")
 
-    def __init__(self, info: ClassInfo | None, name: str = "", device: str = "assumed", settings: dict[str, Value] | None = None) -> None:
+    def __init__(
+        self, info: ClassInfo | None, name: str = "", device: str = "assumed", settings: dict[str, Value] | None = None
+    ) -> None:
         self.info, self.name, self.device, self.settings = info, name, device, settings or {}
 
 
@@ -220,15 +239,32 @@ def meet(a: Value, b: Value) -> Value | None:
                 return a if a.weak or (a.batch and not b.weak) else b
             case Seq(), Seq() if a.kind == b.kind:
                 if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-                    return Seq(a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names)
+                    return Seq(
+                        a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names
+                    )
                 if not a.items and a.items is not None:
                     return Seq(a.kind, None, b.element)
                 if not b.items and b.items is not None:
                     return Seq(a.kind, None, a.element)
                 return Seq(a.kind, None, join(a.element, b.element))
             case Table(), Table():
-                element = b.element if not a.items and a.element is UNKNOWN else a.element if not b.items and b.element is UNKNOWN else join(a.element, b.element)
-                return Table({k: join(a.items[k], b.items[k]) if k in a.items and k in b.items else a.items.get(k) or b.items[k] for k in {**a.items, **b.items}}, element, a.keys)
+                element = (
+                    b.element
+                    if not a.items and a.element is UNKNOWN
+                    else a.element
+                    if not b.items and b.element is UNKNOWN
+                    else join(a.element, b.element)
+                )
+                return Table(
+                    {
+                        k: join(a.items[k], b.items[k])
+                        if k in a.items and k in b.items
+                        else a.items.get(k) or b.items[k]
+                        for k in {**a.items, **b.items}
+                    },
+                    element,
+                    a.keys,
+                )
             case Alias(), Alias():
                 return a if a.node is b.node else None
             case Named(), Named():
@@ -283,7 +319,9 @@ def pooled(a: Value, b: Value) -> Value:
     if type(both) is Tensor:
         return both.but(device="assumed") if both.device == "mixed" else both
     if type(both) is Union and any(type(o) is Tensor and o.device == "mixed" for o in both.options):
-        return Union(tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options]))
+        return Union(
+            tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
+        )
     return both
 
 
@@ -302,7 +340,13 @@ def same(a: Value, b: Value) -> bool:
         return False
     match a, b:
         case Tensor(), Tensor():
-            return a.dtype == b.dtype and a.device == b.device and a.rank == b.rank and a.pinned == b.pinned and (a.pending is None) == (b.pending is None)
+            return (
+                a.dtype == b.dtype
+                and a.device == b.device
+                and a.rank == b.rank
+                and a.pinned == b.pinned
+                and (a.pending is None) == (b.pending is None)
+            )
         case Const(), Const():
             return type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value)
         case Host(), Host():
@@ -316,7 +360,11 @@ def same(a: Value, b: Value) -> bool:
                 return same(a.element, b.element)
             return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
         case Table(), Table():
-            return a.items.keys() == b.items.keys() and all(same(v, b.items[k]) for k, v in a.items.items()) and same(a.element, b.element)
+            return (
+                a.items.keys() == b.items.keys()
+                and all(same(v, b.items[k]) for k, v in a.items.items())
+                and same(a.element, b.element)
+            )
         case Alias(), Alias():
             return a.node is b.node
         case Named(), Named():

@@ -21,7 +21,13 @@ class Warmth:
     path: tuple[Fact, ...] = ()
 
 
-def warmths(routines: Iterable[Routine], places: Places, hot: tuple[str, ...] = (), cold: tuple[str, ...] = (), decorator: Callable[[Routine], tuple[str, ...]] = lambda r: ()) -> dict[Routine, Warmth]:
+def warmths(
+    routines: Iterable[Routine],
+    places: Places,
+    hot: tuple[str, ...] = (),
+    cold: tuple[str, ...] = (),
+    decorator: Callable[[Routine], tuple[str, ...]] = lambda r: (),
+) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
     found: dict[Routine, Warmth] = {}
@@ -35,8 +41,20 @@ def warmths(routines: Iterable[Routine], places: Places, hot: tuple[str, ...] = 
         for callee, calls in routine.calls.items():
             for at, context in calls:
                 step = next((loop.reason for loop in context.loops if loop.reason), "")
-                if step and not context.gate and not context.failing and callee not in found and not _named_cold(callee, places, cold):
-                    found[callee] = Warmth("hot", (Fact(step, context.loops[0].at[0], routine.home.path), Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)))
+                if (
+                    step
+                    and not context.gate
+                    and not context.failing
+                    and callee not in found
+                    and not _named_cold(callee, places, cold)
+                ):
+                    found[callee] = Warmth(
+                        "hot",
+                        (
+                            Fact(step, context.loops[0].at[0], routine.home.path),
+                            Fact(f"calls `{callee.qualname}`", at[0], routine.home.path),
+                        ),
+                    )
                     queue.append(callee)
     while queue:
         routine = queue.popleft()
@@ -50,7 +68,9 @@ def warmths(routines: Iterable[Routine], places: Places, hot: tuple[str, ...] = 
                 if known is None or (known.heat == "amortized" and heat == "hot"):
                     if _constructor(callee):
                         heat = "amortized" if heat == "amortized" else heat
-                    found[callee] = Warmth(heat, (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)))
+                    found[callee] = Warmth(
+                        heat, (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
+                    )
                     queue.append(callee)
     for routine in routines:
         if routine not in found:
@@ -58,7 +78,13 @@ def warmths(routines: Iterable[Routine], places: Places, hot: tuple[str, ...] = 
     return found
 
 
-def root(routine: Routine, places: Places, hot: tuple[str, ...], cold: tuple[str, ...], decorator: Callable[[Routine], tuple[str, ...]]) -> str:
+def root(
+    routine: Routine,
+    places: Places,
+    hot: tuple[str, ...],
+    cold: tuple[str, ...],
+    decorator: Callable[[Routine], tuple[str, ...]],
+) -> str:
     """Why a routine runs at every step by itself; '' if it does not."""
     name, owner = routine.name, routine.owner
     if type(routine.node) is not core.Function or name == "<lambda>":
@@ -107,7 +133,13 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         return True
     name = routine.name
     dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
-    return bool(routine.host) or places.is_("cold", "functions", name) or matches(cold, name) or matches(cold, dotted) or test_file(routine, places)
+    return (
+        bool(routine.host)
+        or places.is_("cold", "functions", name)
+        or matches(cold, name)
+        or matches(cold, dotted)
+        or test_file(routine, places)
+    )
 
 
 def test_file(routine: Routine, places: Places) -> bool:

@@ -13,7 +13,9 @@ from syncguard.terms import Finding, Sync
 LENGTH = 60
 
 
-def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts) -> tuple[Finding, ...]:
+def findings_of(
+    home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts
+) -> tuple[Finding, ...]:
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
     for routine in (*home.routines, *([home.top] if home.top else [])):
@@ -24,7 +26,9 @@ def findings_of(home: Home, world: World, pack: Pack, warmth: dict[Routine, Warm
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 
 
-def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, text_of: Texts) -> Finding | None:
+def judged(
+    sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, text_of: Texts
+) -> Finding | None:
     """A rule meeting a sync; None where the place makes it no hazard."""
     heat, path = heat_of(sighting.context, warmth, routine, test_file(routine, world.places))
     hazard = hazard_of(sighting, routine, world, heat)
@@ -33,7 +37,11 @@ def judged(sighting: Sighting, routine: Routine, world: World, pack: Pack, warmt
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)
     rule = pack.by_hazard(hazard)
-    words = {"source": snippet(sighting.at, lines), "operand": sync.operand or snippet(sighting.at, lines), "op": shown(sync)}
+    words = {
+        "source": snippet(sighting.at, lines),
+        "operand": sync.operand or snippet(sighting.at, lines),
+        "op": shown(sync),
+    }
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
@@ -50,4 +58,3 @@ def shown(sync: Sync) -> str:
     """An op's name as people write it."""
     name = PROTOCOLS.get(sync.op, sync.op)
     return name.removeprefix("builtins.")
-

@@ -45,7 +45,11 @@ def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat)
     line = sighting.at[0]
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
-    measures = bool(routine.clocks) or world.places.is_("cold", "measuring", routine.name) or (routine.owner is not None and world.places.is_("cold", "measuring_classes", routine.owner.name))
+    measures = (
+        bool(routine.clocks)
+        or world.places.is_("cold", "measuring", routine.name)
+        or (routine.owner is not None and world.places.is_("cold", "measuring_classes", routine.owner.name))
+    )
     return "" if measures and heat != "hot" else sighting.hazard
 
 

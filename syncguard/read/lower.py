@@ -10,8 +10,34 @@ from collections.abc import Callable
 from typing import Any
 
 from syncguard.read.core import (
-    Attr, Bind, Bring, Call, Check, Choose, Class, Comp, Const, Do, Either, Function, If, Index, Leave, Let, Loop,
-    Map, Module, Name, Node, Param, Run, Seq, Slice, Try, Update, With,
+    Attr,
+    Bind,
+    Bring,
+    Call,
+    Check,
+    Choose,
+    Class,
+    Comp,
+    Const,
+    Do,
+    Either,
+    Function,
+    If,
+    Index,
+    Leave,
+    Let,
+    Loop,
+    Map,
+    Module,
+    Name,
+    Node,
+    Param,
+    Run,
+    Seq,
+    Slice,
+    Try,
+    Update,
+    With,
 )  # fmt: skip
 
 
@@ -34,7 +60,11 @@ def lower(text: str) -> Module:
         scope = Scope("", None)
         return Module(block(tree.body, scope), frozen(scope))
     except SyntaxError as error:
-        raise Unreadable(f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot parse it: {error.msg}", error.lineno or 1, error.offset or 1) from None
+        raise Unreadable(
+            f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot parse it: {error.msg}",
+            error.lineno or 1,
+            error.offset or 1,
+        ) from None
     except ValueError as error:
         raise Unreadable(f"cannot parse it: {error}") from None
     except (RecursionError, MemoryError):
@@ -92,7 +122,9 @@ def truth(node: ast.expr, scope: Scope) -> Node:
     if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
         return Do("not", (truth(node.operand, scope),), at(node))
     if type(node) is ast.BoolOp:
-        return Either("and" if type(node.op) is ast.And else "or", tuple([truth(v, scope) for v in node.values]), at(node))
+        return Either(
+            "and" if type(node.op) is ast.And else "or", tuple([truth(v, scope) for v in node.values]), at(node)
+        )
     return Do("truth", (EXPRESSIONS[type(node)](node, scope),), at(node))
 
 
@@ -161,7 +193,11 @@ def compare(node: ast.Compare, scope: Scope) -> Node:
     """`a < b < c` is `(a < b) and (b < c)`: all but the last comparison are tested for truth."""
     sides = [expression(side, scope) for side in (node.left, *node.comparators)]
     pairs = [
-        Do(OPERATORS[type(op)], (sides[i], sides[i + 1]), at(node) if len(node.ops) == 1 else (*sides[i].at[:2], *sides[i + 1].at[2:]))  # type: ignore[attr-defined]
+        Do(
+            OPERATORS[type(op)],
+            (sides[i], sides[i + 1]),
+            at(node) if len(node.ops) == 1 else (*sides[i].at[:2], *sides[i + 1].at[2:]),
+        )  # type: ignore[attr-defined]
         for i, op in enumerate(node.ops)
     ]
     if len(pairs) == 1:
@@ -189,7 +225,12 @@ def mapping(node: ast.Dict, scope: Scope) -> Node:
 
 def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
     def lowered(node: Any, scope: Scope) -> Node:
-        clauses = tuple([(expression(c.target, scope), expression(c.iter, scope), tuple([truth(test, scope) for test in c.ifs])) for c in node.generators])
+        clauses = tuple(
+            [
+                (expression(c.target, scope), expression(c.iter, scope), tuple([truth(test, scope) for test in c.ifs]))
+                for c in node.generators
+            ]
+        )
         body = (node.key, node.value) if kind == "dict" else (node.elt,)
         return Comp(kind, clauses, several(list(body), scope), at(node))
 
@@ -254,7 +295,9 @@ def assign(node: ast.Assign, scope: Scope) -> Node:
 
 
 def annotated(node: ast.AnnAssign, scope: Scope) -> Node:
-    return Bind((expression(node.target, scope),), maybe(node.value, scope), expression(node.annotation, scope), at(node))
+    return Bind(
+        (expression(node.target, scope),), maybe(node.value, scope), expression(node.annotation, scope), at(node)
+    )
 
 
 def update(node: ast.AugAssign, scope: Scope) -> Node:
@@ -302,7 +345,9 @@ def check(node: ast.Assert, scope: Scope) -> Node:
 
 
 def import_(node: ast.Import, scope: Scope) -> Node:
-    names = [(a.asname, a.name, "") if a.asname else (a.name.split(".")[0], a.name.split(".")[0], "") for a in node.names]
+    names = [
+        (a.asname, a.name, "") if a.asname else (a.name.split(".")[0], a.name.split(".")[0], "") for a in node.names
+    ]
     return Bring(tuple(names), 0, at(node))
 
 
@@ -317,7 +362,9 @@ def function(node: Any, scope: Scope) -> Node:
     decorators = several(node.decorator_list, scope)
     returns = maybe(node.returns, scope)
     body = block(node.body, inner)
-    return Function(node.name, inner.qualname, params, body, decorators, returns, inner.generator, frozen(inner), at(node))
+    return Function(
+        node.name, inner.qualname, params, body, decorators, returns, inner.generator, frozen(inner), at(node)
+    )
 
 
 def parameters(args: ast.arguments, scope: Scope) -> tuple[Param, ...]:
@@ -326,7 +373,10 @@ def parameters(args: ast.arguments, scope: Scope) -> tuple[Param, ...]:
     found = [parameter(arg, "positional", default, scope) for arg, default in zip(positional, defaults, strict=True)]
     if args.vararg:
         found.append(parameter(args.vararg, "*", None, scope))
-    found += [parameter(arg, "keyword", default, scope) for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)]
+    found += [
+        parameter(arg, "keyword", default, scope)
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    ]
     if args.kwarg:
         found.append(parameter(args.kwarg, "**", None, scope))
     return tuple(found)
@@ -339,7 +389,15 @@ def parameter(arg: ast.arg, kind: str, default: ast.expr | None, scope: Scope) -
 def class_(node: ast.ClassDef, scope: Scope) -> Node:
     inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
     keywords = tuple([(k.arg or "", expression(k.value, scope)) for k in node.keywords])
-    return Class(node.name, inner.qualname, several(node.bases, scope), keywords, block(node.body, inner), several(node.decorator_list, scope), at(node))
+    return Class(
+        node.name,
+        inner.qualname,
+        several(node.bases, scope),
+        keywords,
+        block(node.body, inner),
+        several(node.decorator_list, scope),
+        at(node),
+    )
 
 
 def delete(node: ast.Delete, scope: Scope) -> Node:
@@ -351,7 +409,11 @@ def match(node: ast.Match, scope: Scope) -> Node:
     subject = expression(node.subject, scope)
     chain: tuple[Node, ...] = ()
     for case in reversed(node.cases):
-        tests = [Do("truth", (Do("==", (subject, expression(p.value, scope)), at(p)),), at(p)) for p in patterns(case.pattern) if type(p) is ast.MatchValue]
+        tests = [
+            Do("truth", (Do("==", (subject, expression(p.value, scope)), at(p)),), at(p))
+            for p in patterns(case.pattern)
+            if type(p) is ast.MatchValue
+        ]
         if case.guard is not None:
             tests.append(truth(case.guard, scope))
         test = Either("or", tuple(tests), at(case.pattern)) if tests else Do("unknown", (), at(case.pattern))
