@@ -32,7 +32,7 @@ def command(words: Sequence[str], accepted: Sequence[int] = (0, 1)) -> Cost:
     # Pipes would have to be read while the process runs, and its own report of what it used comes with its end.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begun = time.perf_counter()
-        child = subprocess.Popen(words, stdout=output, stderr=errors, stdin=subprocess.DEVNULL)
+        child = subprocess.Popen(words, stdout=output, stderr=errors, stdin=subprocess.DEVNULL, env=_environment())
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - begun
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -63,8 +63,13 @@ def exponent(points: Sequence[tuple[float, float]]) -> float:
     """The slope of the straight line through the logarithms, by least squares: 1.0 is a cost in proportion to size."""
     logs = [(math.log(x), math.log(y)) for x, y in points]
     x0, y0 = (sum(axis) / len(logs) for axis in zip(*logs, strict=True))
-    across: float = sum((x - x0) * (y - y0) for x, y in logs)
-    return across / sum((x - x0) * (x - x0) for x, _ in logs)
+    slope: float = sum((x - x0) * (y - y0) for x, y in logs) / sum((x - x0) ** 2 for x, _ in logs)
+    return slope
+
+
+def _environment() -> dict[str, str]:
+    """Ours, but Python may keep its bytecode, as it does for a user."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _megabytes(size: int) -> float:

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from fitted import bound, fit, holds
 from observed import Seen, observe
+from torch.overrides import resolve_name
 
 from syncguard.pack import load
 
@@ -51,7 +52,7 @@ torch._is_all_true torch._is_any_true torch._fused_moving_avg_obs_fq_helper torc
 torch._dynamo.reset torch._dynamo.disable torch._dynamo.is_compiling torch._fused_adam_ torch._fused_adamw_ torch._fused_sgd_
 torch._amp_foreach_non_finite_check_and_unscale_ torch._amp_update_scale_ torch._segment_reduce torch._higher_order_ops.cond torch._higher_order_ops.while_loop torch._higher_order_ops.scan
 torch._higher_order_ops.associative_scan torch._higher_order_ops.map torch._higher_order_ops.flex_attention""".split()
-SHOWN = ("Generator", "Size", "Stream", "Event", "device", "dtype")
+SHOWN = ("Generator", "Size", "Stream", "Event", "device", "dtype", "finfo", "iinfo")
 OPERATORS = """__add__ __radd__ __iadd__ __sub__ __rsub__ __isub__ __mul__ __rmul__ __imul__ __truediv__ __rtruediv__ __itruediv__ __floordiv__ __rfloordiv__
 __ifloordiv__ __mod__ __rmod__ __imod__ __pow__ __rpow__ __ipow__ __matmul__ __rmatmul__ __imatmul__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__
 __rxor__ __ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __neg__ __pos__ __abs__
@@ -96,7 +97,8 @@ torch.Tensor.__setitem__: none
 torch.Tensor.__reversed__ torch.Tensor.__deepcopy__: tensor samerank
 torch.sum torch.Tensor.sum torch.nansum torch.Tensor.nansum torch.prod torch.Tensor.prod: tensor count reduce kwarg
 torch.cumsum torch.Tensor.cumsum torch.cumprod torch.Tensor.cumprod: tensor count samerank kwarg
-torch.cat torch.concat torch.concatenate torch.stack torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack torch.block_diag torch.cartesian_prod: tensor
+torch.cat torch.concat torch.concatenate torch.stack torch.hstack torch.vstack torch.dstack torch.column_stack torch.row_stack torch.cartesian_prod: tensor
+torch.block_diag: tensor promote
 torch.full: tensor bool factory if true fill_value; tensor promote factory
 torch.tensor torch.as_tensor torch.asarray torch.scalar_tensor torch.arange torch.range: tensor promote factory
 torch.Tensor.new_tensor: tensor promote like
@@ -136,7 +138,7 @@ torch.distributions.kl_divergence torch.distributions.kl.kl_divergence: tensor f
 torch.utils.checkpoint.checkpoint torch.utils.checkpoint.checkpoint_sequential: unknown
 torch.load torch.hub.load: unknown
 torch.stft torch.Tensor.stft: tensor complex if true return_complex; tensor float
-torch.Tensor.sum_to_size: tensor count
+torch.Tensor.sum_to_size: tensor
 torch.distributions.RelaxedBernoulli.temperature torch.distributions.RelaxedOneHotCategorical.temperature: unknown
 torch.embedding_bag: tuple(tensor float, tensor int, tensor int, tensor int)
 torch.Tensor.__add__ torch.Tensor.__radd__ torch.Tensor.__sub__ torch.Tensor.__rsub__ torch.Tensor.__mul__ torch.Tensor.__rmul__ torch.Tensor.__floordiv__ torch.Tensor.__rfloordiv__ torch.Tensor.__mod__ torch.Tensor.__rmod__ torch.Tensor.__pow__ torch.Tensor.__rpow__ torch.Tensor.__matmul__ torch.Tensor.__rmatmul__ torch.Tensor.__and__ torch.Tensor.__rand__ torch.Tensor.__or__ torch.Tensor.__ror__ torch.Tensor.__xor__ torch.Tensor.__rxor__: tensor promote
@@ -291,7 +293,7 @@ def build() -> dict[str, Any]:
         where = place(name, entry[1])
         if entry[0] == "tensor" and where:
             entry[0] = f"tensor float {where}" if where == "factory" else f"tensor {where}"
-    results |= {name: [text, *results.get(name, ("", ""))[1:]] for name, text in fixed()}
+    results |= {name: [text, *results.get(name, ("", ""))[1:]] for name, text in fixed() if name not in aliases}
     return {"torch": torch.__version__.partition("+")[0], "results": results, "classes": classes, "aliases": aliases}
 
 
@@ -360,6 +362,10 @@ def public() -> list[tuple[Any, list[str]]]:
     for path in PRIVATE:
         owner, _, name = path.rpartition(".")
         note(found, path, getattr(importlib.import_module(owner), name, None))
+    for thing, names in found.values():  # where it is defined, and what the run calls it
+        called = resolve_name(thing) if inspect.isroutine(thing) else None
+        spelled = (f"{getattr(thing, '__module__', None)}.{getattr(thing, '__qualname__', '')}", called or "")
+        names += [name for name in dict.fromkeys(spelled) if name.startswith("torch.") and name not in names and "<" not in name]
     return list(found.values())
 
 
