@@ -191,7 +191,8 @@ def growth(plan: Plan) -> list[str]:
         "",
         *table,
         "",
-        f"Processor time grows as lines to the power of **{exponent(points):.2f}** (least squares on the logarithms).",
+        f"Processor time grows as lines to the power of **{exponent(points):.2f}** (least squares on the logarithms);",
+        f"from the last part but one to the last it is {exponent(points[-2:]):.2f}.",
     ]
 
 

@@ -197,8 +197,8 @@ def _op(name: str, row: dict[str, Any]) -> Op:
 
 
 def _when(conditions: dict[str, str]) -> Conditions:
-    """What a call does not give is looked for in the making of its receiver: of `self.fused` the last word will do."""
-    return tuple([(condition, re.sub(r"\w+\.", "", names)) for condition, names in conditions.items()])
+    """`optimizer.fused` is what the argument `optimizer` was made with; `self.` may go, for it is looked there anyway."""
+    return tuple([(condition, re.sub(r"\bself\.", "", names)) for condition, names in conditions.items()])
 
 
 def _positional(args: Sequence[str]) -> tuple[str, ...]:

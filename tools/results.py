@@ -263,7 +263,7 @@ def written(table: dict[str, Any]) -> str:
 def build() -> dict[str, Any]:
     """The whole table; `aliases` maps other public spellings of a function or class to the one that has the entry."""
     objects = public()
-    aliases = {name: first(names) for _, names in objects for name in names if name != first(names)}
+    aliases = {name: first(names) for thing, names in objects for name in (*names, *defined(thing)) if name != first(names)}
     results: dict[str, list[str]] = {}
     classes: dict[str, str] = {}
     home = {id(thing): first(names) for thing, names in objects}
@@ -285,6 +285,9 @@ def build() -> dict[str, Any]:
             classes[name] = aliases[name]
     results |= stubbed("_VariableFunctions.pyi", "", "torch") | stubbed("_nn.pyi", "", "torch.nn.functional")
     results |= stubbed("__init__.pyi", "TensorBase", "torch.Tensor")
+    for name in aliases:
+        if results.get(name, ("new",))[0] != "new":
+            del results[name]
     results |= {
         f"torch.Tensor.{name}": ["tensor", "self,other"] for name in OPERATORS if f"torch.Tensor.{name}" not in results
     }
@@ -362,11 +365,14 @@ def public() -> list[tuple[Any, list[str]]]:
     for path in PRIVATE:
         owner, _, name = path.rpartition(".")
         note(found, path, getattr(importlib.import_module(owner), name, None))
-    for thing, names in found.values():  # where it is defined, and what the run calls it
-        called = resolve_name(thing) if inspect.isroutine(thing) else None
-        spelled = (f"{getattr(thing, '__module__', None)}.{getattr(thing, '__qualname__', '')}", called or "")
-        names += [name for name in dict.fromkeys(spelled) if name.startswith("torch.") and name not in names and "<" not in name]
     return list(found.values())
+
+
+def defined(thing: Any) -> list[str]:
+    """Where a thing is defined, and what TorchFunctionMode calls it."""
+    called = resolve_name(thing) if inspect.isroutine(thing) else None
+    names = [f"{thing.__module__}.{thing.__qualname__}"] if inspect.isclass(thing) or inspect.isfunction(thing) else []
+    return [name for name in (*names, called or "") if name.startswith("torch.") and "<" not in name and not name.endswith(".")]
 
 
 def note(found: dict[int, tuple[Any, list[str]]], name: str, thing: Any) -> None:

@@ -76,7 +76,7 @@ def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
             inner = _parse(text)
             return UNKNOWN if inner is None else _value(inner, frame, device, depth + 1)
         case core.Name() | core.Attr():
-            return named(_resolve(node, frame), frame, device, node)
+            return named(_resolve(node, frame), frame, device, node, depth)
         case core.Do(what="|", args=(left, right)):
             return _union([_value(left, frame, device, depth + 1), _value(right, frame, device, depth + 1)])
         case core.Index(of=of, key=key):
@@ -96,7 +96,7 @@ def _resolve(node: Node, frame: Frame) -> Value:
     return UNKNOWN
 
 
-def named(value: Value, frame: Frame, device: str, node: Node) -> Value:
+def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Value:
     """The value that a type promises."""
     why = frame.why("annotation", node.at)  # type: ignore[attr-defined]
     match value:
@@ -114,7 +114,7 @@ def named(value: Value, frame: Frame, device: str, node: Node) -> Value:
                 return Table({})
             return frame.world.typed(name, device, why)
         case Alias(node=alias, frame=where):
-            return _place(_value(alias, where, device, 4), why)
+            return _place(_value(alias, where, device, depth + 1), why)
     return UNKNOWN
 
 
@@ -161,7 +161,7 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
         )
         rank = len(shape.split()) if shape is not None and "..." not in shape and "*" not in shape else -1
         return wrapped.but(dtype=DTYPES[last], rank=rank) if type(wrapped) is Tensor else wrapped
-    return named(base, frame, device, of)
+    return named(base, frame, device, of, depth)
 
 
 def _union(values: list[Value]) -> Value:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from syncguard.infer.conditions import CERTAIN, NO, Arguments, sureness, tensor_sureness
+from syncguard.infer.conditions import LIKELY, NO, Arguments, sureness, tensor_sureness
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Const, Host, Seq, Tensor, Union, Value, Why, options
+from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
@@ -28,16 +28,19 @@ def apply(
         )
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    if op.name in frame.world.queries:
+        _landed(frame)
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)
-            if sure and wait.hazard == "synchronize" and _landed(frame):
-                continue  # it waits for copies that were sent off together: the one wait that they need
             if sure:
                 operand, reason = _operand(wait, arguments, args, nodes)
                 frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
-        _stale(frame, op, at, args, nodes)
-    return _pending(result, arguments, tensors, why)
+                if wait.hazard == "synchronize":
+                    _landed(frame)
+    if any(tensor.pending for tensor in tensors):
+        _stale(frame, op, at, args, result, nodes)
+    return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
 
 
 def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
@@ -48,6 +51,8 @@ def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, fr
         return sure
     if wait.on == "self":
         there = tensor_sureness(args[0]) if args else NO
+        if args and type(args[0]) is Instance and args[0].device != "host":
+            there = LIKELY  # an object whose state is on the device
     elif wait.on == "result":
         there = tensor_sureness(result)
     else:
@@ -55,7 +60,8 @@ def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, fr
     return min(sure, there)
 
 
-POINTED = frozenset(("tensor", "mask", "zero_dim", "slice_bound", "integers"))  # conditions that point at the culprit
+ON_HOST = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
+POINTED = ON_HOST | {"tensor", "mask", "zero_dim", "slice_bound", "integers"}
 
 
 def _operand(
@@ -67,34 +73,24 @@ def _operand(
             for name in names.split("|"):
                 value = arguments.get(name)
                 node = next((node for arg, node in zip(args, nodes, strict=False) if arg is value), None)
-                found = (
-                    _inside(value, node) if value is not None and sureness(((condition, name),), arguments) else None
-                )
+                if value is None or not sureness(((condition, name),), arguments):
+                    continue
+                found = _inside(value, node, condition not in ON_HOST)
                 if found is not None:
                     return found
-    best: tuple[Node | None, Why | None] = (None, None)
-    for value, node in zip(args, nodes, strict=False):
-        for option in options(value):
-            if type(option) is Tensor and option.on_device:
-                return node, option.why
-            if type(option) is Seq and tensor_sureness(option) and best[0] is None:
-                inner = next(
-                    (i for item in (option.items or (option.element,)) for i in options(item) if type(i) is Tensor),
-                    None,
-                )
-                best = (node, inner.why if inner else None)
-    if best[0] is None:
-        for value, node in zip(args, nodes, strict=False):
-            for option in options(value):
-                if type(option) is Tensor:
-                    return node, option.why
-    return best
+    pairs = list(zip(args, nodes, strict=False))
+    for device in (True, False):
+        for value, node in pairs:
+            found = _inside(value, node, device)
+            if found is not None:
+                return found
+    return None, None
 
 
-def _inside(value: Value, node: Node | None) -> tuple[Node | None, Why | None] | None:
-    """The first tensor on the device in a value, or in the display that made it."""
+def _inside(value: Value, node: Node | None, device: bool) -> tuple[Node | None, Why | None] | None:
+    """The first tensor on that side in a value, or in the display that made it."""
     for option in options(value):
-        if type(option) is Tensor and option.on_device:
+        if type(option) is Tensor and option.on_device is device:
             return node, option.why
         if type(option) is Seq and option.items is not None:
             parts = (
@@ -106,49 +102,42 @@ def _inside(value: Value, node: Node | None) -> tuple[Node | None, Why | None] |
             )
             if len(parts) == len(option.items):
                 for item, part in zip(option.items, parts, strict=True):
-                    found = _inside(item, part)
+                    found = _inside(item, part, device)
                     if found is not None:
                         return found
+        elif type(option) is Seq:
+            inner = next((o for o in options(option.element) if type(o) is Tensor and o.on_device is device), None)
+            if inner is not None:
+                return node, inner.why
     return None
 
 
-def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why) -> Value:
-    """A copy to the host that was not waited for may be read too early."""
+def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why, view: bool) -> Value:
+    """A copy to the host that was not waited for may be read too early, and so may a view of it."""
+    if type(result) is not Tensor or result.device != "host":
+        return result
     asked = arguments.get("non_blocking")
-    if (
-        type(result) is Tensor
-        and result.device == "host"
-        and type(asked) is Const
-        and asked.value is True
-        and any(t.on_device for t in tensors)
-    ):
+    if type(asked) is Const and asked.value is True and any(t.on_device for t in tensors):
         return result.but(pending=why)
-    pending = next((t.pending for t in tensors if t.pending), None)
-    if pending is not None and type(result) is Tensor and result.device == "host" and result.pending is None:
-        return result.but(pending=pending)
-    return result
+    pending = next((t.pending for t in tensors if t.pending), None) if view else None
+    return result if pending is None else result.but(pending=pending)
 
 
-def _stale(frame: Frame, op: Op, at: At, args: list[Value], nodes: tuple[Node, ...]) -> None:
-    if op.returns == "array" or not any(wait.hazard in READS for wait in op.waits):
-        return  # an array shares the memory; it is not read yet
+def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes: tuple[Node, ...]) -> None:
+    """Reading a copy that is still under way, or computing with it on the host, gives what was there before."""
+    if op.name.rpartition(".")[2] in frame.world.views:
+        return  # a view shares the memory; it is not read yet
+    if not any(wait.hazard in READS for wait in op.waits) and not (type(result) is Tensor and result.device == "host"):
+        return
     for value, node in zip(args, nodes, strict=False):
         for option in options(value):
             if type(option) is Tensor and option.pending is not None:
-                frame.sight(at, op.name, "stale-read", node, option.pending, CERTAIN)
+                frame.sight(at, op.name, "stale-read", node, option.pending, LIKELY)
 
 
-def _landed(frame: Frame) -> bool:
-    """After a synchronize, every copy that was under way has arrived; tells whether there was one."""
-    found = False
+def _landed(frame: Frame) -> None:
+    """After a synchronize, every copy that was under way has arrived."""
     for name, value in list(frame.env.items()):
         if any(type(option) is Tensor and option.pending for option in options(value)):
             landed = tuple([o.but(pending=None) if type(o) is Tensor else o for o in options(value)])
             frame.env[name] = landed[0] if len(landed) == 1 else Union(landed)
-            found = True
-    return found
-
-
-def read_from(value: Value) -> Why | None:
-    """The device value that a host value was read from."""
-    return value.read if type(value) is Host else None

@@ -147,9 +147,9 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
                 op = world.op(f"{base}.{name}")
                 if op is not None:
                     return apply(frame, op, at, [of, *args], keywords, nodes)
-            member = info.find(name)
+            member = info.find(name, of.name == "super")
             if member is not None and type(member[0]) is Call:
-                return world.call(member[0].routine, of, args, keywords, at, frame)
+                return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
             return from_tensors([*args, *keywords.values()], at, frame)
         case Seq():
             return pythonic.sequence_method(of, name, args, at, nodes, frame)

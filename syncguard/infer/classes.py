@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Env, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, pooled, same
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived, pooled, same
 from syncguard.read.core import Class
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class ClassInfo:
 
     def learn(self, name: str, value: Value) -> set[Routine]:
         """Join a value into an attribute; returns who must look again."""
+        value = arrived(value)
         known = self.attrs.get(name)
         if known is None:
             self.attrs[name] = value

@@ -26,7 +26,7 @@ MASKS = ("bool", "named mask")
 class Arguments:
     """The arguments of one call, by the names in the op's row; what the row does not name stays in `rest`."""
 
-    __slots__ = ("count", "default_device", "named", "rest")
+    __slots__ = ("count", "default_device", "named", "open", "rest")
 
     def __init__(
         self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str
@@ -34,6 +34,7 @@ class Arguments:
         self.count = len(args) + len(keywords)
         self.default_device = default_device
         self.named: dict[str, Value] = dict(keywords)
+        self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
         self.rest: list[Value] = []
         for i, value in enumerate(args):
             if i < len(names):
@@ -48,6 +49,10 @@ class Arguments:
 
     def get(self, name: str) -> Value | None:
         """An argument, or what an object was constructed with under that name."""
+        if "." in name:
+            holder_name, _, setting = name.partition(".")
+            owner = self.named.get(holder_name)
+            return owner.settings.get(setting) if type(owner) is Instance else None
         value = self.named.get(name)
         if value is None and self.named:
             holder = next(iter(self.named.values()))
@@ -87,6 +92,8 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
 
 def missing(args: Arguments, name: str) -> int:
     value = args.get(name)
+    if value is None and args.open:
+        return POSSIBLE
     if value is None or value is NONE or (type(value) is Const and value.value is None):
         return CERTAIN
     return POSSIBLE if type(value) is Union and any(type(o) is Const and o.value is None for o in value.options) else NO
@@ -172,6 +179,8 @@ def true(args: Arguments, name: str) -> int:
 
 def false(args: Arguments, name: str) -> int:
     value = args.get(name)
+    if value is None and args.open:
+        return POSSIBLE
     if value is None or (type(value) is Const and not value.value):
         return CERTAIN
     return POSSIBLE if type(value) is not Const else NO

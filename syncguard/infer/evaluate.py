@@ -144,9 +144,11 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
                 if type(key) is not Seq
                 else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
             )
-            if (
-                masked is not None and masked.on_device
-            ):  # only a tensor can be indexed by a tensor on the device; a list would read it
+            if masked is not None and masked.on_device:
+                if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
+                    read_index(key, node, frame)  # a list or a tensor: either reads it
+                    return of
+                # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
                 base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
                 return apply(
                     frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key)
@@ -206,6 +208,10 @@ def call(node: core.Call, frame: Frame) -> Value:
             keywords[key] = value
         elif type(value) is Table:
             keywords.update({str(name): held for name, held in value.items.items()})
+            if value.element is not UNKNOWN or not value.items:
+                keywords["**"] = UNKNOWN
+        else:
+            keywords["**"] = UNKNOWN
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))
     return calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
@@ -414,8 +420,9 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     before = frame.env
     values = []
     for outcome, arm in ((True, node.yes), (False, node.no)):
-        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+        frame.env = before
         off = off_device(node.test, outcome, frame)
+        frame.env = {**before, **narrowed(node.test, outcome, frame)}
         frame.quiet += off
         values.append(value_of(arm, frame))
         frame.quiet -= off

@@ -111,7 +111,9 @@ def store(target: Node, value: Value, frame: Frame) -> None:
                 frame.dotted.add(target.path.partition(".")[0])
                 frame.env[target.path] = value
             for option in options(of):
-                if type(option) is Instance and option.info is not None:
+                if type(option) is Named:
+                    frame.home.called.add(f"{option.name}.{target.name}")
+                elif type(option) is Instance and option.info is not None:
                     frame.world.learn(option.info, target.name, value)
         case core.Seq():
             unpack(target, value, frame)
@@ -306,14 +308,18 @@ def branch(node: core.If, frame: Frame) -> None:
     arms: list[Env] = []
     copies: list[bool] = []
     offs: list[bool] = []
+    gates: list[str] = []
     for outcome, body in ((True, node.body), (False, node.orelse)):
         if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
             arms.append(Dead())
             offs.append(False)
+            gates.append("")
             continue
-        frame.env = {**before, **narrowing(node.test, outcome, frame)}
+        frame.env = before
+        told = narrowing(node.test, outcome, frame)
         off = off_device(node.test, outcome, frame)
         gate = gated(node.test, outcome, frame)
+        frame.env = {**before, **told}
         frame.quiet += off
         surrounding = frame.surround(gate=gate)
         seen = len(frame.emitted)
@@ -323,14 +329,15 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.quiet -= off
         arms.append(frame.env)
         offs.append(off)
+        gates.append(gate)
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, 2)  # type: ignore[attr-defined]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     frame.env = joined(yes, no)
-    for outcome, other in ((False, arms[0]), (True, arms[1])):
+    for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
-            frame.quiet += off_device(node.test, outcome, frame)
-            frame.surround(gate=gated(node.test, outcome, frame))
+            frame.quiet += offs[i]
+            frame.surround(gate=gates[i])
 
 
 def loop(node: core.Loop, frame: Frame) -> None:

@@ -25,6 +25,7 @@ from syncguard.infer.values import (
 from syncguard.read import core
 from syncguard.read.core import At, Param
 
+TRUSTED = ("int", "bool", "str")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
@@ -126,6 +127,8 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     for param, arg in given:
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
+        if type(arg) is Const and isinstance(arg.value, int | float) and not isinstance(arg.value, bool):
+            arg = Host(kind_of(arg))  # one caller's number is not every caller's
         known = routine.seen.get(param.name)
         joined = arg if known is None else pooled(known, arg)
         if known is None or not same(known, joined):
@@ -136,7 +139,11 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
 
 def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
     """Where we could not tell what is returned, the annotation does."""
-    if node.returns is None or not any(type(option) is Unknown for option in options(returned)):
+    if node.returns is None:
+        return returned
+    if type(node.returns) is core.Name and node.returns.id in TRUSTED:
+        return promised(node.returns, frame, "host")
+    if not any(type(option) is Unknown for option in options(returned)):
         return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
     if declared is UNKNOWN:

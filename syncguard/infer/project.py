@@ -69,6 +69,7 @@ class World(Names):
                         self.run(routine)
         while self.queue:
             routine = self.queue.popleft()
+            routine.queued = False
             if routine.runs < RUNS and not routine.running:
                 self.run(routine)
 
@@ -109,7 +110,8 @@ class World(Names):
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         for routine in routines:
-            if routine.runs and routine not in self.queue:
+            if routine.runs and not routine.queued:
+                routine.queued = True
                 self.queue.append(routine)
 
     # -- definitions --------------------------------------------------------------------------

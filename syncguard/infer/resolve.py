@@ -26,7 +26,7 @@ class Names:
 
     def __init__(self, pack: Pack, places: Places, version: str) -> None:
         self.pack, self.places = pack, places
-        self.version = _number(version or "99")
+        self.version = _number(version or pack.torch or "99")
         self.homes: dict[str, Home] = {}
         self.roots: set[str] = set()
         self.infos: dict[int, ClassInfo] = {}
@@ -40,6 +40,8 @@ class Names:
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
+        self.views = frozenset(places.tables["views"]["names"])
+        self.queries = frozenset(places.tables["views"]["queries"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.properties = frozenset(places.tables["evidence"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}

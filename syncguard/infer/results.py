@@ -121,7 +121,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     return Tensor(
         _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, first),
         why=why, sure=not tensors or all(t.sure for t in tensors),
-        pinned=bool(args.get("pin_memory")) and device_true(args.get("pin_memory")),
+        pinned=shape.place == "pinned" or device_true(args.get("pin_memory")),
     )  # fmt: skip
 
 
@@ -130,9 +130,8 @@ def device_true(value: Value | None) -> bool:
 
 
 def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
-    given = args.get("dtype")
-    if given is not None:
-        named = dtype_of(given)
+    for value in args.named.values():  # `x.to(torch.bool)` gives it where a device may stand as well
+        named = dtype_of(value)
         if named:
             return named
     match rule:
@@ -154,7 +153,7 @@ def dtype_of(value: Value) -> str:
 
 
 def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
-    if rule == "host":
+    if rule in ("host", "pinned"):
         return "host"
     asked = args.get("device")
     if asked is not None:

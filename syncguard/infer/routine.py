@@ -91,6 +91,7 @@ class Routine:
         "node",
         "owner",
         "qualname",
+        "queued",
         "readers",
         "returned",
         "running",
@@ -113,6 +114,7 @@ class Routine:
         self.readers: set[Routine] = set()
         self.runs = 0
         self.running = False
+        self.queued = False
         self.host = ""  # why its tensors are on the host, if they are
 
     @property

@@ -95,13 +95,20 @@ class Host(Value):
 class Seq(Value):
     """A tuple, list, set or iterator: its items where their number is known, else what they all are."""
 
-    __slots__ = ("element", "items", "kind", "names")
+    __slots__ = ("_element", "items", "kind", "names")
 
     def __init__(
         self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
     ) -> None:
         self.kind, self.items, self.names = kind, items, names
-        self.element = join_all(items) if items else element
+        self._element = None if items else element
+
+    @property
+    def element(self) -> Value:
+        """What every item is; joined when it is first asked for."""
+        if self._element is None:
+            self._element = join_all(self.items)
+        return self._element
 
 
 class Table(Value):
@@ -323,6 +330,21 @@ def pooled(a: Value, b: Value) -> Value:
             tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
         )
     return both
+
+
+def arrived(value: Value) -> Value:
+    """The value with every copy in it landed: who keeps it for later waits for it in between."""
+    match value:
+        case Tensor() if value.pending is not None:
+            return value.but(pending=None)
+        case Seq() if value.items is not None:
+            return Seq(value.kind, tuple([arrived(item) for item in value.items]), names=value.names)
+        case Seq():
+            element = arrived(value.element)
+            return value if element is value.element else Seq(value.kind, None, element)
+        case Union():
+            return Union(tuple([arrived(option) for option in value.options]))
+    return value
 
 
 def join_all(values: Any) -> Value:

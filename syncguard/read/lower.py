@@ -7,6 +7,7 @@ import gc
 import sys
 import warnings
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from syncguard.read.core import (
@@ -97,8 +98,7 @@ def frozen(scope: Scope) -> dict[str, frozenset[str]]:
     return {name: frozenset(uses) for name, uses in scope.uses.items()}
 
 
-def at(node: Any) -> tuple[int, int, int, int]:
-    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+at: Callable[[Any], tuple[int, int, int, int]] = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
