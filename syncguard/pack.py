@@ -197,7 +197,7 @@ def _op(name: str, row: dict[str, Any]) -> Op:
 
 
 def _when(conditions: dict[str, str]) -> Conditions:
-    """`optimizer.fused` is what the argument `optimizer` was made with; `self.` may go, for it is looked there anyway."""
+    """`optimizer.fused` is what the argument `optimizer` was made with; `self.` may go, for it is the default."""
     return tuple([(condition, re.sub(r"\bself\.", "", names)) for condition, names in conditions.items()])
 
 

@@ -32,10 +32,12 @@ class Result:
 def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
-    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|samerank] [host|pinned|device|factory|like|kwarg]
-    · int float bool str number none size device dtype array self unknown module · new [host|device|factory] (an instance of the
-    class of that name; factory: its tensors are made of the arguments) · tuple(a, b) · list(a) · named(values=a)
-    promote: the common dtype of all arguments, Python numbers included · count: the first tensor's dtype, but int for a bool
+    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|samerank]
+    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self unknown module
+    · new [host|device|factory] (an instance of the class of that name; factory: its tensors are made of the arguments)
+    · tuple(a, b) · list(a) · named(values=a)
+    promote: the common dtype of all arguments, Python numbers included
+    count: the first tensor's dtype, but int for a bool
     Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`.
     """
     found: list[tuple[Conditions, Result]] = []

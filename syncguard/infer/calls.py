@@ -84,7 +84,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
     library = frame.world.host_library(name)
     if library:
-        return Host(library)
+        return Host(library, next((value.read for value in args if type(value) is Host and value.read), None))
     last = name.rpartition(".")[2]
     if last[:1].isupper() and not last.isupper():
         return Instance(None, name)

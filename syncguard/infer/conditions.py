@@ -33,19 +33,18 @@ class Arguments:
     ) -> None:
         self.count = len(args) + len(keywords)
         self.default_device = default_device
-        self.named: dict[str, Value] = dict(keywords)
-        self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
+        self.named: dict[str, Value] = {}
         self.rest: list[Value] = []
         for i, value in enumerate(args):
-            if i < len(names):
-                if i == len(names) - 1 and len(args) > len(
-                    names
-                ):  # view(a, b, c): what is left belongs to the last name
-                    self.named[names[i]] = Seq("tuple", tuple(args[i:]))
-                    break
-                self.named[names[i]] = value
-            else:
+            if i >= len(names):
                 self.rest.append(value)
+            elif i == len(names) - 1 and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
+                self.named[names[i]] = Seq("tuple", tuple(args[i:]))
+                break
+            else:
+                self.named[names[i]] = value
+        self.named.update(keywords)
+        self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
 
     def get(self, name: str) -> Value | None:
         """An argument, or what an object was constructed with under that name."""

@@ -9,7 +9,7 @@ from syncguard.infer import pythonic
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
 from syncguard.infer.conditions import tensor_sureness
-from syncguard.infer.evaluate import OPERATORS, assign, binary, element_of, item, value_of
+from syncguard.infer.evaluate import OPERATORS, assign, binary, element_of, item, quiet_value, value_of
 from syncguard.infer.gates import gated, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
@@ -366,11 +366,13 @@ def loop(node: core.Loop, frame: Frame) -> None:
         head = after
         if settled:
             break
-    frame.env = (
-        {**head, **(narrowed(node.test, False, frame) if node.test is not None else {})}
-        if not _forever(node)
-        else Dead()
-    )
+    if _forever(node):
+        frame.env = Dead()
+    else:
+        frame.env = dict(head)
+        if node.test is not None:
+            quiet_value(node.test, frame)  # it ran once more, and said no
+            frame.env = {**frame.env, **narrowed(node.test, False, frame)}
     frame.context = surrounding
     run(node.orelse, frame)
     for env in frame.breaks:

@@ -127,7 +127,7 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     for param, arg in given:
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
-        if type(arg) is Const and isinstance(arg.value, int | float) and not isinstance(arg.value, bool):
+        if type(arg) is Const and isinstance(arg.value, int | float):
             arg = Host(kind_of(arg))  # one caller's number is not every caller's
         known = routine.seen.get(param.name)
         joined = arg if known is None else pooled(known, arg)
