@@ -343,7 +343,7 @@ def _digest(folders: tuple[Path, ...]) -> str:
                 stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(PARTS)]
         except OSError:
             stats = []
-        seen += sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
+        seen += [str(place), *sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)]
     return blake2b("\n".join(seen).encode(), digest_size=12).hexdigest()
 
 

@@ -208,6 +208,12 @@ def test_a_pack_that_is_not_there_is_refused(tmp_path):
     assert refused(tmp_path / "theirs") == f"{tmp_path / 'theirs'}: no such pack"
 
 
+def test_a_warm_cache_hides_no_missing_pack(base, tmp_path):
+    pack.load()
+    with pytest.raises(PackError, match="no such pack"):
+        pack.load((tmp_path / "theirs",))
+
+
 def test_our_own_pack_is_sound():
     pack.parse((pack.home(),))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
+from syncguard.infer.conditions import device_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.values import (
     NONE,
@@ -61,7 +62,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
             declared = join(declared, NONE)
         return _refined(declared, seen)
     if world.places.is_("names", "devices", param.name):
-        return seen if seen is not None else Host("device:assumed")
+        told = seen is not None and any(device_of(option) for option in options(seen))
+        return seen if told and seen is not None else Host("device:assumed")
     if world.places.is_("names", "dtypes", param.name):
         return Host("dtype")
     default = param.default
