@@ -79,6 +79,9 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
+        if name.startswith("torch.") and args and type(args[0]) is Unknown and not args[0].batch and op.args[:1] and op.args[0] in frame.world.operand_names:
+            why = args[0].weak or frame.why(f"passed:{name}", at)
+            args = [Tensor(device=frame.world.place(frame.routine), sure=False, why=why), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN

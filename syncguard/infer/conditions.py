@@ -12,6 +12,7 @@ from syncguard.infer.values import (
     Instance,
     Named,
     Seq,
+    Table,
     Tensor,
     Union,
     Unknown,
@@ -86,6 +87,8 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
                 ),
                 default=NO,
             )
+        case Table() if depth < 3:
+            return max((tensor_sureness(item, depth + 1) for item in value.items.values()), default=NO)
     return NO
 
 

@@ -190,7 +190,7 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"), "builtins.all": _all_any("builtins.all"),
     "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")), "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "copy.copy": _copy, "copy.deepcopy": _copy,
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
-    "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else None, "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else None,
+    "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"), "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}), "collections.deque": _collect("list"),
 }  # fmt: skip
 
