@@ -16,17 +16,23 @@ import syncguard
 from syncguard import pages
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
+from syncguard.rows import STATES, read
 from syncguard.terms import Op, Rule, Wait
 
-__all__ = ["Conditions", "Example", "Pack", "PackError", "Result", "examples", "load", "parse", "results"]
-ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat since until evidence".split())
-WAIT_KEYS = frozenset("hazard when on since until mode".split())
-TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat")
-EVIDENCE_KEYS = frozenset("state torch at note".split())
-STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
-PARTS = (".md", ".toml", ".json", "pack.py", "pages.py", "returns.py")  # what a compiled pack is made of, and by
+__all__ = [
+    *("CONDITIONS", "STATES", "Conditions", "Example", "Pack", "PackError", "Result"),
+    *("examples", "load", "parse", "results"),
+]
+PARTS = (
+    ".md",
+    ".toml",
+    ".json",
+    "pack.py",
+    "pages.py",
+    "returns.py",
+    "rows.py",
+)  # what it is made of, and by
 KEPT = 8  # compiled packs: of other projects' packs, other versions
-VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
 
 class PackError(ValueError):
@@ -167,7 +173,10 @@ def parse(folders: tuple[Path, ...]) -> dict[str, Any]:
     for folder in folders:
         if not folder.is_dir():
             raise PackError(f"{folder}: no such pack")
-        found, spelled, places = _rows(folder)
+        try:
+            found, spelled, places = read(folder)
+        except ValueError as fault:
+            raise PackError(str(fault)) from None
         for name in (*found, *spelled):
             rows.pop(name, None)
             also.pop(name, None)
@@ -207,31 +216,6 @@ def _positional(args: Sequence[str]) -> tuple[str, ...]:
     return tuple([arg.lstrip("*") for arg in args[: star + 1]])
 
 
-def _rows(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
-    """The rows of one pack, the other names of rows, and the file of each."""
-    import tomllib
-
-    rows: dict[str, Any] = {}
-    also: dict[str, str] = {}
-    sites: dict[str, str] = {}
-    for path in sorted((folder / "ops").glob("*.toml")):
-        site = "/".join(path.parts[-3:])
-        try:
-            table = tomllib.loads(path.read_text("utf-8"))
-        except ValueError as fault:
-            raise PackError(f"{site}: {fault}") from None
-        for name, row in table.items():
-            wrong = _fault(row)
-            for spelling in (name, *(row.get("also", ()) if not wrong else ())):
-                wrong = wrong or (f"`{spelling}` has a row already" if spelling in sites else "")
-                sites[spelling] = site
-            if wrong:
-                raise PackError(f"{site}: [{name}] {wrong}")
-            rows[name] = row
-            also |= dict.fromkeys(row.get("also", ()), name)
-    return rows, also, sites
-
-
 def _rules(folder: Path) -> dict[str, dict[str, Any]]:
     """The pages of one pack by code."""
     found: dict[str, dict[str, Any]] = {}
@@ -259,58 +243,6 @@ def _made(folder: Path, before: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     return [(key, value, tables.get(key, value)) for key, value in before.items()]
 
 
-def _fault(row: Any) -> str:
-    """What is wrong with a row, in a few words."""
-    if not isinstance(row, dict):
-        return "is not a table; put the dotted name in quotes"
-    checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
-    checks += [f"`{key}` is not a list of names" for key in ("also", "args") if not _names(row.get(key, []))]
-    checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(row.get(key, ""), str)]
-    evidence, waits = row.get("evidence"), row.get("waits", [])
-    if not evidence or not _tables(evidence):
-        checks.append("no evidence")
-    elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
-        checks.append(f"evidence needs `at` and a state ({', '.join(STATES)})")
-    if not checks and "returns" in row:
-        try:
-            results(row["returns"])
-        except ValueError as fault:
-            checks.append(f"returns: {fault}")
-    if not checks:
-        checks = (
-            [_wait_fault(wait, row.get("args", [])) for wait in waits]
-            if _tables(waits)
-            else ["`waits` is not a list of tables"]
-        )
-    return next((fault for fault in (*checks, _version_fault(row)) if fault), "")
-
-
-def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
-    checks = [f"unknown key `{key}` in waits" for key in wait if key not in WAIT_KEYS]
-    checks += [] if isinstance(wait.get("hazard"), str) else ["a wait names no hazard"]
-    checks += [] if wait.get("on", "argument") in PLACES else [f"unknown place `{wait['on']}`"]
-    checks += [] if isinstance(wait.get("mode", True), bool) else ["`mode` is true or false"]
-    known = {arg.lstrip("*") for arg in args}
-    when = wait.get("when", {})
-    for condition, names in when.items() if isinstance(when, dict) else [("", when)]:
-        if condition not in CONDITIONS:
-            checks.append(f"unknown condition `{condition or names}`")
-        elif not isinstance(names, str):
-            checks.append(f"condition `{condition}` takes argument names")
-        else:  # of `self.fused` the argument is `self`
-            heads = [(name, name.partition(".")[0]) for name in names.split("|")]
-            checks += [f"no argument `{name}` in args" for name, head in heads if head not in known]
-    return next((fault for fault in (*checks, _version_fault(wait)) if fault), "")
-
-
-def _version_fault(table: dict[str, Any]) -> str:
-    for key in ("since", "until"):
-        if key in table and not (isinstance(table[key], str) and VERSION.fullmatch(table[key])):
-            return f'`{key}` is not a version such as "2.6"'
-    numbers = [tuple(map(int, table[key].split("."))) for key in ("since", "until") if table.get(key)]
-    return "`since` is not before `until`" if len(numbers) == 2 and numbers[0] >= numbers[1] else ""
-
-
 def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, Any]]) -> None:
     """Each hazard that a row names is judged by one page."""
     owner: dict[str, str] = {}
@@ -322,14 +254,6 @@ def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, An
         for wait in row.get("waits", ()):
             if wait["hazard"] not in owner:
                 raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")
-
-
-def _names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _tables(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
 
 def _digest(folders: tuple[Path, ...]) -> str:

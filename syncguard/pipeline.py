@@ -27,7 +27,7 @@ from syncguard.terms import Finding
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings in order of path and place, a note on every file, how many functions there were and how many of them are hot."""
+    """What a check found: findings by path and place, a note on every file, how many functions and how many hot ones."""
 
     findings: tuple[Finding, ...]
     files: tuple[FileNote, ...]

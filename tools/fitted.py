@@ -1,4 +1,4 @@
-"""Observed calls -> the narrowest result expression that holds for all of them; and whether an expression holds for a call."""
+"""Observed calls -> the narrowest result expression that holds for all; and whether an expression holds for a call."""
 
 from __future__ import annotations
 

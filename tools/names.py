@@ -77,4 +77,7 @@ def member(value: Any) -> Entry | None:
         return [annotated(value.fget), "self", "property"]
     if isinstance(value, (staticmethod, classmethod)):
         return [annotated(value.__func__), arguments(value.__func__)]
-    return [annotated(value), arguments(value)] if callable(value) and not inspect.isclass(value) else None
+    if not callable(value) or inspect.isclass(value):
+        return None
+    names = arguments(value)  # a docstring leaves the receiver out
+    return [annotated(value), names if names.partition(",")[0] in ("self", "cls") else f"self,{names}".rstrip(",")]

@@ -1,4 +1,4 @@
-"""Torch's own sample inputs (OpInfo, ModuleInfo, distributions) -> what each public callable was seen to return, by dtype class and rank."""
+"""Torch's own sample inputs (OpInfo, ModuleInfo, distributions) -> what was returned, by dtype class and rank."""
 
 from __future__ import annotations
 
@@ -127,11 +127,12 @@ def distributions() -> Iterator[Seen]:
 
 
 ONE, TWO, EYE = torch.tensor([0.5, 0.25]), torch.tensor([1.0, 2.0]), torch.eye(2)
+NORMAL = torch.distributions.Normal(ONE, TWO)
 PARAMETERS: tuple[tuple[Any, ...], ...] = (
-    (ONE,), (ONE, TWO), (TWO, EYE), (3, ONE), (TWO, TWO, TWO), (4.0, EYE), (TWO, torch.ones(2, 1), TWO), (2, 1.0),
-    (torch.distributions.Normal(ONE, TWO), 1), (torch.distributions.Categorical(ONE), torch.distributions.Normal(ONE, TWO)),
-    (torch.distributions.Normal(ONE, TWO), torch.distributions.transforms.ExpTransform()), (torch.tensor(1.0), ONE, ONE), (0.5, ONE),
-)  # fmt: skip
+    *((ONE,), (ONE, TWO), (TWO, EYE), (3, ONE), (TWO, TWO, TWO), (4.0, EYE), (TWO, torch.ones(2, 1), TWO), (2, 1.0)),
+    *((NORMAL, 1), (torch.distributions.Categorical(ONE), NORMAL), (torch.tensor(1.0), ONE, ONE), (0.5, ONE)),
+    (NORMAL, torch.distributions.transforms.ExpTransform()),
+)
 
 
 def moments(name: str, shape: type, args: tuple[Any, ...]) -> Iterator[Seen]:

@@ -52,12 +52,13 @@ def build() -> dict[str, Any]:
         if inspect.isclass(thing):
             results[name] = ["new", arguments(thing.__init__, bind=True)]
             results |= members(thing, name, home)
-            classes |= {name: home[id(base)] for base in reversed(thing.__mro__[1:]) if id(base) in home}
+            classes |= dict.fromkeys([name], next((home[id(b)] for b in thing.__mro__[1:] if id(b) in home), ""))
         else:
             results[name] = [annotated(thing), arguments(thing)]
     for name, made in MADE.items():
         returns = "new if true async_op; none" if name in WORKS[2:] else "new"
         results[name], classes[name] = [returns, results.get(name, ("", ""))[1]], made
+    classes = {name: base for name, base in classes.items() if base}
     classes |= {name: to for name, to in aliases.items() if to in classes or results[to][0] == "new"}
     results |= stubbed("_VariableFunctions.pyi", "", "torch", PRIVATE)
     results |= stubbed("_nn.pyi", "", "torch.nn.functional", PRIVATE)

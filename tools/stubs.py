@@ -20,7 +20,11 @@ KINDS = {
     **dict.fromkeys(("Size", "_size"), "size"),
     **dict.fromkeys(("device", "_device"), "device"),
     **dict.fromkeys(("dtype", "_dtype"), "dtype"),
-    **{"str": "str", "None": "none", "Self": "self", "Module": "module", "ndarray": "array"},
+    "str": "str",
+    "None": "none",
+    "Self": "self",
+    "Module": "module",
+    "ndarray": "array",
 }
 Entry = list[str]  # result, arguments, and "property" where it is one
 

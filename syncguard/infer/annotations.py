@@ -30,8 +30,11 @@ from syncguard.read.lower import Unreadable, lower
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
 WRAPPERS = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
-SEQUENCES = {"list": "list", "List": "list", "Sequence": "list", "Iterable": "list", "Collection": "list", "MutableSequence": "list", "set": "set", "Set": "set",
-             "frozenset": "set", "FrozenSet": "set", "Iterator": "iterator", "Generator": "iterator", "deque": "list", "Deque": "list"}  # fmt: skip
+SEQUENCES = {
+    "list": "list", "List": "list", "Sequence": "list", "Iterable": "list", "Collection": "list",
+    "MutableSequence": "list", "deque": "list", "Deque": "list", "set": "set", "Set": "set", "frozenset": "set",
+    "FrozenSet": "set", "Iterator": "iterator", "Generator": "iterator",
+}  # fmt: skip
 TABLES = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "DefaultDict")
 DTYPES = {
     "Float": "float",
@@ -174,5 +177,3 @@ def _union(values: list[Value]) -> Value:
         result = join(result, value)
     return result
 
-
-__all__ = ["Const", "Instance", "promised"]

@@ -1,4 +1,4 @@
-"""An op's row and the arguments of one call in; the value of the call out, and the waits it causes recorded on the frame."""
+"""An op's row and the arguments of one call in, the value of the call out; the waits that it causes go to the frame."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def apply(
         )
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    if any(tensor.on_device for tensor in tensors):
+        why.left = (type(result) is Tensor and result.device == "host") or (type(result) is Host and result.kind == "array")
     if op.name in frame.world.queries:
         _landed(frame)
     if op.waits:

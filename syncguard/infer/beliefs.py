@@ -1,4 +1,4 @@
-"""A line of a file in, what inference believes of every expression there out: for `explain file:line` and for tests of inference."""
+"""A line of a file in, what inference believes of every expression there out: for `explain file:line` and for tests."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ QUIET = (core.Const, core.Slice)
 
 
 class Watch:
-    """Collects the values of expressions that begin on one line of one file; later runs of a body add to earlier ones."""
+    """Collects the values of the expressions on one line of one file; later runs of a body add to earlier ones."""
 
     def __init__(self, path: str, line: int) -> None:
         self.path, self.line = path, line
         self.values: dict[At, Value] = {}
 
     def __call__(self, frame: Frame, node: Node, value: Value) -> None:
-        at: At = node.at  # type: ignore[attr-defined]
+        at = node.at
         if (
             at[0] <= self.line <= at[2]
             and frame.home.path == self.path

@@ -79,9 +79,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
-        if name.startswith("torch.") and args and type(args[0]) is Unknown and not args[0].batch and op.args[:1] and op.args[0] in frame.world.operand_names:
-            why = args[0].weak or frame.why(f"passed:{name}", at)
-            args = [Tensor(device=frame.world.place(frame.routine), sure=False, why=why), *args[1:]]
+        if name.startswith("torch.") and args and type(args[0]) is Unknown and args[0].weak and op.args[:1] and op.args[0] in frame.world.operand_names:
+            args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
@@ -216,7 +215,7 @@ def _receiver(nodes: Nodes) -> Node | None:
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:
-    """What iterating over an instance gives: its own __iter__ or __getitem__, batches of a DataLoader, parameters of a module."""
+    """What iterating over an instance gives: by its own methods, batches of a DataLoader, parameters of a module."""
     world = frame.world
     if of.info is not None:
         for name in ("__iter__", "__getitem__"):
@@ -238,5 +237,3 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
         return found.element if type(found) is Seq else found
     return UNKNOWN
 
-
-__all__ = ["Table", "invoke", "method", "tensor_sureness"]

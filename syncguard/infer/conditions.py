@@ -1,4 +1,4 @@
-"""The named conditions of op rows: arguments in, how sure we are that the condition holds out (0 no, 1 possible, 2 likely, 3 certain)."""
+"""The named conditions of op rows: arguments in, how surely one holds out (0 no, 1 possible, 2 likely, 3 certain)."""
 
 from __future__ import annotations
 

@@ -41,9 +41,10 @@ from syncguard.read import core
 from syncguard.read.core import At, Node
 
 OPERATORS = {
-    "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__", "**": "__pow__", "@": "__matmul__",
-    "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__", "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__",
-    "<=": "__le__", ">": "__gt__", ">=": "__ge__", "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
+    "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
+    "**": "__pow__", "@": "__matmul__", "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__",
+    "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+    "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
 TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 LONGEST = 40  # items of a display that are told apart
@@ -110,7 +111,7 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Seq():
             read_index(key, node, frame)
             if type(key) is Seq and key.kind == "slice":
-                return Seq(of.kind, None, of.element) if of.items is None else sliced(of, key)
+                return Seq(of.kind, None, of.element)
             if (
                 type(key) is Const
                 and isinstance(key.value, int)
@@ -155,10 +156,6 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
                 )
             return of
     return UNKNOWN
-
-
-def sliced(of: Seq, key: Seq) -> Value:
-    return Seq(of.kind, None, of.element)
 
 
 def read_index(key: Value, node: core.Index, frame: Frame) -> None:
@@ -273,7 +270,7 @@ def truth(node: core.Do, frame: Frame) -> Value:
 def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Value:
     row = frame.world.row("torch.Tensor.__contains__")
     for option in options(container):
-        if type(option) is Tensor and option.on_device:
+        if type(option) is Tensor and option.on_device and kind(needle) != "str":
             apply(frame, row, node.at, [option, needle], {}, (node.args[1], node.args[0]))
         elif (
             type(option) is Seq
@@ -419,15 +416,19 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     test = value_of(node.test, frame)
     before = frame.env
     values = []
+    offs = []
     for outcome, arm in ((True, node.yes), (False, node.no)):
         frame.env = before
         off = off_device(node.test, outcome, frame)
         frame.env = {**before, **narrowed(node.test, outcome, frame)}
         frame.quiet += off
         values.append(value_of(arm, frame))
+        offs.append(off)
         frame.quiet -= off
     yes, no = values
     frame.env = before
+    if offs[0] is not offs[1]:  # the device never sees the other one
+        return no if offs[0] else yes
     return yes if test is TRUE else no if test is FALSE else join(yes, no)
 
 
@@ -473,7 +474,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     frame.env = dict(before)
     context = frame.context
     for target, iterable, conditions in node.clauses:
-        element = element_of(value_of(iterable, frame), iterable.at, frame)  # type: ignore[attr-defined]
+        element = element_of(value_of(iterable, frame), iterable.at, frame)
         context = (
             frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
         )
@@ -537,7 +538,7 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
 
 
 EVALUATE: dict[type, Callable[[Any, Frame], Value]] = {
-    core.Const: const, core.Name: name, core.Attr: attr, core.Index: index, core.Slice: slice_, core.Call: call, core.Do: do,
-    core.Either: either, core.Choose: choose, core.Seq: seq, core.Map: table, core.Comp: comp, core.Function: lambda_, core.Let: let,
+    core.Const: const, core.Name: name, core.Attr: attr, core.Index: index, core.Slice: slice_, core.Call: call,
+    core.Do: do, core.Either: either, core.Choose: choose, core.Seq: seq, core.Map: table, core.Comp: comp,
+    core.Function: lambda_, core.Let: let,
 }  # fmt: skip
-__all__ = ["Routine", "Union", "value_of"]

@@ -483,7 +483,7 @@ def class_(node: core.Class, frame: Frame) -> None:
 
 
 STATEMENTS: dict[type, Callable[[Any, Frame], None]] = {
-    core.Bind: bind, core.Update: update, core.Run: effect, core.If: branch, core.Loop: loop, core.Try: attempt, core.With: within,
-    core.Leave: leave, core.Check: check, core.Bring: bring, core.Function: function, core.Class: class_,
+    core.Bind: bind, core.Update: update, core.Run: effect, core.If: branch, core.Loop: loop, core.Try: attempt,
+    core.With: within, core.Leave: leave, core.Check: check, core.Bring: bring, core.Function: function,
+    core.Class: class_,
 }  # fmt: skip
-__all__ = ["OPERATORS", "Bound", "ClassOf", "Named", "Why", "item", "join_all", "run", "store", "tensor_sureness"]

@@ -81,7 +81,7 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
     """Why a loop runs once per training or inference step; '' for an ordinary loop."""
     called = node.calls & frame.world.places.loop_calls
     if called:
-        return f"the loop at line {node.at[0]} calls `{sorted(called)[0]}` at every turn"
+        return f"the loop at line {node.at[0]} calls `{min(called)}` at every turn"
     places = frame.world.places
     for option in options(iterated):
         if type(option) is Instance and option.name in places.tables["hot"]["loop_iterables"]:
@@ -100,5 +100,3 @@ def _names_in(node: Node) -> list[str]:
         )
     return [name] if (name := _last(node)) else []
 
-
-__all__ = ["Named", "gated", "step_reason"]

@@ -1,4 +1,4 @@
-"""A test and its outcome in, what it tells of the variables out: `x is None`, isinstance, and guards that keep code off the device."""
+"""A test and its outcome in, what it tells of the variables out; and whether it keeps code off the device."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
     value = _value(subject, frame)
     return (
         {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))}
-        if type(value) not in (Unknown,)
+        if type(value) is not Unknown
         else {}
     )
 
@@ -184,7 +184,7 @@ def _instance_of(kind: Value, frame: Frame) -> Value:
 
 
 def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome means that the code does not run eagerly on the device: tracing, scripting, a CPU-only branch."""
+    """Whether this outcome keeps code from running eagerly on the device: tracing, scripting, a CPU-only branch."""
     match test:
         case core.Do(what="truth", args=(inner,)):
             return _off(inner, outcome, frame)

@@ -1,4 +1,4 @@
-"""A routine in, what its parameters hold out: annotations, defaults, use in the body, and what callers were seen to pass."""
+"""A routine in, what its parameters hold out: annotations, defaults, use in the body, and what callers pass."""
 
 from __future__ import annotations
 
@@ -177,5 +177,3 @@ def instantiated(returned: Value, args: list[Value], at: At) -> Value:
         return returned.but(device="assumed")
     return returned
 
-
-__all__ = ["Union"]

@@ -182,16 +182,22 @@ def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
 
 
 FUNCTIONS: dict[str, Function] = {
-    "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"), "builtins.frozenset": _collect("set"),
-    "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map, "builtins.filter": _filter, "builtins.next": _first, "builtins.iter": _iter,
-    "builtins.reversed": _iter, "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr, "builtins.setattr": _setattr,
-    "functools.partial": _partial, "builtins.len": _len, "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
-    "builtins.callable": _isinstance, "builtins.id": _len, "builtins.hash": _len, "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),
-    "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"), "builtins.all": _all_any("builtins.all"),
-    "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")), "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "copy.copy": _copy, "copy.deepcopy": _copy,
+    "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
+    "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
+    "builtins.filter": _filter, "builtins.next": _first, "builtins.iter": _iter, "builtins.reversed": _iter,
+    "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len,
+    "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
+    "builtins.callable": _isinstance, "builtins.id": _len, "builtins.hash": _len,
+    "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),
+    "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"),
+    "builtins.all": _all_any("builtins.all"), "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")),
+    "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "copy.copy": _copy, "copy.deepcopy": _copy,
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
-    "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"), "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
-    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}), "collections.deque": _collect("list"),
+    "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
+    "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
+    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}),
+    "collections.deque": _collect("list"),
 }  # fmt: skip
 
 
@@ -292,5 +298,3 @@ def host_method(
         return Host("int") if name == "numel" else Host(kind)
     return Host("object") if kind == "object" else Host(kind)
 
-
-__all__ = ["FUNCTIONS", "ClassOf", "Named", "grown"]

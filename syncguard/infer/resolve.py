@@ -150,13 +150,12 @@ class Names:
 
     def settled(self, test: Node, frame: Frame) -> bool:
         """Whether a constant test may prune its other arm: only for constants that never change."""
-        inner = test.args[0] if type(test) is core.Do and test.args else test
-        if type(inner) is core.Const:
-            return True
-        return type(inner) in (core.Name, core.Attr) and (inner.id if type(inner) is core.Name else inner.name) in (
-            "TYPE_CHECKING",
-            "__debug__",
-        )  # type: ignore[attr-defined]
+        match test.args[0] if type(test) is core.Do and test.args else test:
+            case core.Const():
+                return True
+            case core.Name(id=name) | core.Attr(name=name):
+                return name in ("TYPE_CHECKING", "__debug__")
+        return False
 
     def host_library(self, name: str) -> str:
         """'array' or 'object' when the name belongs to a library that computes on the host."""
@@ -174,9 +173,9 @@ class Names:
         if self.torch_like(name):
             return Tensor("", device, why=why)
         last = name.rpartition(".")[2]
-        if name in ("torch.device",):
+        if name == "torch.device":
             return Host("device:assumed")
-        if name in ("torch.dtype",):
+        if name == "torch.dtype":
             return Host("dtype")
         library = self.host_library(name)
         if library:
@@ -290,5 +289,3 @@ def module_name(path: str) -> tuple[str, bool]:
 def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
-
-__all__ = ["Names", "Seq", "absolute", "module_name"]

@@ -87,8 +87,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "none":
             return NONE
         case "self":
-            first = next(iter(args.named.values()), UNKNOWN)
-            return first
+            return next(iter(args.named.values()), UNKNOWN)
         case "device":
             there = (
                 tensors[0].device
@@ -160,6 +159,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         places = {device_of(option) for option in options(asked)} - {""}
         if places:
             return next(iter(places)) if len(places) == 1 else "mixed" if "host" in places else "assumed"
+        if any(type(option) is Host and option.kind == "device" for option in options(asked)):
+            return "assumed"  # some device, we cannot tell which
     if rule == "factory":
         if asked is not None and not (type(asked) is Const and asked.value is None):
             return "assumed"

@@ -52,7 +52,7 @@ class Step:
 
 
 class Context:
-    """What surrounds a place inside its function: loops, the gate that makes it rare, and whether it only runs on a failure."""
+    """What surrounds a place in its function: loops, the gate that makes it rare, whether it only runs on a failure."""
 
     __slots__ = ("failing", "gate", "loops")
 

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from syncguard.terms import Value
+from syncguard.terms import Value as Value
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
     from syncguard.infer.routine import Frame, Routine
     from syncguard.read.core import Node
 
-# Devices: "device" is shown to be the accelerator, "assumed" taken to be, "host" shown to be the CPU, "mixed" one or the other by path.
+# "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed" depends on the path.
 DEVICES = ("device", "assumed", "host", "mixed")
 
 
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 
-    __slots__ = ("at", "parent", "path", "text")
+    __slots__ = ("at", "left", "parent", "path", "text")
 
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
+        self.left = False  # whether this is where the value left the device
 
 
 class Unknown(Value):
-    """Nothing known, and quiet. With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not.
-    With `batch`, what a DataLoader gave: tensors on the host, in a container of some kind."""
+    """Nothing known, and quiet.
+
+    With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not.
+    With `batch`, what a DataLoader gave: tensors on the host, in a container of some kind.
+    """
 
     __slots__ = ("batch", "weak")
 
@@ -38,7 +42,7 @@ UNKNOWN = Unknown()
 
 
 class Tensor(Value):
-    """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether we are sure that it is one."""
+    """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether it is one for sure."""
 
     __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "why")
 
@@ -84,7 +88,10 @@ NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
 
 
 class Host(Value):
-    """A value on the host that is no tensor: int float bool str number size array device dtype object. `read` tells which device value it was read from."""
+    """A value on the host that is no tensor: int float bool str number size array device dtype object.
+
+    `read` tells which device value it was read from.
+    """
 
     __slots__ = ("kind", "read")
 
@@ -130,7 +137,7 @@ class Named(Value):
 
 
 class Alias(Value):
-    """A type written as an expression, `Optional[Tensor]` or `int | Tensor`; `frame` is where its names are looked up."""
+    """A type written as an expression, `Optional[Tensor]` or `int | Tensor`; its names are looked up in `frame`."""
 
     __slots__ = ("frame", "node")
 

@@ -49,7 +49,8 @@ def judged(
 
 
 PROTOCOLS = {
-    "torch.Tensor.__bool__": "bool()", "torch.Tensor.__getitem__": "indexing", "torch.Tensor.__setitem__": "item assignment", "torch.Tensor.__format__": "formatting",
+    "torch.Tensor.__bool__": "bool()", "torch.Tensor.__getitem__": "indexing",
+    "torch.Tensor.__setitem__": "item assignment", "torch.Tensor.__format__": "formatting",
     "torch.Tensor.__index__": "indexing", "torch.Tensor.__contains__": "`in`",
 }  # fmt: skip
 

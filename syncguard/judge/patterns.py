@@ -9,6 +9,7 @@ from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.values import Why
 from syncguard.terms import Heat
 
+LONGEST = 60  # links of a because chain that are followed
 NEAR = 3  # lines between a synchronize and the clock that it is for
 
 
@@ -21,7 +22,7 @@ def hazard_of(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """A copy to the device: of what came from there, or of what could have been built there."""
     why = sighting.why
-    if came_from_device(why, world):
+    if came_from_device(why):
         return "host-round-trip"
     while why is not None and why.parent is not None:
         why = why.parent
@@ -30,11 +31,11 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     return sighting.hazard
 
 
-def came_from_device(why: Why | None, world: World) -> bool:
+def came_from_device(why: Why | None) -> bool:
+    """Whether a value was fetched from the device on its way."""
     seen = 0
-    while why is not None and seen < 60:
-        op = world.op(why.text) if "." in why.text else None
-        if op is not None and any(wait.hazard == "copy-to-host" for wait in op.waits) and why.parent is not None:
+    while why is not None and seen < LONGEST:
+        if why.left:
             return True
         why, seen = why.parent, seen + 1
     return False
@@ -81,6 +82,6 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 
 
 REFINE: dict[str, Callable[[Sighting, Routine, World, Heat], str]] = {
-    "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded, "matmul-precision": unprecise,
-    "debugging-on": debugging, "distribution-validation": validated,
+    "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded,
+    "matmul-precision": unprecise, "debugging-on": debugging, "distribution-validation": validated,
 }  # fmt: skip

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -14,6 +14,11 @@ At = tuple[int, int, int, int]
 
 class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
     """A piece of core."""
+
+    if TYPE_CHECKING:  # every piece but a Module ends in its place; msgspec would put an inherited field first
+
+        @property
+        def at(self) -> At: ...
 
 
 # -- expressions ----------------------------------------------------------------------------------
@@ -67,7 +72,7 @@ class Call(Node, frozen=True, gc=False, eq=False):
 
 
 class Do(Node, frozen=True, gc=False, eq=False):
-    """A protocol or operator as a call: `truth`, `not`, `format`, `*`, `await`, `yield`, `+`, `<`, `in`, `is`, `neg`..."""
+    """A protocol or operator as a call: `truth`, `not`, `format`, `*`, `await`, `yield`, `+`, `<`, `in`, `neg`..."""
 
     what: str
     args: tuple[Node, ...]
@@ -226,7 +231,10 @@ class Param(Node, frozen=True, gc=False, eq=False):
 
 
 class Function(Node, frozen=True, gc=False, eq=False):
-    """A def or lambda. `uses` maps a local name (or `self.name`) to the attributes asked of it and, with a leading '(', to what it is passed to."""
+    """A def or lambda.
+
+    `uses` maps a local name (or `self.name`) to the attributes asked of it and, after a `(`, to what it is passed to.
+    """
 
     name: str
     qualname: str

@@ -271,19 +271,20 @@ def keyword_call(what: str) -> Callable[[Any, Scope], Node]:
 
 EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = {
     ast.Constant: constant, ast.Name: name, ast.Attribute: attribute, ast.Subscript: subscript, ast.Slice: slice_,
-    ast.Call: call, ast.BinOp: binary, ast.UnaryOp: unary, ast.Compare: compare, ast.BoolOp: boolean, ast.IfExp: ternary,
-    ast.Tuple: display("tuple"), ast.List: display("list"), ast.Set: display("set"), ast.Dict: mapping,
-    ast.ListComp: comprehension("list"), ast.SetComp: comprehension("set"), ast.GeneratorExp: comprehension("generator"),
-    ast.DictComp: comprehension("dict"), ast.Lambda: lambda_, ast.NamedExpr: walrus, ast.JoinedStr: joined,
-    ast.FormattedValue: formatted, ast.Await: keyword_call("await"), ast.Yield: keyword_call("yield"),
-    ast.YieldFrom: keyword_call("yield from"), ast.Starred: keyword_call("*"),
+    ast.Call: call, ast.BinOp: binary, ast.UnaryOp: unary, ast.Compare: compare, ast.BoolOp: boolean,
+    ast.IfExp: ternary, ast.Tuple: display("tuple"), ast.List: display("list"), ast.Set: display("set"),
+    ast.Dict: mapping, ast.ListComp: comprehension("list"), ast.SetComp: comprehension("set"),
+    ast.GeneratorExp: comprehension("generator"), ast.DictComp: comprehension("dict"),
+    ast.Lambda: lambda_, ast.NamedExpr: walrus, ast.JoinedStr: joined, ast.FormattedValue: formatted,
+    ast.Await: keyword_call("await"), ast.Yield: keyword_call("yield"), ast.YieldFrom: keyword_call("yield from"),
+    ast.Starred: keyword_call("*"),
 }  # fmt: skip
 
 OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*x", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
-    ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&",
-    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
-    ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.Invert: "~", ast.UAdd: "pos", ast.USub: "neg",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*x", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
+    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.Invert: "~", ast.UAdd: "pos", ast.USub: "neg",
 }  # fmt: skip
 
 
