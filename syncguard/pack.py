@@ -16,22 +16,14 @@ import syncguard
 from syncguard import pages
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
-from syncguard.rows import STATES, read
+from syncguard.rows import PLACES, STATES, read
 from syncguard.terms import Op, Rule, Wait
 
 __all__ = [
-    *("CONDITIONS", "STATES", "Conditions", "Example", "Pack", "PackError", "Result"),
-    *("examples", "load", "parse", "results"),
-]
-PARTS = (
-    ".md",
-    ".toml",
-    ".json",
-    "pack.py",
-    "pages.py",
-    "returns.py",
-    "rows.py",
-)  # what it is made of, and by
+    "CONDITIONS", "PLACES", "STATES", "Conditions", "Example", "Pack", "PackError", "Result",
+    "examples", "home", "load", "parse", "results",
+]  # fmt: skip
+PARTS = tuple(".md .toml .json pack.py pages.py returns.py rows.py".split())  # what it is made of, and by
 KEPT = 8  # compiled packs: of other projects' packs, other versions
 
 

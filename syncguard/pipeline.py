@@ -27,7 +27,7 @@ from syncguard.terms import Finding
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings by path and place, a note on every file, how many functions and how many hot ones."""
+    """What a check found: findings by path and place, a note on every file, how many functions and hot ones."""
 
     findings: tuple[Finding, ...]
     files: tuple[FileNote, ...]

@@ -10,9 +10,7 @@ from syncguard.infer.values import (
     UNKNOWN,
     Alias,
     ClassOf,
-    Const,
     Host,
-    Instance,
     Named,
     Seq,
     Table,
@@ -101,7 +99,7 @@ def _resolve(node: Node, frame: Frame) -> Value:
 
 def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Value:
     """The value that a type promises."""
-    why = frame.why("annotation", node.at)  # type: ignore[attr-defined]
+    why = frame.why("annotation", node.at)
     match value:
         case ClassOf(info=info):
             return frame.world.fresh(info)

@@ -80,35 +80,36 @@ def reason(value: Value) -> Why | None:
 DEVICES = {"device": "cuda", "assumed": "cuda?", "host": "cpu", "mixed": "cpu or cuda"}
 
 
+def _parts(tensor: Tensor) -> tuple[str, ...]:
+    return (
+        DEVICES[tensor.device],
+        "bool?" if tensor.dtype == "named mask" else tensor.dtype,
+        f"{tensor.rank}-d" if tensor.rank >= 0 else "",
+        "pinned" if tensor.pinned else "",
+    )
+
+
 def describe(value: Value, depth: int = 0) -> str:
     """A value in a few words: `tensor[cuda?, bool, 2-d]`."""
     if depth > 3:
         return "…"
     match value:
         case Tensor():
-            parts = [
-                DEVICES[value.device],
-                "bool?" if value.dtype == "named mask" else value.dtype,
-                f"{value.rank}-d" if value.rank >= 0 else "",
-                "pinned" if value.pinned else "",
-            ]
-            return f"tensor[{', '.join(part for part in parts if part)}]"
+            return f"tensor[{', '.join(part for part in _parts(value) if part)}]"
         case Const():
             return "None" if value.value is None else f"host {type(value.value).__name__} {value.value!r}"[:60]
         case Host():
             return f"host {value.kind.partition(':')[0]}"
         case Seq():
             if value.items is not None:
-                return f"{value.kind}({', '.join(describe(item, depth + 1) for item in value.items[:4])}{', …' if len(value.items) > 4 else ''})"
+                shown = [describe(item, depth + 1) for item in value.items[:4]]
+                return f"{value.kind}({', '.join(shown)}{', …' if len(value.items) > 4 else ''})"
             return f"{value.kind} of {describe(value.element, depth + 1)}"
+        case Table() if value.items:
+            shown = [f"{key}: {describe(held, depth + 1)}" for key, held in list(value.items.items())[:4]]
+            return f"dict({', '.join(shown)})"
         case Table():
-            return (
-                f"dict of {describe(value.element, depth + 1)}"
-                if not value.items
-                else "dict("
-                + ", ".join(f"{k}: {describe(v, depth + 1)}" for k, v in list(value.items.items())[:4])
-                + ")"
-            )
+            return f"dict of {describe(value.element, depth + 1)}"
         case Named():
             return value.name
         case Call():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from syncguard.infer import pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import device_of, tensor_sureness
+from syncguard.infer.conditions import device_of
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -26,6 +28,9 @@ from syncguard.infer.values import (
     options,
 )  # fmt: skip
 from syncguard.read.core import At, Node
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
 
 Keywords = dict[str, Value]
 Nodes = tuple[Node, ...]
@@ -128,12 +133,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")
-            receiver = _receiver(nodes)
-            if op is None:
-                return Unknown(of.why)
-            return apply(
-                frame, op, at, [of, *args], keywords, (receiver, *nodes[1:]) if receiver is not None else nodes
-            )
+            return Unknown(of.why) if op is None else apply(frame, op, at, [of, *args], keywords, nodes)
         case Named():
             return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
         case Instance(info=None):
@@ -143,16 +143,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             library = world.host_library(of.name)
             return Host(library) if library else from_tensors([*args, *keywords.values()], at, frame)
         case Instance(info=info) if info is not None:
-            if name in world.registrars and args and type(args[0]) is Const:
-                return world.register(info, name, args, keywords)
-            for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
-                op = world.op(f"{base}.{name}")
-                if op is not None:
-                    return apply(frame, op, at, [of, *args], keywords, nodes)
-            member = info.find(name, of.name == "super")
-            if member is not None and type(member[0]) is Call:
-                return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
-            return from_tensors([*args, *keywords.values()], at, frame)
+            return inherited(of, info, name, args, keywords, at, nodes, frame)
         case Seq():
             return pythonic.sequence_method(of, name, args, at, nodes, frame)
         case Table():
@@ -161,6 +152,23 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return of_unknown(of, name, args, keywords, at, nodes, frame)
+    return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def inherited(
+    of: Instance, info: ClassInfo, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Value:
+    """A method that a class of the project has from an imported one, or that was not found at first."""
+    world = frame.world
+    if name in world.registrars and args and type(args[0]) is Const:
+        return world.register(info, name, args, keywords)
+    for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
+        op = world.op(f"{base}.{name}")
+        if op is not None:
+            return apply(frame, op, at, [of, *args], keywords, nodes)
+    member = info.find(name, of.name == "super")
+    if member is not None and type(member[0]) is Call:
+        return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
@@ -208,10 +216,6 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
-
-
-def _receiver(nodes: Nodes) -> Node | None:
-    return nodes[0] if nodes else None
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Env, Home, Routine
 from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived, pooled, same
-from syncguard.read.core import Class
+from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
@@ -62,12 +62,8 @@ class ClassInfo:
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
         forward = self.members.get("forward")
-        if (
-            not self.is_module
-            and type(forward) is Call
-            and forward.routine.node.params[:1]
-            and forward.routine.node.params[0].name == "self"
-        ):  # type: ignore[union-attr]
+        node = forward.routine.node if type(forward) is Call else None
+        if not self.is_module and type(node) is Function and node.params[:1] and node.params[0].name == "self":
             self.is_module = any(type(base) is not ClassOf for base in self.bases)
         if not self.is_module:
             self.is_module = any(info.is_module for info in self.mro[1:])

@@ -130,32 +130,25 @@ def data(args: Arguments, name: str) -> int:
 
 
 def data_sureness(value: Value) -> int:
+    """How sure we are that torch must copy this from the host; of nothing at all, nothing is copied."""
     match value:
         case Const():
             return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
         case Host():
-            return (
-                CERTAIN
-                if value.kind in ("int", "float", "bool", "number", "size", "array")
-                else LIKELY
-                if value.kind == "object"
-                else NO
-            )
+            if value.kind in ("int", "float", "bool", "number", "size", "array"):
+                return CERTAIN
+            return LIKELY if value.kind == "object" else NO
+        case Seq(kind="slice"):
+            return NO
+        case Seq() if value.items is not None:
+            return min((data_sureness(item) or (LIKELY if _plain(item) else NO) for item in value.items), default=NO)
         case Seq():
-            if value.items is not None:
-                return (
-                    CERTAIN
-                    if not value.items
-                    else min(
-                        data_sureness(item) or (LIKELY if type(item) is Unknown and not item.weak else NO)
-                        for item in value.items
-                    )
-                )
-            return max(
-                LIKELY if value.kind == "list" and value.element is UNKNOWN else NO,
-                min((data_sureness(o) for o in options(value.element)), default=NO),
-            )
+            return min((data_sureness(option) or (LIKELY if _plain(option) else NO) for option in options(value.element)), default=NO)
     return NO
+
+
+def _plain(value: Value) -> bool:
+    return type(value) is Unknown and not value.weak and not value.batch
 
 
 def host(args: Arguments, name: str) -> int:

@@ -7,9 +7,9 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
+from syncguard.infer.conditions import CERTAIN, MASKS, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed, off_device
-from syncguard.infer.routine import Frame, Routine, Step
+from syncguard.infer.routine import Frame, Step
 from syncguard.infer.values import (
     FALSE,
     NONE,
@@ -159,7 +159,9 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
 
 
 def read_index(key: Value, node: core.Index, frame: Frame) -> None:
-    if tensor_sureness(key):
+    """A list, tuple or shape reads a tensor that indexes it; a mask or several indices would be an error."""
+    tensor = tensor_in(key)
+    if tensor is not None and tensor_sureness(key) and tensor.dtype not in MASKS:
         apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [key], {}, (node.key,))
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from syncguard.infer import pythonic
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
-from syncguard.infer.evaluate import OPERATORS, assign, binary, element_of, item, quiet_value, value_of
+from syncguard.infer.evaluate import assign, binary, element_of, quiet_value, value_of
 from syncguard.infer.gates import gated, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
@@ -18,9 +17,7 @@ from syncguard.infer.values import (
     NONE,
     TRUE,
     UNKNOWN,
-    Bound,
     Call,
-    ClassOf,
     Const,
     Host,
     Instance,
@@ -31,15 +28,13 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    Why,
     join,
-    join_all,
     options,
     same,
     tensor_in,
 )  # fmt: skip
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
 HOST_READS = frozenset(("item", "python-number"))
@@ -91,22 +86,14 @@ def store(target: Node, value: Value, frame: Frame) -> None:
     """Bind a value to a target."""
     match target:
         case core.Name(id=name):
-            if type(value) is Unknown:
-                known = frame.world.evidence(name, name, frame, target.at)
-                value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            if type(value) is Tensor or type(value) is Union:
-                value = hinted(name, value, frame)
+            value = told(name, name, value, target.at, frame)
             if name in frame.dotted:
                 prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
         case core.Attr():
             of = value_of(target.of, frame)
-            if type(value) is Unknown and target.path:
-                known = frame.world.evidence(target.path, target.name, frame, target.at)
-                value = known if known is not None and not (value.weak and type(known) is not Tensor) else value
-            if type(value) is Tensor or type(value) is Union:
-                value = hinted(target.name, value, frame)
+            value = told(target.path, target.name, value, target.at, frame)
             if target.path:
                 frame.dotted.add(target.path.partition(".")[0])
                 frame.env[target.path] = value
@@ -121,6 +108,15 @@ def store(target: Node, value: Value, frame: Frame) -> None:
             write(target, value, frame)
         case core.Do(what="*", args=(inner,)):
             store(inner, Seq("list", None, value), frame)
+
+
+def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
+    """The value with what its uses prove, where it is unknown, and what its name hints at."""
+    if type(value) is Unknown and path:
+        known = frame.world.evidence(path, name, frame, at)
+        if known is not None and not (value.weak and type(known) is not Tensor):
+            value = known
+    return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
 
 
 def hinted(name: str, value: Value, frame: Frame) -> Value:
@@ -170,7 +166,7 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
                 tensor = tensor_in(key)
                 if type(option) is Seq and tensor is not None and tensor.on_device:
                     apply(frame, frame.world.row("torch.Tensor.__index__"), target.at, [key], {}, (target.key,))
-                _fill(target, option, key, value, frame)
+                rebind(target.of, filled(option, key, value), frame)
             case Unknown():
                 tensor = tensor_in(key)
                 if tensor is not None and tensor.on_device and tensor_in(value) is not None:
@@ -185,16 +181,14 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
                     )
 
 
-def _fill(target: core.Index, of: Seq | Table, key: Value, value: Value, frame: Frame) -> None:
-    if type(of) is Table:
-        literal = key.value if type(key) is Const and isinstance(key.value, (str, int)) else None
-        grown: Value = (
-            Table({**of.items, literal: value}, of.element, of.keys) if literal is not None
-            else Table(of.items, value if of.element is UNKNOWN and not of.items else join(of.element, value), key if type(key) is not Const else of.keys)
-        )  # fmt: skip
-    else:
-        grown = Seq(of.kind, None, join(of.element, value) if of.items != () else value)
-    rebind(target.of, grown, frame)
+def filled(of: Seq | Table, key: Value, value: Value) -> Value:
+    """The container with `value` under `key`."""
+    if isinstance(of, Seq):
+        return Seq(of.kind, None, join(of.element, value) if of.items != () else value)
+    if type(key) is Const and isinstance(key.value, (str, int)):
+        return Table({**of.items, key.value: value}, of.element, of.keys)
+    element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
+    return Table(of.items, element, of.keys if type(key) is Const else key)
 
 
 def rebind(node: Node, value: Value, frame: Frame) -> None:
@@ -331,7 +325,7 @@ def branch(node: core.If, frame: Frame) -> None:
         offs.append(off)
         gates.append(gate)
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
-        frame.sight(node.test.at, "if", "size-threshold", None, None, 2)  # type: ignore[attr-defined]
+        frame.sight(node.test.at, "if", "size-threshold", None, None, 2)
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     frame.env = joined(yes, no)
     for i, other in ((1, arms[0]), (0, arms[1])):
@@ -424,7 +418,7 @@ def within(node: core.With, frame: Frame) -> None:
                     frame.world.call(member[0].routine, value, [], {}, context.at, frame)
                     if member and type(member[0]) is Call
                     else UNKNOWN
-                )  # type: ignore[attr-defined]
+                )
             assign(target, entered, frame)
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Const, Host, Instance, Named, Value, options
+from syncguard.infer.values import Const, Host, Instance, Value, options
 from syncguard.read import core
 from syncguard.read.core import Node
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     NONE,
@@ -96,16 +98,16 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
     )
 
 
-def _kept(subject: Node, outcome: bool, frame: Frame, wanted: object) -> dict[str, Value]:
+def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], bool]) -> dict[str, Value]:
     path = path_of(subject)
     if not path:
         return {}
     value = _value(subject, frame)
     if not outcome:
         return {path: without(value, wanted)}
-    kept = without(value, lambda option: not wanted(option))  # type: ignore[operator]
+    kept = without(value, lambda option: not wanted(option))
     if kept is UNKNOWN:
-        kept = Tensor(device=frame.world.place(frame.routine), why=frame.why("isinstance", subject.at))  # type: ignore[attr-defined]
+        kept = Tensor(device=frame.world.place(frame.routine), why=frame.why("isinstance", subject.at))
     return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
 
 
@@ -147,19 +149,26 @@ KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",),
 def _is_a(option: Value, names: list[str]) -> bool:
     for name in names:
         last = name.rpartition(".")[2]
-        if name.startswith("builtins."):
-            kind = option.kind if type(option) is Host else type(option.value).__name__ if type(option) is Const else ""
-            if (
-                kind in KINDS.get(last, ())
-                or (type(option) is Seq and option.kind == last)
-                or (type(option) is Table and last == "dict")
-            ):
-                return True
-            if kind == "number" and last in ("int", "float"):
-                return True
-        elif (last in ("Sequence", "Iterable", "Collection") and type(option) is Seq) or (last in ("Mapping", "MutableMapping") and type(option) is Table) or (type(option) is Host and option.kind == "array" and last == "ndarray"):
+        if _builtin(option, last) if name.startswith("builtins.") else _abstract(option, last):
             return True
     return False
+
+
+def _builtin(option: Value, name: str) -> bool:
+    if type(option) is Seq:
+        return option.kind == name
+    if type(option) is Table:
+        return name == "dict"
+    kind = option.kind if type(option) is Host else type(option.value).__name__ if type(option) is Const else ""
+    return kind in KINDS.get(name, ()) or (kind == "number" and name in ("int", "float"))
+
+
+def _abstract(option: Value, name: str) -> bool:
+    if type(option) is Seq:
+        return name in ("Sequence", "Iterable", "Collection")
+    if type(option) is Table:
+        return name in ("Mapping", "MutableMapping")
+    return type(option) is Host and option.kind == "array" and name == "ndarray"
 
 
 def _instance_of(kind: Value, frame: Frame) -> Value:

@@ -14,7 +14,6 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
-    Union,
     Unknown,
     Value,
     join,

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Seq, Tensor, Unknown, Value, Why
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Tensor, Unknown, Value, Why
 from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -196,7 +196,7 @@ class Names:
     def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         node = frame.routine.node
-        uses = node.uses.get(path)  # type: ignore[union-attr]
+        uses = node.uses.get(path)
         if self.places.is_("names", "loaders", name):
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses:

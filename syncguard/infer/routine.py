@@ -173,7 +173,7 @@ class Frame:
         sure = min(sure, self.limit)
         if self.quiet or not sure:
             return
-        sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)  # type: ignore[attr-defined]
+        sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)
         self.emitted.append(sighting)
         key = (at, hazard)
         known = self.routine.sightings.get(key)

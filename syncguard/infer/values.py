@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
     from syncguard.read.core import Node
 
-# "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed" depends on the path.
+# "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed" varies by path.
 DEVICES = ("device", "assumed", "host", "mixed")
 
 
