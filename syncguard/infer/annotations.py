@@ -174,4 +174,3 @@ def _union(values: list[Value]) -> Value:
     for value in marked[1:]:
         result = join(result, value)
     return result
-

@@ -29,7 +29,9 @@ def apply(
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
     if any(tensor.on_device for tensor in tensors):
-        why.left = result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
+        why.left = (
+            result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
+        )
     if op.name in frame.world.queries:
         _landed(frame)
     if op.waits:

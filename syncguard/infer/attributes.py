@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
 from syncguard.infer.routine import Frame
@@ -21,12 +23,15 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    Why,
+    join,
     join_all,
     options,
 )  # fmt: skip
 from syncguard.read import core
 from syncguard.read.core import At
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
 
 
 def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
@@ -59,24 +64,25 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of.items[of.names.index(name)]
         case Seq() | Table():
             return Bound(of, name)
-        case Host() if of.kind.startswith("device"):
-            return Host(f"device{of.kind[6:]}") if name == "type" else UNKNOWN
-        case Host(kind="array") if name in ("T", "real", "imag", "flat"):
-            return of
-        case Host(kind="array") if name == "shape":
-            return Host("shape")
-        case Host(kind="array" | "object"):
-            return Bound(of, name)
-        case Const() | Host():
-            kind = of.kind if type(of) is Host else type(of.value).__name__
-            return (
-                Bound(of, name)
-                if kind in ("str", "size", "shape", "bytes") or (name in ("real", "imag", "is_integer", "bit_length"))
-                else None
-            )
-        case Unknown(weak=weak):
-            return of_unknown(of, weak, name, node, frame)
+        case Const():
+            return of_host(of, type(of.value).__name__, name)
+        case Host():
+            return of_host(of, of.kind, name)
+        case Unknown():
+            return of_unknown(of, name, node, frame)
     return UNKNOWN
+
+
+def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
+    """An attribute of what is no tensor; None where it has no such attribute."""
+    if kind.startswith("device"):
+        return Host(f"device{kind[6:]}") if name == "type" else UNKNOWN
+    if kind == "array" and name in ("T", "real", "imag", "flat"):
+        return of
+    if kind == "array" and name == "shape":
+        return Host("shape")
+    has = kind in ("array", "object", "str", "size", "shape", "bytes")
+    return Bound(of, name) if has or name in ("real", "imag", "is_integer", "bit_length") else None
 
 
 def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
@@ -103,11 +109,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
     if info is None:
         return UNKNOWN
     above = of.name == "super"
-    found: list[Value] = []
-    if not above:
-        held = info.attribute(name, frame.routine)
-        if held is not None:
-            found.append(held)
+    held = None if above else info.attribute(name, frame.routine)
     member = info.find(name, above)
     if member is not None:
         value = member[0]
@@ -115,25 +117,16 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
             kinds = decorators(value)
             if "property" in kinds:
                 return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
-            value = (
-                value
-                if "staticmethod" in kinds
-                else Call(value.routine, ClassOf(info) if "classmethod" in kinds else of)
-            )
-        if not (found and type(value) is Const and value.value is None and found[0] is not NONE):
-            found.append(value)
-    if found:
-        result = join_all(found)
-        if result is not UNKNOWN:
-            return result
+            value = bound(value, kinds, of, info)
+        # A class that says `x = None` only declares what its methods assign.
+        if held is None or held is NONE or not (type(value) is Const and value.value is None):
+            held = value if held is None else join(held, value)
+    if held is not None and held is not UNKNOWN:
+        return held
     if name == "__class__":
         return ClassOf(info)
-    for base in info.external():
+    for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
         op = frame.world.op(f"{base}.{name}")
-        if op is not None:
-            return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)
-    if info.is_module:
-        op = frame.world.op(f"torch.nn.Module.{name}")
         if op is not None:
             return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)
     places = frame.world.places
@@ -145,18 +138,25 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
     return known if known is not None else Bound(of, name)
 
 
-def of_unknown(of: Value, weak: Why | None, name: str, node: core.Attr, frame: Frame) -> Value:
+def bound(method: Call, kinds: tuple[str, ...], of: Instance, info: ClassInfo) -> Call:
+    """A method asked of an instance, with the receiver that its decorators give it."""
+    if "staticmethod" in kinds:
+        return method
+    return Call(method.routine, ClassOf(info) if "classmethod" in kinds else of)
+
+
+def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
     places = frame.world.places
     if places.is_("names", "devices", name):
         return Host("device:assumed")
-    if weak is not None:
+    if of.weak is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
         if op is not None and not frame.world.is_property(op):
             return Bound(of, name)
         if op is not None and op.returns.startswith(("size", "int", "bool", "dtype")):
-            return apply(frame, op, node.at, [Tensor(sure=False, why=weak)], {}, ())
-        return Unknown(weak)
-    if of.batch is not None:  # type: ignore[attr-defined]
+            return apply(frame, op, node.at, [Tensor(sure=False, why=of.weak)], {}, ())
+        return Unknown(of.weak)
+    if of.batch is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
         return Bound(of, name) if op is not None and not frame.world.is_property(op) else of
     known = frame.world.evidence(node.path, name, frame, node.at)

@@ -100,28 +100,32 @@ def describe(value: Value, depth: int = 0) -> str:
             return "None" if value.value is None else f"host {type(value.value).__name__} {value.value!r}"[:60]
         case Host():
             return f"host {value.kind.partition(':')[0]}"
-        case Seq():
-            if value.items is not None:
-                shown = [describe(item, depth + 1) for item in value.items[:4]]
-                return f"{value.kind}({', '.join(shown)}{', …' if len(value.items) > 4 else ''})"
+        case Seq() if value.items is None:
             return f"{value.kind} of {describe(value.element, depth + 1)}"
-        case Table() if value.items:
-            shown = [f"{key}: {describe(held, depth + 1)}" for key, held in list(value.items.items())[:4]]
-            return f"dict({', '.join(shown)})"
+        case Seq():
+            shown = [describe(item, depth + 1) for item in (value.items or ())]
+            return f"{value.kind}({', '.join(shown[:4])}{', …' if len(shown) > 4 else ''})"
         case Table():
-            return f"dict of {describe(value.element, depth + 1)}"
+            shown = [f"{key}: {describe(held, depth + 1)}" for key, held in list(value.items.items())[:4]]
+            return f"dict({', '.join(shown)})" if shown else f"dict of {describe(value.element, depth + 1)}"
         case Named():
             return value.name
-        case Call():
-            return f"function {value.routine.qualname}"
         case Bound():
             return f"method {value.name} of {describe(value.of, depth + 1)}"
-        case ClassOf():
-            return f"class {value.info.name}"
-        case Instance():
-            return f"instance of {value.info.name if value.info is not None else value.name}"
+        case Call() | ClassOf() | Instance():
+            return _project(value)
         case Union():
             return " | ".join(describe(option, depth + 1) for option in value.options)
         case Unknown():
             return "unknown, computed from tensors" if value.weak else "unknown"
     return "unknown"
+
+
+def _project(value: Call | ClassOf | Instance) -> str:
+    match value:
+        case Call():
+            return f"function {value.routine.qualname}"
+        case ClassOf():
+            return f"class {value.info.name}"
+        case Instance():
+            return f"instance of {value.name if value.info is None else value.info.name}"

@@ -84,7 +84,14 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
-        if name.startswith("torch.") and args and type(args[0]) is Unknown and args[0].weak and op.args[:1] and op.args[0] in frame.world.operand_names:
+        if (
+            name.startswith("torch.")
+            and args
+            and type(args[0]) is Unknown
+            and args[0].weak
+            and op.args[:1]
+            and op.args[0] in frame.world.operand_names
+        ):
             args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.startswith("builtins."):
@@ -240,4 +247,3 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
         found = apply(frame, op, at, [of], {}, ())
         return found.element if type(found) is Seq else found
     return UNKNOWN
-

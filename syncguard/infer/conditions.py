@@ -143,7 +143,10 @@ def data_sureness(value: Value) -> int:
         case Seq() if value.items is not None:
             return min((data_sureness(item) or (LIKELY if _plain(item) else NO) for item in value.items), default=NO)
         case Seq():
-            return min((data_sureness(option) or (LIKELY if _plain(option) else NO) for option in options(value.element)), default=NO)
+            return min(
+                (data_sureness(option) or (LIKELY if _plain(option) else NO) for option in options(value.element)),
+                default=NO,
+            )
     return NO
 
 

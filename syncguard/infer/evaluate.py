@@ -7,9 +7,11 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import CERTAIN, MASKS, POSSIBLE, tensor_sureness
+from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.operate import binary, contains, kind, unary
 from syncguard.infer.routine import Frame, Step
+from syncguard.infer.subscript import item
 from syncguard.infer.values import (
     FALSE,
     NONE,
@@ -29,10 +31,8 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    Why,
     join,
     join_all,
-    kind_of,
     options,
     tensor_in,
     without,
@@ -40,15 +40,7 @@ from syncguard.infer.values import (
 from syncguard.read import core
 from syncguard.read.core import At, Node
 
-OPERATORS = {
-    "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
-    "**": "__pow__", "@": "__matmul__", "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__",
-    "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
-    "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
-}  # fmt: skip
-TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 LONGEST = 40  # items of a display that are told apart
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def value_of(node: Node, frame: Frame) -> Value:
@@ -97,93 +89,6 @@ def index(node: core.Index, frame: Frame) -> Value:
     if type(of) is not Union:
         return item(of, key, node, frame)
     return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
-
-
-def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
-    match of:
-        case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
-            return Unknown(of.why)
-        case Tensor():
-            result = apply(
-                frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key)
-            )
-            return indexed(of, key, result)
-        case Seq():
-            read_index(key, node, frame)
-            if type(key) is Seq and key.kind == "slice":
-                return Seq(of.kind, None, of.element)
-            if (
-                type(key) is Const
-                and isinstance(key.value, int)
-                and of.items is not None
-                and -len(of.items) <= key.value < len(of.items)
-            ):
-                return of.items[key.value]
-            return of.element
-        case Table():
-            if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
-                return of.items.get(key.value, of.element)
-            return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN
-        case Const() | Host():
-            if type(of) is Host and of.kind in ("size", "shape"):
-                read_index(key, node, frame)
-                return Host("shape" if type(key) is Seq else "int")
-            return (
-                Host("str")
-                if kind_of(of) == "str"
-                else of
-                if type(of) is Host and of.kind in ("array", "str", "object")
-                else UNKNOWN
-            )
-        case ClassOf() | Named():
-            return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
-        case Instance():
-            return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
-        case Unknown():
-            masked = (
-                tensor_in(key)
-                if type(key) is not Seq
-                else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
-            )
-            if masked is not None and masked.on_device:
-                if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
-                    read_index(key, node, frame)  # a list or a tensor: either reads it
-                    return of
-                # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
-                base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
-                return apply(
-                    frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key)
-                )
-            return of
-    return UNKNOWN
-
-
-def read_index(key: Value, node: core.Index, frame: Frame) -> None:
-    """A list, tuple or shape reads a tensor that indexes it; a mask or several indices would be an error."""
-    tensor = tensor_in(key)
-    if tensor is not None and tensor_sureness(key) and tensor.dtype not in MASKS:
-        apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [key], {}, (node.key,))
-
-
-def indexed(of: Tensor, key: Value, result: Value) -> Value:
-    """The rank after a subscript, where both ranks are known."""
-    if type(result) is not Tensor:
-        return result
-    parts = key.items if type(key) is Seq and key.kind == "tuple" and key.items is not None else (key,)
-    rank = of.rank
-    for part in parts:
-        if type(part) is Const and part.value is None:
-            rank += rank >= 0
-        elif (type(part) is Const and isinstance(part.value, int)) or (
-            type(part) is Host and part.kind in ("int", "number", "size")
-        ):
-            rank -= rank >= 0
-        elif (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...):
-            continue
-        else:
-            rank = -2
-    scalar = rank if rank >= 0 else -1
-    return result.but(rank=scalar, dtype=of.dtype)
 
 
 def call(node: core.Call, frame: Frame) -> Value:
@@ -267,121 +172,6 @@ def truth(node: core.Do, frame: Frame) -> Value:
     if type(value) is Const:
         return TRUE if value.value else FALSE
     return Host("bool")
-
-
-def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Value:
-    row = frame.world.row("torch.Tensor.__contains__")
-    for option in options(container):
-        if type(option) is Tensor and option.on_device and kind(needle) != "str":
-            apply(frame, row, node.at, [option, needle], {}, (node.args[1], node.args[0]))
-        elif (
-            type(option) is Seq
-            and option.kind != "set"
-            and (tensor_sureness(needle) > 1 or tensor_sureness(option.element) > 1)
-            and option.items != ()
-        ):
-            subject, of = (needle, node.args[0]) if tensor_sureness(needle) > 1 else (option.element, node.args[1])
-            apply(frame, row, node.at, [subject], {}, (of,))
-    return Host("bool")
-
-
-def unary(what: str, value: Value, node: core.Do, frame: Frame) -> Value:
-    match value:
-        case Tensor():
-            return apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), node.at, [value], {}, node.args)
-        case Const() if what == "neg" and isinstance(value.value, (int, float)):
-            return Const(-value.value)
-        case Const() | Host():
-            return Host(kind_of(value)) if type(value) is Const else value
-    return value if type(value) is Unknown else UNKNOWN
-
-
-def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    """`left op right`: a tensor on either side makes it torch's."""
-    if type(left) is not Union and type(right) is not Union:
-        return operate(what, left, right, at, nodes, frame)
-    found = [operate(what, a, b, at, nodes, frame) for a in options(left) for b in options(right)]
-    known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
-    return join_all(known)
-
-
-def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    if type(a) is Tensor or type(b) is Tensor:
-        other = b if type(a) is Tensor else a
-        if (
-            other is NONE
-            or (type(other) is Const and isinstance(other.value, str))
-            or type(other) in (Named, ClassOf, Table)
-        ):
-            return Host("bool") if what in ("==", "!=") else UNKNOWN
-        if type(other) is Instance:
-            return Unknown(a.why if type(a) is Tensor else b.why)  # type: ignore[attr-defined]
-        if type(other) is Seq and what not in COMPARISONS and type(a) is not Tensor:
-            return UNKNOWN
-        result = apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), at, [a, b], {}, nodes)
-        if type(result) is Tensor and type(a) is Tensor and type(b) is Tensor:
-            return result.but(rank=max(a.rank, b.rank) if a.rank >= 0 and b.rank >= 0 else -1)
-        first = a if type(a) is Tensor else b
-        if type(result) is Tensor and type(other) in (Const, Host):
-            return result.but(rank=first.rank)  # type: ignore[attr-defined]
-        return result
-    match a, b:
-        case Const(), Const() if (
-            what in ("+", "-", "*x", "<", ">", "==", "<=", ">=", "!=")
-            and isinstance(a.value, (int, float))
-            and isinstance(b.value, (int, float))
-        ):
-            return fold(what, a.value, b.value)
-        case (Unknown(), _) | (_, Unknown()):
-            weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
-            batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
-            return Unknown(weak, batch) if weak or batch else UNKNOWN
-        case Seq(), Seq() if what == "+":
-            return (
-                Seq(a.kind, None, join(a.element, b.element))
-                if a.items is None or b.items is None
-                else Seq(a.kind, (*a.items, *b.items))
-            )
-        case (Seq(), _) if what == "*x":
-            return Seq(a.kind, None, a.element)
-        case (_, Seq()) if what == "*x":
-            return Seq(b.kind, None, b.element)
-        case (Const(), _) if what == "%" and isinstance(a.value, str):
-            if tensor_sureness(b):
-                apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
-            return Host("str")
-    if what in COMPARISONS and type(a) is Instance:
-        return UNKNOWN
-    if what in COMPARISONS:
-        return Host("array") if "array" in (kind(a), kind(b)) else Host("bool")
-    kinds = {kind(a), kind(b)}
-    if "array" in kinds:
-        return Host("array")
-    if kinds <= {"int", "float", "bool", "number", "size"}:
-        return Host(
-            "float" if what == "/" or "float" in kinds else "int" if kinds <= {"int", "bool", "size"} else "number",
-            _read(a) or _read(b),
-        )
-    return Host("str") if kinds == {"str"} else UNKNOWN
-
-
-def fold(what: str, a: Any, b: Any) -> Value:
-    match what:
-        case "+":
-            return Const(a + b)
-        case "-":
-            return Const(a - b)
-        case "*x" if abs(a) < 1e9 and abs(b) < 1e9:
-            return Const(a * b)
-    return Host("bool") if what in COMPARISONS else Host("number")
-
-
-def kind(value: Value) -> str:
-    return value.kind if type(value) is Host else kind_of(value)
-
-
-def _read(value: Value) -> Why | None:
-    return value.read if type(value) is Host else None
 
 
 def either(node: core.Either, frame: Frame) -> Value:
@@ -502,7 +292,7 @@ def let(node: core.Let, frame: Frame) -> Value:
 
 
 def assign(target: Node, value: Value, frame: Frame) -> None:
-    from syncguard.infer.execute import store
+    from syncguard.infer.bind import store
 
     store(target, value, frame)
 

@@ -99,4 +99,3 @@ def _names_in(node: Node) -> list[str]:
             [node.fn.name] if type(node.fn) is core.Attr else []
         )
     return [name] if (name := _last(node)) else []
-

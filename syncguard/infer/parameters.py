@@ -33,7 +33,7 @@ CONTAINER = frozenset(
 
 def bind(frame: Frame, node: core.Function) -> None:
     """Put the parameters into a fresh frame."""
-    from syncguard.infer.execute import hinted
+    from syncguard.infer.bind import hinted
 
     routine = frame.routine
     for position, param in enumerate(node.params):
@@ -175,4 +175,3 @@ def instantiated(returned: Value, args: list[Value], at: At) -> Value:
     if returned.device == "mixed" and devices and "host" not in devices:
         return returned.but(device="assumed")
     return returned
-

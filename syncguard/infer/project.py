@@ -229,4 +229,3 @@ class World(Names):
 def order(routine: Routine) -> tuple[bool, int]:
     """Constructors first, for what they assign; then from the end of the file: callers stand below what they call."""
     return routine.name != "__init__", -routine.node.at[0] if type(routine.node) is core.Function else 0
-

@@ -295,4 +295,3 @@ def host_method(
     if kind in ("size", "shape"):
         return Host("int") if name == "numel" else Host(kind)
     return Host("object") if kind == "object" else Host(kind)
-

@@ -288,4 +288,3 @@ def module_name(path: str) -> tuple[str, bool]:
 
 def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
-

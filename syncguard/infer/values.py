@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from syncguard.terms import Value as Value
@@ -232,70 +233,67 @@ def join_devices(a: str, b: str) -> str:
 
 def meet(a: Value, b: Value) -> Value | None:
     """One value of the same kind that covers both, or None where only a Union does."""
-    kind, other = type(a), type(b)
-    if kind is other:
-        match a, b:
-            case Tensor(), Tensor():
-                both = Tensor(
-                    a.dtype if a.dtype == b.dtype else "", join_devices(a.device, b.device), a.rank if a.rank == b.rank else -1,
-                    sure=a.sure and b.sure, why=a.why or b.why, pinned=a.pinned and b.pinned, pending=a.pending or b.pending,
-                )  # fmt: skip
-                both.either = a.either and b.either
-                return both
-            case Const(), Const():
-                if type(a.value) is type(b.value) and a.value == b.value:
-                    return a
-                ka, kb = kind_of(a), kind_of(b)
-                return None if "none" in (ka, kb) else numbers(ka, kb, None)
-            case Host(), Host():
-                return numbers(a.kind, b.kind, a.read or b.read)
-            case Unknown(), Unknown():
-                return a if a.weak or (a.batch and not b.weak) else b
-            case Seq(), Seq() if a.kind == b.kind:
-                if a.items is not None and b.items is not None and len(a.items) == len(b.items):
-                    return Seq(
-                        a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names
-                    )
-                if not a.items and a.items is not None:
-                    return Seq(a.kind, None, b.element)
-                if not b.items and b.items is not None:
-                    return Seq(a.kind, None, a.element)
-                return Seq(a.kind, None, join(a.element, b.element))
-            case Table(), Table():
-                element = (
-                    b.element
-                    if not a.items and a.element is UNKNOWN
-                    else a.element
-                    if not b.items and b.element is UNKNOWN
-                    else join(a.element, b.element)
-                )
-                return Table(
-                    {
-                        k: join(a.items[k], b.items[k])
-                        if k in a.items and k in b.items
-                        else a.items.get(k) or b.items[k]
-                        for k in {**a.items, **b.items}
-                    },
-                    element,
-                    a.keys,
-                )
-            case Alias(), Alias():
-                return a if a.node is b.node else None
-            case Named(), Named():
-                return a if a.name == b.name else None
-            case Call(), Call():
-                return a if a.routine is b.routine else None
-            case ClassOf(), ClassOf():
-                return a if a.info is b.info else None
-            case Instance(), Instance():
-                return a if a.info is b.info and a.name == b.name else None
-            case Bound(), Bound():
-                return a if a.name == b.name and same(a.of, b.of) else None
-    if kind is Const and other is Host and a.value is not None:  # type: ignore[attr-defined]
-        return numbers(kind_of(a), b.kind, b.read)  # type: ignore[attr-defined]
-    if kind is Host and other is Const and b.value is not None:  # type: ignore[attr-defined]
-        return numbers(a.kind, kind_of(b), a.read)  # type: ignore[attr-defined]
+    if type(a) is type(b):
+        rule = MEET.get(type(a))
+        return None if rule is None else rule(a, b)
+    if type(a) is Const and type(b) is Host and a.value is not None:
+        return numbers(kind_of(a), b.kind, b.read)
+    if type(a) is Host and type(b) is Const and b.value is not None:
+        return numbers(a.kind, kind_of(b), a.read)
     return None
+
+
+def _tensors(a: Tensor, b: Tensor) -> Tensor:
+    dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
+    both = Tensor(dtype, join_devices(a.device, b.device), rank, sure=a.sure and b.sure, why=a.why or b.why)
+    both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
+    return both
+
+
+def _literals(a: Const, b: Const) -> Value | None:
+    if type(a.value) is type(b.value) and a.value == b.value:
+        return a
+    kinds = kind_of(a), kind_of(b)
+    return None if "none" in kinds else numbers(*kinds, None)
+
+
+def _sequences(a: Seq, b: Seq) -> Seq | None:
+    if a.kind != b.kind:
+        return None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        return Seq(a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names)
+    if a.items == ():
+        return Seq(a.kind, None, b.element)
+    if b.items == ():
+        return Seq(a.kind, None, a.element)
+    return Seq(a.kind, None, join(a.element, b.element))
+
+
+def _tables(a: Table, b: Table) -> Table:
+    items = {**a.items, **b.items}
+    for key in a.items.keys() & b.items.keys():
+        items[key] = join(a.items[key], b.items[key])
+    if not a.items and a.element is UNKNOWN:
+        return Table(items, b.element, a.keys)
+    if not b.items and b.element is UNKNOWN:
+        return Table(items, a.element, a.keys)
+    return Table(items, join(a.element, b.element), a.keys)
+
+
+MEET: dict[type, Callable[[Any, Any], Value | None]] = {
+    Tensor: _tensors,
+    Const: _literals,
+    Seq: _sequences,
+    Table: _tables,
+    Host: lambda a, b: numbers(a.kind, b.kind, a.read or b.read),
+    Unknown: lambda a, b: a if a.weak or (a.batch and not b.weak) else b,
+    Alias: lambda a, b: a if a.node is b.node else None,
+    Named: lambda a, b: a if a.name == b.name else None,
+    Call: lambda a, b: a if a.routine is b.routine else None,
+    ClassOf: lambda a, b: a if a.info is b.info else None,
+    Instance: lambda a, b: a if a.info is b.info and a.name == b.name else None,
+    Bound: lambda a, b: a if a.name == b.name and same(a.of, b.of) else None,
+}
 
 
 def numbers(a: str, b: str, read: Why | None) -> Host | None:
@@ -323,7 +321,8 @@ def join(a: Value, b: Value) -> Value:
     if len(merged_options) == 1:
         return merged_options[0]
     if len(merged_options) > 6:  # a wide union says little: keep what can wait, and that there is more
-        merged_options = [o for o in merged_options if type(o) in (Tensor, Const)][:3] + [UNKNOWN]
+        merged_options = [o for o in merged_options if type(o) in (Tensor, Const)][:3]
+        merged_options.append(UNKNOWN)
     return Union(tuple(merged_options))
 
 
@@ -363,49 +362,44 @@ def join_all(values: Any) -> Value:
 
 def same(a: Value, b: Value) -> bool:
     """Equal in everything but the reasons and how sure we are of them."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
+    return a is b or (type(a) is type(b) and SAME[type(a)](a, b))
+
+
+def _same_tensors(a: Tensor, b: Tensor) -> bool:
+    known = a.dtype == b.dtype and a.device == b.device and a.rank == b.rank
+    return known and a.pinned == b.pinned and (a.pending is None) == (b.pending is None)
+
+
+def _same_sequences(a: Seq, b: Seq) -> bool:
+    if a.kind != b.kind or (a.items is None) != (b.items is None):
         return False
-    match a, b:
-        case Tensor(), Tensor():
-            return (
-                a.dtype == b.dtype
-                and a.device == b.device
-                and a.rank == b.rank
-                and a.pinned == b.pinned
-                and (a.pending is None) == (b.pending is None)
-            )
-        case Const(), Const():
-            return type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value)
-        case Host(), Host():
-            return a.kind == b.kind
-        case Unknown(), Unknown():
-            return bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch)
-        case Seq(), Seq():
-            if a.kind != b.kind or (a.items is None) != (b.items is None):
-                return False
-            if a.items is None or b.items is None:
-                return same(a.element, b.element)
-            return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
-        case Table(), Table():
-            return (
-                a.items.keys() == b.items.keys()
-                and all(same(v, b.items[k]) for k, v in a.items.items())
-                and same(a.element, b.element)
-            )
-        case Alias(), Alias():
-            return a.node is b.node
-        case Named(), Named():
-            return a.name == b.name
-        case Call(), Call():
-            return a.routine is b.routine
-        case ClassOf(), ClassOf():
-            return a.info is b.info
-        case Instance(), Instance():
-            return a.info is b.info and a.name == b.name
-        case Bound(), Bound():
-            return a.name == b.name and same(a.of, b.of)
-        case Union(), Union():
-            return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
-    return False
+    if a.items is None or b.items is None:
+        return same(a.element, b.element)
+    return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+
+
+def _same_tables(a: Table, b: Table) -> bool:
+    alike = a.items.keys() == b.items.keys() and all(same(value, b.items[key]) for key, value in a.items.items())
+    return alike and same(a.element, b.element)
+
+
+def _same_unions(a: Union, b: Union) -> bool:
+    return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
+
+
+SAME: dict[type, Callable[[Any, Any], bool]] = {
+    Tensor: _same_tensors,
+    Seq: _same_sequences,
+    Table: _same_tables,
+    Union: _same_unions,
+    # A NaN is not equal to itself, and would keep a loop from settling.
+    Const: lambda a, b: type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value),
+    Host: lambda a, b: a.kind == b.kind,
+    Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch),
+    Alias: lambda a, b: a.node is b.node,
+    Named: lambda a, b: a.name == b.name,
+    Call: lambda a, b: a.routine is b.routine,
+    ClassOf: lambda a, b: a.info is b.info,
+    Instance: lambda a, b: a.info is b.info and a.name == b.name,
+    Bound: lambda a, b: a.name == b.name and same(a.of, b.of),
+}

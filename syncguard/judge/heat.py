@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -37,25 +37,10 @@ def warmths(
         if reason:
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
             queue.append(routine)
-    for routine in routines:
-        for callee, calls in routine.calls.items():
-            for at, context in calls:
-                step = next((loop.reason for loop in context.loops if loop.reason), "")
-                if (
-                    step
-                    and not context.gate
-                    and not context.failing
-                    and callee not in found
-                    and not _named_cold(callee, places, cold)
-                ):
-                    found[callee] = Warmth(
-                        "hot",
-                        (
-                            Fact(step, context.loops[0].at[0], routine.home.path),
-                            Fact(f"calls `{callee.qualname}`", at[0], routine.home.path),
-                        ),
-                    )
-                    queue.append(callee)
+    for callee, path in stepped(routines, cold):
+        if callee not in found:
+            found[callee] = Warmth("hot", path)
+            queue.append(callee)
     while queue:
         routine = queue.popleft()
         warmth = found[routine]
@@ -66,8 +51,6 @@ def warmths(
                 heat: Heat = "amortized" if context.gate or warmth.heat == "amortized" else "hot"
                 known = found.get(callee)
                 if known is None or (known.heat == "amortized" and heat == "hot"):
-                    if _constructor(callee):
-                        heat = "amortized" if heat == "amortized" else heat
                     found[callee] = Warmth(
                         heat, (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
                     )
@@ -76,6 +59,17 @@ def warmths(
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
     return found
+
+
+def stepped(routines: list[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
+    """What the loops that are steps call, each with the path that shows it."""
+    for routine in routines:
+        for callee, calls in routine.calls.items():
+            for at, context in calls:
+                step = next((loop.reason for loop in context.loops if loop.reason), "")
+                if step and not context.gate and not context.failing and not matches(cold, callee.name):
+                    first = Fact(step, context.loops[0].at[0], routine.home.path)
+                    yield callee, (first, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
 
 
 def root(
@@ -117,14 +111,6 @@ def heat_of(context: Context, warmth: Warmth, routine: Routine, cold: bool) -> t
     if context.gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {context.gate}", 0))
     return base, path
-
-
-def _constructor(routine: Routine) -> bool:
-    return routine.name in ("__init__", "__post_init__")
-
-
-def _named_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
-    return matches(cold, routine.name)
 
 
 def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:

@@ -1,0 +1,119 @@
+"""A value and a subscript in, the item out."""
+
+from __future__ import annotations
+
+from syncguard.infer import calls
+from syncguard.infer.apply import apply
+from syncguard.infer.conditions import MASKS, tensor_sureness
+from syncguard.infer.operate import kind
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import (
+    UNKNOWN,
+    Alias,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    join_all,
+    kind_of,
+    tensor_in,
+)  # fmt: skip
+from syncguard.read import core
+
+TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
+
+
+def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
+    match of:
+        case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
+            return Unknown(of.why)
+        case Tensor():
+            result = apply(
+                frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key)
+            )
+            return indexed(of, key, result)
+        case Seq():
+            read_index(key, node, frame)
+            if type(key) is Seq and key.kind == "slice":
+                return Seq(of.kind, None, of.element)
+            if (
+                type(key) is Const
+                and isinstance(key.value, int)
+                and of.items is not None
+                and -len(of.items) <= key.value < len(of.items)
+            ):
+                return of.items[key.value]
+            return of.element
+        case Table():
+            if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
+                return of.items.get(key.value, of.element)
+            return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN
+        case Const() | Host():
+            if type(of) is Host and of.kind in ("size", "shape"):
+                read_index(key, node, frame)
+                return Host("shape" if type(key) is Seq else "int")
+            return (
+                Host("str")
+                if kind_of(of) == "str"
+                else of
+                if type(of) is Host and of.kind in ("array", "str", "object")
+                else UNKNOWN
+            )
+        case ClassOf() | Named():
+            return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
+        case Instance():
+            return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
+        case Unknown():
+            return item_of_unknown(of, key, node, frame)
+    return UNKNOWN
+
+
+def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
+    """What a subscript tells of something unknown."""
+    masked = (
+        tensor_in(key)
+        if type(key) is not Seq
+        else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
+    )
+    if masked is not None and masked.on_device:
+        if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
+            read_index(key, node, frame)  # a list or a tensor: either reads it
+            return of
+        # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
+        base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
+        return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
+    return of
+
+
+def read_index(key: Value, node: core.Index, frame: Frame) -> None:
+    """A list, tuple or shape reads a tensor that indexes it; a mask or several indices would be an error."""
+    tensor = tensor_in(key)
+    if tensor is not None and tensor_sureness(key) and tensor.dtype not in MASKS:
+        apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [key], {}, (node.key,))
+
+
+def indexed(of: Tensor, key: Value, result: Value) -> Value:
+    """The rank after a subscript, where both ranks are known."""
+    if type(result) is not Tensor:
+        return result
+    parts = key.items if type(key) is Seq and key.kind == "tuple" and key.items is not None else (key,)
+    rank = of.rank
+    for part in parts:
+        if type(part) is Const and part.value is None:
+            rank += rank >= 0
+        elif (type(part) is Const and isinstance(part.value, int)) or (
+            type(part) is Host and part.kind in ("int", "number", "size")
+        ):
+            rank -= rank >= 0
+        elif (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...):
+            continue
+        else:
+            rank = -2
+    scalar = rank if rank >= 0 else -1
+    return result.but(rank=scalar, dtype=of.dtype)

@@ -1,0 +1,253 @@
+"""An expression of `ast` and what surrounds it in, core out: Python's protocols and operators become calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from syncguard.read.core import (
+    Attr,
+    Call,
+    Choose,
+    Comp,
+    Const,
+    Do,
+    Either,
+    Function,
+    Index,
+    Leave,
+    Let,
+    Map,
+    Name,
+    Node,
+    Param,
+    Seq,
+    Slice,
+)  # fmt: skip
+
+
+class Scope:
+    """What is being lowered: the qualified name, the uses of each local name, the names called in each open loop."""
+
+    __slots__ = ("calls", "generator", "qualname", "uses")
+
+    def __init__(self, qualname: str, outer: Scope | None) -> None:
+        self.qualname = qualname
+        self.uses: dict[str, set[str]] = {}
+        self.calls: list[set[str]] = []
+        self.generator = False
+
+    def use(self, name: str, how: str) -> None:
+        known = self.uses.get(name)
+        if known is None:
+            self.uses[name] = {how}
+        else:
+            known.add(how)
+
+
+def frozen(scope: Scope) -> dict[str, frozenset[str]]:
+    return {name: frozenset(uses) for name, uses in scope.uses.items()}
+
+
+at: Callable[[Any], tuple[int, int, int, int]] = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def expression(node: ast.expr, scope: Scope) -> Node:
+    return EXPRESSIONS[type(node)](node, scope)
+
+
+def maybe(node: ast.expr | None, scope: Scope) -> Node | None:
+    return None if node is None else EXPRESSIONS[type(node)](node, scope)
+
+
+def several(nodes: list[ast.expr], scope: Scope) -> tuple[Node, ...]:
+    return tuple([EXPRESSIONS[type(node)](node, scope) for node in nodes])
+
+
+def truth(node: ast.expr, scope: Scope) -> Node:
+    """A test: what Python asks `bool()` of. `and`, `or` and `not` ask it of their operands themselves."""
+    if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
+        return Do("not", (truth(node.operand, scope),), at(node))
+    if type(node) is ast.BoolOp:
+        return Either(
+            "and" if type(node.op) is ast.And else "or", tuple([truth(v, scope) for v in node.values]), at(node)
+        )
+    return Do("truth", (EXPRESSIONS[type(node)](node, scope),), at(node))
+
+
+def constant(node: ast.Constant, scope: Scope) -> Node:
+    return Const(node.value, at(node))
+
+
+def name(node: ast.Name, scope: Scope) -> Node:
+    return Name(node.id, at(node))
+
+
+def attribute(node: ast.Attribute, scope: Scope) -> Node:
+    of = EXPRESSIONS[type(node.value)](node.value, scope)
+    if type(of) is Name:
+        scope.use(of.id, node.attr)
+        path = f"{of.id}.{node.attr}"
+    elif type(of) is Attr and of.path:
+        scope.use(of.path, node.attr)
+        path = f"{of.path}.{node.attr}"
+    else:
+        path = ""
+    return Attr(of, node.attr, path, at(node))
+
+
+def subscript(node: ast.Subscript, scope: Scope) -> Node:
+    of = EXPRESSIONS[type(node.value)](node.value, scope)
+    if type(node.slice) is ast.Constant and type(node.slice.value) is str and type(of) is Name:
+        scope.use(of.id, "[key]")
+    return Index(of, EXPRESSIONS[type(node.slice)](node.slice, scope), at(node))
+
+
+def slice_(node: ast.Slice, scope: Scope) -> Node:
+    return Slice(several([part for part in (node.lower, node.upper, node.step) if part is not None], scope), at(node))
+
+
+def call(node: ast.Call, scope: Scope) -> Node:
+    fn = EXPRESSIONS[type(node.func)](node.func, scope)
+    args = several(node.args, scope)
+    keywords = tuple([(k.arg or "", EXPRESSIONS[type(k.value)](k.value, scope)) for k in node.keywords])
+    called, path = (fn.name, fn.path) if type(fn) is Attr else (fn.id, fn.id) if type(fn) is Name else ("", "")
+    if called:
+        for names in scope.calls:
+            names.add(called)
+    if path:
+        for position, arg in enumerate(args):
+            given = arg.id if type(arg) is Name else arg.path if type(arg) is Attr else ""
+            if given:
+                scope.use(given, f"({position}{path}")
+    return Call(fn, args, keywords, at(node))
+
+
+def binary(node: ast.BinOp, scope: Scope) -> Node:
+    return Do(OPERATORS[type(node.op)], (expression(node.left, scope), expression(node.right, scope)), at(node))
+
+
+def unary(node: ast.UnaryOp, scope: Scope) -> Node:
+    if type(node.op) is ast.Not:
+        return truth(node, scope)
+    return Do(OPERATORS[type(node.op)], (expression(node.operand, scope),), at(node))
+
+
+def compare(node: ast.Compare, scope: Scope) -> Node:
+    """`a < b < c` is `(a < b) and (b < c)`: all but the last comparison are tested for truth."""
+    sides = [expression(side, scope) for side in (node.left, *node.comparators)]
+    pairs = [
+        Do(
+            OPERATORS[type(op)],
+            (sides[i], sides[i + 1]),
+            at(node) if len(node.ops) == 1 else (*sides[i].at[:2], *sides[i + 1].at[2:]),
+        )
+        for i, op in enumerate(node.ops)
+    ]
+    if len(pairs) == 1:
+        return pairs[0]
+    return Either("and", (*[Do("truth", (pair,), pair.at) for pair in pairs[:-1]], pairs[-1]), at(node))
+
+
+def boolean(node: ast.BoolOp, scope: Scope) -> Node:
+    """The value of `a or b` is one of its operands, so the last is not tested."""
+    tested = [Do("truth", (expression(v, scope),), at(v)) for v in node.values[:-1]]
+    return Either("and" if type(node.op) is ast.And else "or", (*tested, expression(node.values[-1], scope)), at(node))
+
+
+def ternary(node: ast.IfExp, scope: Scope) -> Node:
+    return Choose(truth(node.test, scope), expression(node.body, scope), expression(node.orelse, scope), at(node))
+
+
+def display(kind: str) -> Callable[[Any, Scope], Node]:
+    return lambda node, scope: Seq(kind, several(node.elts, scope), at(node))
+
+
+def mapping(node: ast.Dict, scope: Scope) -> Node:
+    return Map(tuple([maybe(key, scope) for key in node.keys]), several(node.values, scope), at(node))
+
+
+def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
+    def lowered(node: Any, scope: Scope) -> Node:
+        clauses = tuple(
+            [
+                (expression(c.target, scope), expression(c.iter, scope), tuple([truth(test, scope) for test in c.ifs]))
+                for c in node.generators
+            ]
+        )
+        body = (node.key, node.value) if kind == "dict" else (node.elt,)
+        return Comp(kind, clauses, several(list(body), scope), at(node))
+
+    return lowered
+
+
+def lambda_(node: ast.Lambda, scope: Scope) -> Node:
+    inner = Scope(f"{scope.qualname}.<lambda>".lstrip("."), scope)
+    params = parameters(node.args, scope)
+    body = (Leave("return", expression(node.body, inner), at(node.body)),)
+    return Function("<lambda>", inner.qualname, params, body, (), None, False, frozen(inner), at(node))
+
+
+def walrus(node: ast.NamedExpr, scope: Scope) -> Node:
+    return Let(expression(node.target, scope), expression(node.value, scope), at(node))
+
+
+def joined(node: ast.JoinedStr, scope: Scope) -> Node:
+    return Do("join", several([v for v in node.values if type(v) is ast.FormattedValue], scope), at(node))
+
+
+def formatted(node: ast.FormattedValue, scope: Scope) -> Node:
+    parts = [expression(node.value, scope)]
+    if node.format_spec is not None:
+        parts.append(expression(node.format_spec, scope))
+    # Python 3.11 gives a replacement field the position of its whole string, so its expression's is taken.
+    return Do("format", tuple(parts), at(node.value))
+
+
+def keyword_call(what: str) -> Callable[[Any, Scope], Node]:
+    def lowered(node: Any, scope: Scope) -> Node:
+        if what in ("yield", "yield from"):
+            scope.generator = True
+        return Do(what, () if node.value is None else (expression(node.value, scope),), at(node))
+
+    return lowered
+
+
+def parameters(args: ast.arguments, scope: Scope) -> tuple[Param, ...]:
+    positional = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [None] * (len(positional) - len(args.defaults)) + list(args.defaults)
+    found = [parameter(arg, "positional", default, scope) for arg, default in zip(positional, defaults, strict=True)]
+    if args.vararg:
+        found.append(parameter(args.vararg, "*", None, scope))
+    found += [
+        parameter(arg, "keyword", default, scope)
+        for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    ]
+    if args.kwarg:
+        found.append(parameter(args.kwarg, "**", None, scope))
+    return tuple(found)
+
+
+def parameter(arg: ast.arg, kind: str, default: ast.expr | None, scope: Scope) -> Param:
+    return Param(arg.arg, kind, maybe(arg.annotation, scope), maybe(default, scope), at(arg))
+
+
+EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = {
+    ast.Constant: constant, ast.Name: name, ast.Attribute: attribute, ast.Subscript: subscript, ast.Slice: slice_,
+    ast.Call: call, ast.BinOp: binary, ast.UnaryOp: unary, ast.Compare: compare, ast.BoolOp: boolean,
+    ast.IfExp: ternary, ast.Tuple: display("tuple"), ast.List: display("list"), ast.Set: display("set"),
+    ast.Dict: mapping, ast.ListComp: comprehension("list"), ast.SetComp: comprehension("set"),
+    ast.GeneratorExp: comprehension("generator"), ast.DictComp: comprehension("dict"),
+    ast.Lambda: lambda_, ast.NamedExpr: walrus, ast.JoinedStr: joined, ast.FormattedValue: formatted,
+    ast.Await: keyword_call("await"), ast.Yield: keyword_call("yield"), ast.YieldFrom: keyword_call("yield from"),
+    ast.Starred: keyword_call("*"),
+}  # fmt: skip
+
+OPERATORS: dict[type, str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*x", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
+    ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&",
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
+    ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in", ast.Invert: "~", ast.UAdd: "pos", ast.USub: "neg",
+}  # fmt: skip

@@ -1,0 +1,157 @@
+"""Statements of `ast` and what surrounds them in, core out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from syncguard.read.core import (
+    Bind,
+    Bring,
+    Check,
+    Class,
+    Do,
+    Either,
+    Function,
+    If,
+    Leave,
+    Loop,
+    Node,
+    Run,
+    Seq,
+    Try,
+    Update,
+    With,
+)  # fmt: skip
+from syncguard.read.expressions import OPERATORS, Scope, at, expression, frozen, maybe, parameters, several, truth
+
+
+def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
+    return tuple([STATEMENTS[type(node)](node, scope) for node in body if type(node) not in SILENT])
+
+
+def assign(node: ast.Assign, scope: Scope) -> Node:
+    return Bind(several(node.targets, scope), expression(node.value, scope), None, at(node))
+
+
+def annotated(node: ast.AnnAssign, scope: Scope) -> Node:
+    return Bind(
+        (expression(node.target, scope),), maybe(node.value, scope), expression(node.annotation, scope), at(node)
+    )
+
+
+def update(node: ast.AugAssign, scope: Scope) -> Node:
+    return Update(expression(node.target, scope), OPERATORS[type(node.op)], expression(node.value, scope), at(node))
+
+
+def run(node: ast.Expr, scope: Scope) -> Node:
+    return Run(expression(node.value, scope), at(node))
+
+
+def if_(node: ast.If, scope: Scope) -> Node:
+    return If(truth(node.test, scope), block(node.body, scope), block(node.orelse, scope), at(node))
+
+
+def while_(node: ast.While, scope: Scope) -> Node:
+    scope.calls.append(set())
+    test, body = truth(node.test, scope), block(node.body, scope)
+    return Loop(test, None, None, body, block(node.orelse, scope), frozenset(scope.calls.pop()), at(node))
+
+
+def for_(node: Any, scope: Scope) -> Node:
+    iterable = expression(node.iter, scope)
+    scope.calls.append(set())
+    target, body = expression(node.target, scope), block(node.body, scope)
+    return Loop(None, target, iterable, body, block(node.orelse, scope), frozenset(scope.calls.pop()), at(node))
+
+
+def try_(node: Any, scope: Scope) -> Node:
+    handlers = tuple([(handler.name or "", block(handler.body, scope)) for handler in node.handlers])
+    return Try(block(node.body, scope), handlers, block(node.orelse, scope), block(node.finalbody, scope), at(node))
+
+
+def with_(node: Any, scope: Scope) -> Node:
+    items = tuple([(expression(i.context_expr, scope), maybe(i.optional_vars, scope)) for i in node.items])
+    return With(items, block(node.body, scope), at(node))
+
+
+def leave(what: str) -> Callable[[Any, Scope], Node]:
+    field = "exc" if what == "raise" else "value"
+    return lambda node, scope: Leave(what, maybe(getattr(node, field, None), scope), at(node))
+
+
+def check(node: ast.Assert, scope: Scope) -> Node:
+    return Check(truth(node.test, scope), maybe(node.msg, scope), at(node))
+
+
+def import_(node: ast.Import, scope: Scope) -> Node:
+    names = [
+        (a.asname, a.name, "") if a.asname else (a.name.split(".")[0], a.name.split(".")[0], "") for a in node.names
+    ]
+    return Bring(tuple(names), 0, at(node))
+
+
+def import_from(node: ast.ImportFrom, scope: Scope) -> Node:
+    names = [(a.asname or a.name, node.module or "", a.name) for a in node.names]
+    return Bring(tuple(names), node.level, at(node))
+
+
+def function(node: Any, scope: Scope) -> Node:
+    inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
+    params = parameters(node.args, scope)
+    decorators = several(node.decorator_list, scope)
+    returns = maybe(node.returns, scope)
+    body = block(node.body, inner)
+    return Function(
+        node.name, inner.qualname, params, body, decorators, returns, inner.generator, frozen(inner), at(node)
+    )
+
+
+def class_(node: ast.ClassDef, scope: Scope) -> Node:
+    inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
+    keywords = tuple([(k.arg or "", expression(k.value, scope)) for k in node.keywords])
+    return Class(
+        node.name,
+        inner.qualname,
+        several(node.bases, scope),
+        keywords,
+        block(node.body, inner),
+        several(node.decorator_list, scope),
+        at(node),
+    )
+
+
+def delete(node: ast.Delete, scope: Scope) -> Node:
+    return Run(Seq("tuple", several(node.targets, scope), at(node)), at(node))
+
+
+def match(node: ast.Match, scope: Scope) -> Node:
+    """A chain of branches; a literal pattern is an equality that is tested for truth."""
+    subject = expression(node.subject, scope)
+    chain: tuple[Node, ...] = ()
+    for case in reversed(node.cases):
+        tests: list[Node] = [
+            Do("truth", (Do("==", (subject, expression(p.value, scope)), at(p)),), at(p))
+            for p in patterns(case.pattern)
+            if type(p) is ast.MatchValue
+        ]
+        if case.guard is not None:
+            tests.append(truth(case.guard, scope))
+        test = Either("or", tuple(tests), at(case.pattern)) if tests else Do("unknown", (), at(case.pattern))
+        chain = (If(test, block(case.body, scope), chain, at(node)),)
+    return chain[0]
+
+
+def patterns(pattern: ast.pattern) -> list[ast.pattern]:
+    return [p for option in pattern.patterns for p in patterns(option)] if type(pattern) is ast.MatchOr else [pattern]
+
+
+SILENT = {ast.Pass, ast.Global, ast.Nonlocal}
+STATEMENTS: dict[type, Callable[[Any, Scope], Node]] = {
+    ast.Assign: assign, ast.AnnAssign: annotated, ast.AugAssign: update, ast.Expr: run, ast.If: if_, ast.While: while_,
+    ast.For: for_, ast.AsyncFor: for_, ast.Try: try_, ast.TryStar: try_, ast.With: with_, ast.AsyncWith: with_,
+    ast.Return: leave("return"), ast.Raise: leave("raise"), ast.Break: leave("break"), ast.Continue: leave("continue"),
+    ast.Assert: check, ast.Import: import_, ast.ImportFrom: import_from, ast.FunctionDef: function,
+    ast.AsyncFunctionDef: function, ast.ClassDef: class_, ast.Delete: delete, ast.Match: match,
+}  # fmt: skip

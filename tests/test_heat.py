@@ -1,0 +1,134 @@
+"""How often a place runs, and the path that shows it: roots, gates, guards, failures, setup."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.terms import Finding
+
+HEAD = "import torch\n\n\n"
+
+
+def found(text: str) -> list[Finding]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return list(pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings)
+
+
+def heats(text: str) -> list[str]:
+    return [finding.heat for finding in found(text)]
+
+
+def test_forward_is_hot_and_so_is_what_it_calls() -> None:
+    findings = found(
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return self.scale(x)
+
+            def scale(self, x):
+                return x * x.max().item()
+        """
+    )
+    assert [finding.heat for finding in findings] == ["hot"]
+    assert [fact.text for fact in findings[0].hot_path] == ["`Net.forward` runs at every step", "calls `Net.scale`"]
+
+
+def test_a_loop_that_runs_backward_is_hot() -> None:
+    assert heats(
+        """
+        def fit(model, batches):
+            for x in batches:
+                loss = torch.relu(model(x)).sum()
+                loss.backward()
+                print(loss)
+        """
+    ) == ["hot"]
+
+
+@pytest.mark.parametrize("gate", ["if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:"])
+def test_a_gate_makes_it_rare(gate: str) -> None:
+    assert heats(
+        f"""
+        def fit(model, batches, rank, should_log):
+            for step, x in enumerate(batches):
+                loss = torch.relu(model(x)).sum()
+                loss.backward()
+                {gate}
+                    print(loss)
+        """
+    ) == ["amortized"]
+
+
+def test_an_early_return_is_a_gate() -> None:
+    assert heats(
+        """
+        def log(step, loss: torch.Tensor):
+            if step % 100 != 0:
+                return
+            print(loss)
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x, step):
+                log(step, x)
+                return x
+        """
+    ) == ["amortized"]
+
+
+def test_a_failure_is_cold() -> None:
+    assert heats(
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                if x.ndim != 2:
+                    raise ValueError(f"not {x.sum().item()}")
+                return x
+        """
+    ) == ["cold"]
+
+
+def test_setup_is_cold_and_the_rest_is_unknown() -> None:
+    assert heats("def save_model(x: torch.Tensor):\n    return x.tolist()\n") == ["cold"]
+    assert heats("def total(x: torch.Tensor):\n    return x.tolist()\n") == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "x.device.type == 'cpu'",
+        "not x.is_cuda",
+        "torch.jit.is_tracing()",
+        "torch.compiler.is_compiling()",
+        "not torch.cuda.is_available()",
+    ],
+)
+def test_code_that_the_device_never_sees_is_quiet(guard: str) -> None:
+    text = """
+        def total(x: torch.Tensor):
+            if {}:
+                return x.tolist()
+            return x
+        """
+    assert heats(text.format(guard)) == []
+    assert heats(text.format("x.ndim == 2")) == ["unknown"]
+
+
+def test_because_names_the_lines() -> None:
+    (finding,) = found(
+        """
+        def count(x: torch.Tensor):
+            mask = x > 0
+            kept = mask.sum()
+            return kept.item()
+        """
+    )
+    assert [(fact.line - 4, fact.text.split("`")[1]) for fact in finding.because] == [
+        (1, "x: torch.Tensor"),
+        (2, "x > 0"),
+        (3, "mask.sum()"),
+    ]
