@@ -131,6 +131,8 @@ def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes
     """Reading a copy that is still under way, or computing with it on the host, gives what was there before."""
     if op.name.rpartition(".")[2] in frame.world.views:
         return  # a view shares the memory; it is not read yet
+    if type(result) is Tensor and result.on_device:
+        return  # the stream keeps the order
     if not any(wait.hazard in READS for wait in op.waits) and not (type(result) is Tensor and result.device == "host"):
         return
     for value, node in zip(args, nodes, strict=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Env, Home, Routine
@@ -36,7 +36,7 @@ class ClassInfo:
         self.node, self.home, self.name, self.qualname, self.bases = node, home, node.name, node.qualname, bases
         self.members: Env = {}
         self.attrs: Env = {}
-        self.readers: dict[str, set[Routine]] = {}
+        self.readers: dict[str, dict[Routine, None]] = {}
         self.registered: set[str] = set()
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
@@ -77,18 +77,18 @@ class ClassInfo:
                 found = value if found is None else pooled(found, value)
         if reader is not None:
             for info in self.mro:
-                info.readers.setdefault(name, set()).add(reader)
+                info.readers.setdefault(name, {})[reader] = None
         return found
 
-    def learn(self, name: str, value: Value) -> set[Routine]:
+    def learn(self, name: str, value: Value) -> Iterable[Routine]:
         """Join a value into an attribute; returns who must look again."""
         value = arrived(value)
         known = self.attrs.get(name)
         if known is None:
             self.attrs[name] = value
-            return self.readers.get(name, set()) if value is not UNKNOWN else set()
+            return self.readers.get(name, ()) if value is not UNKNOWN else ()
         joined = pooled(known, value)
         if same(known, joined):
-            return set()
+            return ()
         self.attrs[name] = joined
-        return self.readers.get(name, set())
+        return self.readers.get(name, ())

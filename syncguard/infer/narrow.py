@@ -16,6 +16,7 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
     options,
@@ -125,7 +126,11 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
                 if outcome or len(named) == 1
                 else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
             )
-        return {}
+        held = _value(subject, frame)
+        if type(held) is not Unknown:
+            return {}
+        why = frame.why("isinstance", subject.at)
+        return {path: Union((Tensor(device=frame.world.place(frame.routine), sure=False, why=why), held))}
     value = _value(subject, frame)
     if outcome:
         kept = tuple(option for option in options(value) if _is_a(option, names))

@@ -100,6 +100,9 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     """`a op b`, one of which is a tensor."""
     tensor, other = (a, b) if type(a) is Tensor else (b, a)
     assert type(tensor) is Tensor
+    if what == "%" and tensor is b and kind(a) == "str":
+        apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
+        return Host("str")
     if (
         other is NONE
         or (type(other) is Const and isinstance(other.value, str))

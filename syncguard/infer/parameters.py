@@ -69,7 +69,9 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
-    found = world.evidence(param.name, param.name, frame, param.at)
+    found = None if _typed(param) else world.evidence(param.name, param.name, frame, param.at)
+    if found is None and _typed(param):
+        found = UNKNOWN
     if found is None:
         found = _forwarded(frame, param, position)
     if default is not None and type(default) is core.Const:
@@ -79,6 +81,13 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _typed(param: Param) -> bool:
+    """Whether the author said what a parameter is: then how it is used proves nothing more."""
+    annotation = param.annotation
+    last = annotation.id if type(annotation) is core.Name else annotation.name if type(annotation) is core.Attr else ""
+    return annotation is not None and last not in ("Any", "object")
 
 
 def _forwarded(frame: Frame, param: Param, position: int) -> Value:
@@ -94,6 +103,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     uses = node.uses.get(param.name, frozenset())
     if uses & CONTAINER:
         return Unknown(frame.why("forward", param.at))
+    if frame.world.places.is_("names", "numbers", param.name):
+        return UNKNOWN
     if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN

@@ -220,7 +220,7 @@ class World(Names):
             if routine.home.top is None:
                 self.open(routine.home)
             self.run(routine)
-        routine.readers.add(frame.routine)
+        routine.readers[frame.routine] = None
         if routine.returned is None:
             return parameters.declared(frame, routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)

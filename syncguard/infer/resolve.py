@@ -86,6 +86,8 @@ class Names:
                 for key, value in home.env.items():
                     if not key.startswith("_") and "." not in key:
                         frame.env[key] = value
+            else:
+                frame.home.stars.append(full)
             return
         dotted = f"{full}.{name}" if name else full
         frame.env[bound] = self.resolved(dotted)
@@ -208,7 +210,7 @@ class Names:
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
             )
-        for use in uses:
+        for use in sorted(uses):
             if use.startswith("(0"):
                 callee = use[2:]
                 head, _, rest = callee.partition(".")

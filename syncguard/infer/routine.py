@@ -27,6 +27,7 @@ class Home:
         "package",
         "path",
         "routines",
+        "stars",
         "steps",
         "top",
     )
@@ -37,6 +38,7 @@ class Home:
         self.routines: list[Routine] = []
         self.classes: list[ClassInfo] = []
         self.top: Routine | None = None
+        self.stars: list[str] = []  # other libraries of which everything was imported
         self.called: set[str] = set()  # what was called of other libraries
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
@@ -111,7 +113,7 @@ class Routine:
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
-        self.readers: set[Routine] = set()
+        self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
         self.queued = False
@@ -166,6 +168,9 @@ class Frame:
         value = self.home.env.get(name)
         if value is not None:
             return value
+        for library in self.home.stars:
+            if self.world.op(f"{library}.{name}") is not None:
+                return self.world.resolved(f"{library}.{name}")
         return self.world.builtin(name)
 
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:

@@ -99,4 +99,4 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
             return f"`{source}`: this function computes with torch and with no other array library"
         case "isinstance":
             return f"`{source}` was tested to be a tensor"
-    return f"`{source}` is a tensor: the result of `{why.text}`"
+    return f"`{source}` is the result of `{why.text}`"

@@ -103,12 +103,17 @@ class Host(Value):
 class Seq(Value):
     """A tuple, list, set or iterator: its items where their number is known, else what they all are."""
 
-    __slots__ = ("_element", "items", "kind", "names")
+    __slots__ = ("_element", "depth", "items", "kind", "names")
 
     def __init__(
         self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
     ) -> None:
+        if items and max(map(depth_of, items)) >= DEEPEST:  # what is shared inside would be walked again for every path to it
+            items, element = None, UNKNOWN
         self.kind, self.items, self.names = kind, items, names
+        self.depth = 1 + max(map(depth_of, items)) if items else 1 + depth_of(element)
+        if self.depth > DEEPEST:
+            self.depth, element = 1, UNKNOWN
         self._element = None if items else element
 
     @property
@@ -119,12 +124,25 @@ class Seq(Value):
         return self._element
 
 
+DEEPEST = 5  # containers in containers that are told apart
+
+
+def depth_of(value: Value) -> int:
+    """How deep containers stand in one another here."""
+    if type(value) is Union:
+        return max(map(depth_of, value.options), default=0)
+    return value.depth if type(value) is Seq or type(value) is Table else 0
+
+
 class Table(Value):
     """A dict: the values under literal keys, and what the others are."""
 
-    __slots__ = ("element", "items", "keys")
+    __slots__ = ("depth", "element", "items", "keys")
 
     def __init__(self, items: dict[Any, Value], element: Value = UNKNOWN, keys: Value = UNKNOWN) -> None:
+        self.depth = 1 + max(map(depth_of, (*items.values(), element)))
+        if self.depth > DEEPEST:
+            items, element, self.depth = {}, UNKNOWN, 1
         self.items, self.element, self.keys = items, element, keys
 
 
@@ -192,10 +210,11 @@ class Instance(Value):
 class Union(Value):
     """One of several."""
 
-    __slots__ = ("options",)
+    __slots__ = ("options", "wide")
 
-    def __init__(self, options: tuple[Value, ...]) -> None:
+    def __init__(self, options: tuple[Value, ...], wide: bool = False) -> None:
         self.options = options
+        self.wide = wide  # it has been cut, and takes up no further kinds but a tensor
 
 
 def options(value: Value) -> tuple[Value, ...]:
@@ -309,6 +328,7 @@ def join(a: Value, b: Value) -> Value:
     if type(a) is not Union and type(b) is not Union:
         merged = meet(a, b)
         return Union((a, b)) if merged is None else merged
+    wide = (type(a) is Union and a.wide) or (type(b) is Union and b.wide)
     merged_options: list[Value] = list(options(a))
     for option in options(b):
         for i, known in enumerate(merged_options):
@@ -318,12 +338,13 @@ def join(a: Value, b: Value) -> Value:
                 break
         else:
             merged_options.append(option)
-    if len(merged_options) == 1:
-        return merged_options[0]
-    if len(merged_options) > 6:  # a wide union says little: keep what can wait, and that there is more
-        merged_options = [o for o in merged_options if type(o) in (Tensor, Const)][:3]
-        merged_options.append(UNKNOWN)
-    return Union(tuple(merged_options))
+    if wide or len(merged_options) > WIDEST:  # a wide union says little: keep what can wait, and that there is more
+        kept = [option for option in merged_options if type(option) is Tensor or option is NONE]
+        return Union((*kept, UNKNOWN), wide=True)
+    return merged_options[0] if len(merged_options) == 1 else Union(tuple(merged_options))
+
+
+WIDEST = 6  # kinds that a union tells apart
 
 
 def pooled(a: Value, b: Value) -> Value:

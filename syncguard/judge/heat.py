@@ -108,6 +108,8 @@ def heat_of(context: Context, warmth: Warmth, routine: Routine, cold: bool) -> t
     base, path = warmth.heat, warmth.path
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
+    if base == "cold" and context.loops and type(routine.node) is core.Module and not cold:
+        base = "unknown"  # a script's own loop may run long
     if context.gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {context.gate}", 0))
     return base, path
