@@ -23,6 +23,7 @@ from syncguard.infer.values import (
     Tensor,
     Union,
     Value,
+    holds_tensor,
     options,
     pooled,
     same,
@@ -85,9 +86,16 @@ class World(Names):
         node = routine.node
         if type(node) is not core.Function or routine.running or self.depth > DEPTH:
             return
-        routine.running, self.depth = True, self.depth + 1
         routine.runs += 1
         routine.sightings, routine.calls = {}, {}
+        returned = self.body(routine, node)
+        if routine.returned is None or not same(routine.returned, returned):
+            routine.returned = returned if routine.returned is None else pooled(routine.returned, returned)
+            self.look_again(routine.readers)
+
+    def body(self, routine: Routine, node: core.Function) -> Value:
+        """One run through a body; what it returns."""
+        routine.running, self.depth = True, self.depth + 1
         frame = Frame(self, routine, {})
         parameters.bind(frame, node)
         default = self.default_device
@@ -100,10 +108,20 @@ class World(Names):
         if node.generator:
             routine.yielded = frame.yielded or UNKNOWN
             returned = Seq("iterator", None, routine.yielded)
-        returned = parameters.with_annotation(frame, node, returned)
-        if routine.returned is None or not same(routine.returned, returned):
-            routine.returned = returned if routine.returned is None else pooled(routine.returned, returned)
-            self.look_again(routine.readers)
+        return parameters.with_annotation(frame, node, returned)
+
+    def untouched(self, routine: Routine) -> Value:
+        """What a routine returns to a caller that passes no tensor, whatever others pass."""
+        node = routine.node
+        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+            return routine.returned or UNKNOWN
+        if routine.apart is None or routine.apart[0] != routine.runs:
+            seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
+            routine.seen = {name: value for name, value in seen.items() if not holds_tensor(value)}
+            routine.sightings, routine.calls = {}, {}
+            routine.apart = (routine.runs, self.body(routine, node))
+            routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
+        return routine.apart[1]
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         for routine in routines:
@@ -223,6 +241,9 @@ class World(Names):
         routine.readers[frame.routine] = None
         if routine.returned is None:
             return parameters.declared(frame, routine)
+        if holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values())):
+            if not any(map(holds_tensor, (*args, *keywords.values()))):
+                return self.untouched(routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
 
 

@@ -85,6 +85,7 @@ class Routine:
     """A function, method, lambda or the top level of a file, with the facts that callers and runs have added so far."""
 
     __slots__ = (
+        "apart",
         "calls",
         "clocks",
         "closure",
@@ -116,6 +117,7 @@ class Routine:
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
+        self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.queued = False
         self.host = ""  # why its tensors are on the host, if they are
 

@@ -108,7 +108,9 @@ class Seq(Value):
     def __init__(
         self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
     ) -> None:
-        if items and max(map(depth_of, items)) >= DEEPEST:  # what is shared inside would be walked again for every path to it
+        if (
+            items and max(map(depth_of, items)) >= DEEPEST
+        ):  # what is shared inside would be walked again for every path to it
             items, element = None, UNKNOWN
         self.kind, self.items, self.names = kind, items, names
         self.depth = 1 + max(map(depth_of, items)) if items else 1 + depth_of(element)
@@ -345,6 +347,22 @@ def join(a: Value, b: Value) -> Value:
 
 
 WIDEST = 6  # kinds that a union tells apart
+
+
+def holds_tensor(value: Value) -> bool:
+    """Whether a value is or holds a tensor, or was computed from one."""
+    match value:
+        case Tensor():
+            return True
+        case Unknown():
+            return value.weak is not None
+        case Seq():
+            return any(map(holds_tensor, value.items)) if value.items is not None else holds_tensor(value.element)
+        case Table():
+            return holds_tensor(value.element) or any(map(holds_tensor, value.items.values()))
+        case Union():
+            return any(map(holds_tensor, value.options))
+    return False
 
 
 def pooled(a: Value, b: Value) -> Value:
