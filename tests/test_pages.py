@@ -1,6 +1,7 @@
 """Every example of every rule page: exactly the marked lines are found, whatever their heat.
 
-`# sync: SG101, SG204` marks a line with all that must be found on it; `# missed: SG101` is a known gap, and fails the day it is caught.
+`# sync: SG101, SG204` marks a line with all that must be found on it; `# missed: SG101` is a known gap, and fails the
+day it is caught.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Write rules/evidence.toml: the attribute names that prove something to be a tensor, from what torch, numpy, pandas and Python have.
+"""Write rules/evidence.toml: the attribute names that prove something to be a tensor.
 
-Run with torch, numpy and pandas installed: `python tools/evidence.py`.
+They come from what torch, numpy, pandas and Python have. Run with all three installed: `python tools/evidence.py`.
 """
 
 from __future__ import annotations
@@ -10,31 +10,68 @@ import inspect
 import json
 import pathlib
 
-import numpy
-import pandas
+import numpy as np
+import pandas as pd
 import torch
 
 RULES = pathlib.Path(__file__).parents[1] / "rules"
 OTHERS = [
-    numpy.ndarray, numpy.generic, pandas.DataFrame, pandas.Series, pandas.Index, list, dict, set, str, bytes, int, float, complex, tuple, torch.nn.Module, torch.optim.Optimizer,
-    torch.nn.utils.rnn.PackedSequence, torch.Size, torch.device, torch.dtype, torch.distributions.Distribution, torch.cuda.Event, torch.cuda.Stream, torch.Generator,
-    pathlib.Path, torch.distributions.Normal, torch.cuda.CUDAGraph, torch.amp.GradScaler, torch.utils.data.DataLoader, torch.nn.ModuleList, torch.nn.ModuleDict,
-    torch.UntypedStorage, torch.TypedStorage,
-]  # fmt: skip
+    np.ndarray,
+    np.generic,
+    pd.DataFrame,
+    pd.Series,
+    pd.Index,
+    list,
+    dict,
+    set,
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    tuple,
+    torch.nn.Module,
+    torch.optim.Optimizer,
+    torch.nn.utils.rnn.PackedSequence,
+    torch.Size,
+    torch.device,
+    torch.dtype,
+    torch.distributions.Distribution,
+    torch.cuda.Event,
+    torch.cuda.Stream,
+    torch.Generator,
+    pathlib.Path,
+    torch.distributions.Normal,
+    torch.cuda.CUDAGraph,
+    torch.amp.GradScaler,
+    torch.utils.data.DataLoader,
+    torch.nn.ModuleList,
+    torch.nn.ModuleDict,
+    torch.UntypedStorage,
+    torch.TypedStorage,
+]
 # Names that our own and other libraries' containers of tensors have too, so that they prove nothing.
 SHARED = """
-to cpu cuda numpy device dtype shape size dim ndim type float half double bfloat16 long int bool clone detach item tolist data grad is_cuda layout map_ apply_ apply backward
-register_hook requires_grad requires_grad_ share_memory_ pin_memory is_pinned is_shared record_stream storage untyped_storage new names rename rename_ align_to align_as refine_names
-unflatten select split chunk gather stack cat unbind unsqueeze_ squeeze_ view reshape flatten permute expand expand_as contiguous is_contiguous index index_select masked_select masked_fill
-masked_fill_ name module retain_grad is_leaf set_ resize_ resize where add sub mul div add_ sub_ mul_ div_ update char short byte log exp sqrt square abs neg sign norm coalesce
-is_sparse sparse_dim dense_dim values indices row col crow_indices col_indices nnz to_dense to_sparse is_coalesced unique sort topk max min mean sum std var any all triu tril solve inverse
-det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile xpu mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm
-storage_offset data_ptr element_size nbytes numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros new_ones new_empty new_full squeeze unsqueeze
-narrow matmul mm sigmoid softmax relu tanh t
+to cpu cuda numpy device dtype shape size dim ndim type float half double bfloat16 long int bool clone detach item
+tolist data grad is_cuda layout map_ apply_ apply backward register_hook requires_grad requires_grad_ share_memory_
+pin_memory is_pinned is_shared record_stream storage untyped_storage new names rename rename_ align_to align_as
+refine_names unflatten select split chunk gather stack cat unbind unsqueeze_ squeeze_ view reshape flatten permute
+expand expand_as contiguous is_contiguous index index_select masked_select masked_fill masked_fill_ name module
+retain_grad is_leaf set_ resize_ resize where add sub mul div add_ sub_ mul_ div_ update char short byte log exp
+sqrt square abs neg sign norm coalesce is_sparse sparse_dim dense_dim values indices row col crow_indices
+col_indices nnz to_dense to_sparse is_coalesced unique sort topk max min mean sum std var any all triu tril solve
+inverse det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile xpu
+mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm storage_offset data_ptr element_size nbytes
+numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros
+new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax relu tanh t
 """.split()
 # What only tensors, modules and containers of tensors have: asked of something unknown, it moves tensors all the same.
 SHARED_WITH_MODULES = ["cpu", "cuda"]
-STRONG = "unsqueeze masked_fill masked_fill_ masked_select index_select new_zeros new_ones new_full new_empty new_tensor numel grad_fn requires_grad_ index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_ detach backward expand_as narrow".split()
+STRONG = """
+unsqueeze masked_fill masked_fill_ masked_select index_select new_zeros new_ones new_full new_empty new_tensor numel
+grad_fn requires_grad_ index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_
+detach backward expand_as narrow
+""".split()
 
 
 def resolve(name: str) -> tuple[object, object]:

@@ -241,9 +241,9 @@ class World(Names):
         routine.readers[frame.routine] = None
         if routine.returned is None:
             return parameters.declared(frame, routine)
-        if holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values())):
-            if not any(map(holds_tensor, (*args, *keywords.values()))):
-                return self.untouched(routine)
+        others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
+        if others and not any(map(holds_tensor, (*args, *keywords.values()))):
+            return self.untouched(routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
 
 
