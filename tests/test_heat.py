@@ -132,3 +132,11 @@ def test_because_names_the_lines() -> None:
         (2, "x > 0"),
         (3, "mask.sum()"),
     ]
+
+
+def test_what_only_setup_calls_is_setup_and_a_main_is_not() -> None:
+    helper = "def build(x: torch.Tensor):\n    return x.tolist()\n\n\n"
+    net = "class Net(torch.nn.Module):\n    def __init__(self, x: torch.Tensor):\n        self.sizes = build(x)\n"
+    assert heats(helper + net) == ["cold"]
+    assert heats(helper + net + "\n    def other(self, x: torch.Tensor):\n        return build(x)\n") == ["unknown"]
+    assert heats(helper + "def main():\n    build(torch.ones(3, device='cuda'))\n\n\nmain()\n") == ["unknown"]

@@ -179,6 +179,8 @@ class Names:
             return Host("device:assumed")
         if name == "torch.dtype":
             return Host("dtype")
+        if name == "torch.Size":
+            return Host("shape")
         library = self.host_library(name)
         if library:
             return Host("array" if last in ("ndarray", "NDArray", "ArrayLike") else "object")

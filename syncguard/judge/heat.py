@@ -58,6 +58,24 @@ def warmths(
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+    return cooled(routines, found)
+
+
+def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routine, Warmth]:
+    """A function of unknown heat that only setup calls is setup; a script's top level says nothing of what it calls."""
+    callers: dict[Routine, list[Routine]] = {}
+    for routine in routines:
+        for callee in routine.calls:
+            callers.setdefault(callee, []).append(routine)
+    queue = deque(routine for routine in routines if found[routine].heat == "cold")
+    while queue:
+        for callee in queue.popleft().calls:
+            known = found.get(callee)
+            if known is None or known.heat != "unknown":
+                continue
+            if all(type(c.node) is core.Function and found[c].heat == "cold" for c in callers[callee]):
+                found[callee] = Warmth("cold")
+                queue.append(callee)
     return found
 
 
