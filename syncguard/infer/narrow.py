@@ -56,6 +56,11 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     match inner:
         case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
             return _none(subject, (what in ("is", "==")) is outcome, frame)
+        case core.Do(
+            what="is" | "is not" | "==" | "!=" as what,
+            args=(core.Call(fn=core.Name(id="type"), args=(subject,)), core.Name() | core.Attr() as kind),
+        ):
+            return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
