@@ -19,7 +19,6 @@ class ClassInfo:
     __slots__ = (
         "attrs",
         "bases",
-        "decorators",
         "home",
         "is_module",
         "line",
@@ -29,7 +28,6 @@ class ClassInfo:
         "node",
         "qualname",
         "readers",
-        "registered",
     )
 
     def __init__(self, node: Class, home: Home, bases: list[Value], world: World) -> None:
@@ -37,12 +35,10 @@ class ClassInfo:
         self.members: Env = {}
         self.attrs: Env = {}
         self.readers: dict[str, dict[Routine, None]] = {}
-        self.registered: set[str] = set()
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
         )
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
-        self.decorators: tuple[str, ...] = ()
 
     def external(self) -> Iterator[str]:
         """The dotted names of the imported classes that this one descends from."""

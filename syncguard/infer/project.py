@@ -159,7 +159,6 @@ class World(Names):
         for _, keyword in node.keywords:
             value_of(keyword, frame)
         info = ClassInfo(node, frame.home, bases, self)
-        info.decorators = tuple(self.decorator_name(d, frame) for d in node.decorators)
         self.infos[id(node)] = info
         frame.home.classes.append(info)
         inner = Frame(self, frame.routine, info.members)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from syncguard.infer.values import UNKNOWN, Value, Why, pooled
+from syncguard.infer.values import Value, Why, pooled
 from syncguard.read.core import At, Function, Module, Node
 
 if TYPE_CHECKING:
@@ -203,7 +203,3 @@ class Frame:
             changes.get("failing", before.failing),
         )
         return before
-
-
-def unreached(value: Value | None) -> Value:
-    return UNKNOWN if value is None else value
