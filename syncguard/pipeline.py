@@ -11,12 +11,12 @@ from syncguard.config import Config
 from syncguard.infer.beliefs import Belief, Watch
 from syncguard.infer.project import World
 from syncguard.infer.resolve import module_name
-from syncguard.infer.routine import Home, Routine
+from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.heat import Warmth, warmths
 from syncguard.judge.judge import findings_of
 from syncguard.pack import Pack
-from syncguard.read import allow
+from syncguard.read import allow, core
 from syncguard.read.find import find
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import in_cells
@@ -148,7 +148,11 @@ def routines(home: Home) -> list[Routine]:
 
 
 def decorators(routine: Routine, world: World) -> tuple[str, ...]:
-    return ()
+    """The dotted names of what decorates a function: `torch.compile` makes it hot."""
+    if type(routine.node) is not core.Function or not routine.node.decorators:
+        return ()
+    frame = Frame(world, routine, {})
+    return tuple(world.decorator_name(decorator, frame) for decorator in routine.node.decorators)
 
 
 class paused_collector:

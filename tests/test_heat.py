@@ -140,3 +140,8 @@ def test_what_only_setup_calls_is_setup_and_a_main_is_not() -> None:
     assert heats(helper + net) == ["cold"]
     assert heats(helper + net + "\n    def other(self, x: torch.Tensor):\n        return build(x)\n") == ["unknown"]
     assert heats(helper + "def main():\n    build(torch.ones(3, device='cuda'))\n\n\nmain()\n") == ["unknown"]
+
+
+@pytest.mark.parametrize(("decorator", "heat"), [("@torch.compile", "hot"), ("@torch.no_grad()", "unknown")])
+def test_a_compiled_function_is_hot(decorator: str, heat: str) -> None:
+    assert heats(f"{decorator}\ndef total(x: torch.Tensor):\n    return x.tolist()\n") == [heat]
