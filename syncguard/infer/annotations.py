@@ -13,6 +13,7 @@ from syncguard.infer.values import (
     Host,
     Named,
     Seq,
+    Source,
     Table,
     Tensor,
     Union,
@@ -94,6 +95,8 @@ def _resolve(node: Node, frame: Frame) -> Value:
             base = _resolve(of, frame)
             if type(base) is Named:
                 return frame.world.resolved(f"{base.name}.{name}")
+            if type(base) is Source:
+                return frame.world.member(base, name, frame.home)
     return UNKNOWN
 
 

@@ -18,6 +18,7 @@ from syncguard.infer.values import (
     Instance,
     Named,
     Seq,
+    Source,
     Table,
     Tensor,
     Union,
@@ -50,6 +51,8 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of_tensor(of, name, node.at, frame)
         case Named():
             return frame.world.resolved(f"{of.name}.{name}")
+        case Source():
+            return frame.world.member(of, name, frame.home)
         case Instance(info=None):
             return of_imported(of, name, node.at, frame)
         case Instance():

@@ -13,6 +13,7 @@ from syncguard.infer.values import (
     Instance,
     Named,
     Seq,
+    Source,
     Table,
     Tensor,
     Union,
@@ -108,7 +109,7 @@ def describe(value: Value, depth: int = 0) -> str:
         case Table():
             shown = [f"{key}: {describe(held, depth + 1)}" for key, held in list(value.items.items())[:4]]
             return f"dict({', '.join(shown)})" if shown else f"dict of {describe(value.element, depth + 1)}"
-        case Named():
+        case Named() | Source():
             return value.name
         case Bound():
             return f"method {value.name} of {describe(value.of, depth + 1)}"

@@ -209,6 +209,7 @@ def effect(node: core.Run, frame: Frame) -> None:
     """An expression statement; `xs.append(v)` changes what `xs` holds."""
     call = node.value
     seen = len(frame.emitted)
+    frame.unused = call.at
     result = value_of(call, frame)
     if (
         type(result) is Tensor

@@ -28,6 +28,9 @@ class ClassInfo:
         "node",
         "qualname",
         "readers",
+        "settled",
+        "stores",
+        "world",
     )
 
     def __init__(self, node: Class, home: Home, bases: list[Value], world: World) -> None:
@@ -35,6 +38,9 @@ class ClassInfo:
         self.members: Env = {}
         self.attrs: Env = {}
         self.readers: dict[str, dict[Routine, None]] = {}
+        self.world = world
+        self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
+        self.settled: set[str] = set()
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
         )
@@ -68,6 +74,8 @@ class ClassInfo:
         """What an instance attribute holds, over the class and its bases."""
         found: Value | None = None
         for info in self.mro:
+            if not info.home.own and name not in info.settled:
+                self.world.settle(info, name)
             value = info.attrs.get(name)
             if value is not None:
                 found = value if found is None else pooled(found, value)

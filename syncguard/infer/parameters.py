@@ -21,6 +21,7 @@ from syncguard.infer.values import (
     options,
     pooled,
     same,
+    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import At, Param
@@ -39,7 +40,8 @@ def bind(frame: Frame, node: core.Function) -> None:
     for position, param in enumerate(node.params):
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
-            frame.env[param.name] = ClassOf(routine.owner) if is_class else frame.world.fresh(routine.owner)
+            owner = routine.actual or routine.owner
+            frame.env[param.name] = ClassOf(owner) if is_class else frame.world.fresh(owner)
             continue
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
 
@@ -120,31 +122,40 @@ def _refined(declared: Value, seen: Value | None) -> Value:
     )  # fmt: skip
 
 
-def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> bool:
-    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
+    """The parameters of a routine that a call gives something known, without the receiver."""
     node = routine.node
     if type(node) is not core.Function:
-        return False
-    news = False
+        return {}
     params = {param.name: param for param in node.params}
     positional = [param for param in node.params if param.kind == "positional"]
     rest = next((param for param in node.params if param.kind == "*"), None)
-    given: list[tuple[Param, Value]] = []
+    found: dict[str, Value] = {}
+    pairs: list[tuple[Param, Value]] = []
     for i, arg in enumerate(args):
         if i < len(positional):
-            given.append((positional[i], arg))
+            pairs.append((positional[i], arg))
         elif rest is not None:
-            given.append((rest, arg))
-    given += [(params[name], arg) for name, arg in keywords.items() if name in params]
-    for param, arg in given:
+            pairs.append((rest, arg))
+    pairs += [(params[name], arg) for name, arg in keywords.items() if name in params]
+    for param, arg in pairs:
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
         if type(arg) is Const and isinstance(arg.value, int | float):
             arg = Host(kind_of(arg))  # one caller's number is not every caller's
-        known = routine.seen.get(param.name)
+        known = found.get(param.name)
+        found[param.name] = arg if known is None else pooled(known, arg)
+    return found
+
+
+def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> bool:
+    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+    news = False
+    for name, arg in given(routine, args, keywords, bound).items():
+        known = routine.seen.get(name)
         joined = arg if known is None else pooled(known, arg)
         if known is None or not same(known, joined):
-            routine.seen[param.name] = joined
+            routine.seen[name] = joined
             news = True
     return news
 
@@ -155,15 +166,18 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
         return returned
     if type(node.returns) is core.Name and node.returns.id in TRUSTED:
         return promised(node.returns, frame, "host")
-    if not any(type(option) is Unknown for option in options(returned)):
+    if not any(type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)):
         return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
     if declared is UNKNOWN:
         return returned
-    known = [option for option in options(returned) if type(option) is not Unknown]
+    promise = tensor_in(declared)
     result = declared
-    for option in known:
-        result = join(option, result)
+    for option in options(returned):
+        if type(option) is Tensor and promise is not None:  # what is declared to be a tensor is one for sure
+            option = option.but(sure=option.sure or promise.sure)
+        if type(option) is not Unknown:
+            result = join(option, result)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Files lowered to core in, every sync in them out: the world of modules, classes and routines, run to a fixpoint."""
+"""A file lowered to core in, every sync in it out: the world of modules, classes and routines, run to a fixpoint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from syncguard.infer import parameters
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.execute import Dead, run
-from syncguard.infer.resolve import Names
+from syncguard.infer.context import key_of
+from syncguard.infer.modules import Load, Modules, nothing
+from syncguard.infer.stores import stores_of
 from syncguard.infer.routine import Env, Frame, Home, Routine
 from syncguard.infer.values import (
     NONE,
@@ -19,6 +21,7 @@ from syncguard.infer.values import (
     ClassOf,
     Const,
     Instance,
+    Later,
     Seq,
     Tensor,
     Union,
@@ -35,36 +38,33 @@ from syncguard.read.core import At, Node
 
 RUNS = 6  # runs of one routine before its facts are taken as settled
 DEPTH = 40  # calls followed at once
+REACH = 12  # calls followed at once through other files
 BUILTINS = frozenset(dir(builtins))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-class World(Names):
+class World(Modules):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
-    def __init__(self, pack: Pack, places: Places, default_device: str = "host", version: str = "") -> None:
-        super().__init__(pack, places, version)
+    def __init__(
+        self, pack: Pack, places: Places, default_device: str = "host", version: str = "", load: Load = nothing
+    ) -> None:
+        super().__init__(pack, places, version, load)
         self.default_device = default_device
-        self.routines: dict[int, Routine] = {}
         self.queue: deque[Routine] = deque()
         self.depth = 0
+        self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
     # -- running ------------------------------------------------------------------------------
 
-    def add(self, home: Home) -> None:
-        """Make a file known; its top level runs when it is first needed."""
-        self.homes[home.name] = home
-        self.roots.add(home.name.partition(".")[0])
-
-    def infer(self, homes: Iterable[Home]) -> None:
-        """Run everything in these files until nothing new is learnt."""
-        for home in homes:
-            self.open(home)
-            while fresh := [routine for routine in home.routines if not routine.runs]:
-                for routine in sorted(fresh, key=order):
-                    if not routine.runs:
-                        self.run(routine)
+    def infer(self, home: Home) -> None:
+        """Run everything in a file until nothing new is learnt."""
+        self.open(home)
+        while fresh := [routine for routine in home.routines if not routine.runs]:
+            for routine in sorted(fresh, key=order):
+                if not routine.runs:
+                    self.run(routine)
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
@@ -79,6 +79,9 @@ class World(Names):
             home.top.running = True
             run(home.core.body, frame)
             home.env = {**home.env, **frame.env}
+            for name, value in home.env.items():
+                if type(value) is Union and any(type(option) is Later for option in value.options):
+                    home.env[name] = self.arrived(value, home)
             home.top.running, home.top.runs = False, 1
 
     def run(self, routine: Routine) -> None:
@@ -133,7 +136,7 @@ class World(Names):
 
     def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
         """The routine of a def; the same one each time that the def is run."""
-        known = self.routines.get(id(node))
+        known = frame.home.made.get(id(node))
         closure: tuple[Env, ...] = (
             () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
         )
@@ -142,7 +145,7 @@ class World(Names):
                 node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
             )
             known.host = self.host_reason(known)
-            self.routines[id(node)] = known
+            frame.home.made[id(node)] = known
             frame.home.routines.append(known)
         elif closure:
             known.closure = closure
@@ -152,14 +155,14 @@ class World(Names):
         """Run a class statement."""
         from syncguard.infer.evaluate import value_of
 
-        known = self.infos.get(id(node))
+        known = frame.home.infos.get(id(node))
         if known is not None:
             return ClassOf(known)
         bases = [value_of(base, frame) for base in node.bases]
         for _, keyword in node.keywords:
             value_of(keyword, frame)
         info = ClassInfo(node, frame.home, bases, self)
-        self.infos[id(node)] = info
+        frame.home.infos[id(node)] = info
         frame.home.classes.append(info)
         inner = Frame(self, frame.routine, info.members)
         inner.outer = (frame.env, *frame.outer)
@@ -186,6 +189,8 @@ class World(Names):
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments."""
         instance = self.fresh(info)
+        if not info.home.own:
+            return instance
         member = info.find("__init__")
         if member is not None and type(member[0]) is Call:
             self.call(member[0].routine, instance, args, keywords, at, frame)
@@ -200,8 +205,11 @@ class World(Names):
         return Instance(info)
 
     def learn(self, info: ClassInfo, name: str, value: Value) -> None:
-        """An attribute was assigned; in a module, parameters and buffers move to the device with it."""
-        self.look_again(info.learn(name, value))
+        """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see."""
+        if info.home.own:
+            self.look_again(info.learn(name, value))
+        elif self.teaches:
+            info.learn(name, value)
 
     def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value]) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
@@ -229,13 +237,19 @@ class World(Names):
         frame: Frame,
     ) -> Value:
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
-        frame.routine.calls.setdefault(routine, []).append((at, frame.context))
+        if frame.home.own:
+            frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
+        if routine.home is not frame.home or not frame.home.own:
+            if frame.unused == at:
+                return UNKNOWN
+            handed = parameters.given(routine, given, keywords, receiver is not None)
+            return self.outcome(
+                routine, handed, frame, receiver.info if type(receiver) in (Instance, ClassOf) else None
+            )
         if not frame.quiet and parameters.learn(routine, given, keywords, receiver is not None) and routine.runs:
             self.look_again((routine,))
         if not routine.runs:
-            if routine.home.top is None:
-                self.open(routine.home)
             self.run(routine)
         routine.readers[frame.routine] = None
         if routine.returned is None:
@@ -244,6 +258,41 @@ class World(Names):
         if others and not any(map(holds_tensor, (*args, *keywords.values()))):
             return self.untouched(routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
+
+    # -- interfaces ---------------------------------------------------------------------------
+
+    def outcome(
+        self, routine: Routine, given: dict[str, Value], frame: Frame, receiver: ClassInfo | None = None
+    ) -> Value:
+        """What a function of another file returns when it is given this: its body is run for this caller."""
+        node = routine.node
+        if type(node) is not core.Function:
+            return UNKNOWN
+        frame.home.uses[routine.home.path] = None
+        actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
+        key = (self.default_device, key_of(given.items()), id(actual))
+        known = routine.contexts.get(key)
+        if known is not None:
+            return known
+        if routine.running or self.depth > REACH:
+            return parameters.declared(frame, routine)
+        seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
+        teaches, self.teaches = self.teaches, not key[1] and actual is None
+        routine.actual = actual
+        routine.seen, routine.sightings, routine.calls = given, {}, {}
+        found = routine.contexts[key] = self.body(routine, node)
+        routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
+        self.teaches, routine.actual = teaches, None
+        return found
+
+    def settle(self, info: ClassInfo, name: str) -> None:
+        """Learn what an attribute holds of a class of another file, from the methods that assign it."""
+        info.settled.add(name)
+        if info.stores is None:
+            info.stores = stores_of(info, self.registrars)
+        for routine in info.stores.get(name, ()):
+            if not routine.running:
+                self.outcome(routine, {}, Frame(self, routine, {}))
 
 
 def order(routine: Routine) -> tuple[bool, int]:

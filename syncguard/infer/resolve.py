@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Tensor, Unknown, Value, Why
@@ -13,9 +12,6 @@ from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op
-
-if TYPE_CHECKING:
-    from syncguard.infer.classes import ClassInfo
 
 BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
 CONSTANTS: dict[str, Value] = {"typing.TYPE_CHECKING": FALSE, "builtins.__debug__": TRUE}
@@ -27,9 +23,6 @@ class Names:
     def __init__(self, pack: Pack, places: Places, version: str) -> None:
         self.pack, self.places = pack, places
         self.version = _number(version or pack.torch or "99")
-        self.homes: dict[str, Home] = {}
-        self.roots: set[str] = set()
-        self.infos: dict[int, ClassInfo] = {}
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
@@ -76,41 +69,17 @@ class Names:
     def builtin(self, name: str) -> Value:
         return BUILTINS.get(name, UNKNOWN)
 
-    def bring(self, frame: Frame, bound: str, module: str, name: str, level: int) -> None:
-        """Bind an import."""
-        full = absolute(frame.home, module, level)
-        if name == "*":
-            home = self.homes.get(full)
-            if home is not None:
-                self.open(home)  # type: ignore[attr-defined]
-                for key, value in home.env.items():
-                    if not key.startswith("_") and "." not in key:
-                        frame.env[key] = value
-            else:
-                frame.home.stars.append(full)
-            return
-        dotted = f"{full}.{name}" if name else full
-        frame.env[bound] = self.resolved(dotted)
-
     def resolved(self, dotted: str) -> Value:
-        """The value of a dotted name: the project's own, a constant, a dtype, or the name itself."""
+        """The value of a library's dotted name: a constant, a dtype, or the name itself."""
         known = self._resolved.get(dotted)
         if known is not None:
             return known
         constant = CONSTANTS.get(dotted)
         if constant is not None:
             return constant
-        module, _, name = dotted.rpartition(".")
-        home = self.homes.get(module)
-        if home is not None and f"{module}.{name}" not in self.homes:
-            self.open(home)  # type: ignore[attr-defined]
-            held = home.env.get(name)
-            if held is not None:
-                return held
         dtype = self.dtypes.get(dotted)
         found: Value = Host(f"dtype:{dtype}") if dtype else Named(dotted)
-        if dotted.partition(".")[0] not in self.roots:  # nothing that we have yet to read can change it
-            self._resolved[dotted] = found
+        self._resolved[dotted] = found
         return found
 
     def hint(self, name: str) -> tuple[bool, bool]:

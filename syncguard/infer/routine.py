@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from syncguard.infer.values import Value, Why, pooled
+from syncguard.infer.values import Later, Value, Why, pooled
 from syncguard.read.core import At, Function, Module, Node
 
 if TYPE_CHECKING:
@@ -18,22 +18,32 @@ class Home:
     """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
 
     __slots__ = (
+        "asked",
         "called",
         "classes",
         "core",
         "env",
+        "infos",
+        "made",
         "moves_batches",
         "name",
+        "own",
         "package",
         "path",
         "routines",
         "stars",
         "steps",
         "top",
+        "uses",
     )
 
-    def __init__(self, path: str, name: str, core: Module, package: bool = False) -> None:
+    def __init__(self, path: str, name: str, core: Module, package: bool = False, own: bool = True) -> None:
         self.path, self.name, self.core, self.package = path, name, core, package
+        self.own = own  # checked for itself; else known by its interface
+        self.made: dict[int, Routine] = {}  # by the identity of the def
+        self.infos: dict[int, ClassInfo] = {}
+        self.asked: dict[tuple[str, int], str] = {}  # where its imports led
+        self.uses: dict[str, None] = {}  # the files of the project that were looked into for it
         self.env: Env = {}
         self.routines: list[Routine] = []
         self.classes: list[ClassInfo] = []
@@ -85,10 +95,12 @@ class Routine:
     """A function, method, lambda or the top level of a file, with the facts that callers and runs have added so far."""
 
     __slots__ = (
+        "actual",
         "apart",
         "calls",
         "clocks",
         "closure",
+        "contexts",
         "home",
         "host",
         "node",
@@ -117,6 +129,8 @@ class Routine:
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
+        self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
+        self.contexts: dict[object, Value] = {}  # of an interface: what it returns, by what it is given
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.queued = False
         self.host = ""  # why its tensors are on the host, if they are
@@ -142,6 +156,7 @@ class Frame:
         "quiet",
         "returned",
         "routine",
+        "unused",
         "world",
         "yielded",
     )
@@ -152,6 +167,7 @@ class Frame:
         self.context = Context()
         self.quiet = 0
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
+        self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = 3  # no sighting is surer than this
         self.returned: Value | None = None
         self.yielded: Value | None = None
@@ -161,15 +177,15 @@ class Frame:
 
     def lookup(self, name: str) -> Value:
         value = self.env.get(name)
+        if value is None:
+            for env in self.outer:
+                value = env.get(name)
+                if value is not None:
+                    break
+            else:
+                value = self.home.env.get(name)
         if value is not None:
-            return value
-        for env in self.outer:
-            value = env.get(name)
-            if value is not None:
-                return value
-        value = self.home.env.get(name)
-        if value is not None:
-            return value
+            return value if type(value) is not Later else self.world.arrived(value, self.home)
         for library in self.home.stars:
             if self.world.op(f"{library}.{name}") is not None:
                 return self.world.resolved(f"{library}.{name}")
@@ -178,7 +194,7 @@ class Frame:
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
-        if self.quiet or not sure:
+        if self.quiet or not sure or not self.home.own:
             return
         sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)
         self.emitted.append(sighting)

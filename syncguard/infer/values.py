@@ -157,6 +157,25 @@ class Named(Value):
         self.name = name
 
 
+class Source(Value):
+    """A module of the project, by its file (or a package's folder) and dotted name."""
+
+    __slots__ = ("name", "place")
+
+    def __init__(self, place: str, name: str) -> None:
+        self.place, self.name = place, name
+
+
+class Later(Value):
+    """A name imported from a module of the project, which is read when the name is first used."""
+
+    __slots__ = ("found", "module", "name", "place")
+
+    def __init__(self, place: str, name: str, module: str) -> None:
+        self.place, self.name, self.module = place, name, module
+        self.found: Value | None = None
+
+
 class Alias(Value):
     """A type written as an expression, `Optional[Tensor]` or `int | Tensor`; its names are looked up in `frame`."""
 
@@ -310,6 +329,8 @@ MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Unknown: lambda a, b: a if a.weak or (a.batch and not b.weak) else b,
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: a if a.name == b.name else None,
+    Source: lambda a, b: a if a.place == b.place else None,
+    Later: lambda a, b: a if (a.place, a.name) == (b.place, b.name) else None,
     Call: lambda a, b: a if a.routine is b.routine else None,
     ClassOf: lambda a, b: a if a.info is b.info else None,
     Instance: lambda a, b: a if a.info is b.info and a.name == b.name else None,
@@ -437,6 +458,8 @@ SAME: dict[type, Callable[[Any, Any], bool]] = {
     Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch),
     Alias: lambda a, b: a.node is b.node,
     Named: lambda a, b: a.name == b.name,
+    Source: lambda a, b: a.place == b.place,
+    Later: lambda a, b: (a.place, a.name) == (b.place, b.name),
     Call: lambda a, b: a.routine is b.routine,
     ClassOf: lambda a, b: a.info is b.info,
     Instance: lambda a, b: a.info is b.info and a.name == b.name,

@@ -1,0 +1,72 @@
+"""A call's arguments in, a key out that two calls share when the function called cannot tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from syncguard.infer.values import (
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Source,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    kind_of,
+)
+
+Key = tuple[tuple[str, Hashable], ...]
+DEEP = 3  # containers in containers that a key tells apart
+
+
+def key_of(given: Iterable[tuple[str, Value]]) -> Key:
+    """The key of some parameters and what they hold; those of which nothing is known do not count."""
+    return tuple(sorted((name, shape) for name, value in given if (shape := shape_of(value, 0)) != ("?",)))
+
+
+def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
+    """A value without its reasons; ("?",) where nothing is known."""
+    if depth > DEEP:
+        return ("…",)
+    shape = SHAPES.get(type(value))
+    return ("?",) if shape is None else shape(value, depth)
+
+
+def _const(value: Const, depth: int) -> tuple[Hashable, ...]:
+    told = value.value is None or isinstance(value.value, bool)
+    return ("const", repr(value.value)) if told else ("host", kind_of(value))
+
+
+def _seq(value: Seq, depth: int) -> tuple[Hashable, ...]:
+    inner = tuple([shape_of(item, depth + 1) for item in value.items]) if value.items is not None else ()
+    return ("seq", value.kind, value.items is None, inner or shape_of(value.element, depth + 1))
+
+
+def _table(value: Table, depth: int) -> tuple[Hashable, ...]:
+    items = [(str(key), shape_of(held, depth + 1)) for key, held in value.items.items()]
+    return ("table", tuple(sorted(items)), shape_of(value.element, depth + 1))
+
+
+SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
+    Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
+    Unknown: lambda v, d: ("weak",) if v.weak else ("batch",) if v.batch else ("?",),
+    Const: _const,
+    Host: lambda v, d: ("host", v.kind),
+    Seq: _seq,
+    Table: _table,
+    Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
+    Instance: lambda v, d: ("of", v.name, id(v.info) if v.info is not None else 0),
+    Call: lambda v, d: ("function", id(v.routine)),
+    ClassOf: lambda v, d: ("class", id(v.info)),
+    Named: lambda v, d: ("named", v.name),
+    Source: lambda v, d: ("module", v.name),
+    Bound: lambda v, d: ("bound", v.name, shape_of(v.of, d + 1)),
+}

@@ -1,0 +1,111 @@
+"""An import in, what it brings out: of the project's own files read when they are first needed, or a library's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syncguard.infer.resolve import Names, absolute, module_name
+from syncguard.infer.routine import Frame, Home
+from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, join_all, options
+from syncguard.pack import Pack
+from syncguard.places import Places
+from syncguard.read import core, project
+
+Load = Callable[[str], "core.Module | None"]
+
+
+def nothing(path: str) -> core.Module | None:
+    """Of a project whose other files cannot be read."""
+    return None
+
+
+class Modules(Names):
+    """The part of the world that follows imports.
+
+    A file that is checked is analyzed for itself. What it imports of its own project is known by an *interface*: a second
+    reading, shared by all that import it, which depends on nobody who does. So a file's findings are the same whether it
+    is checked alone, with the rest, or by another worker.
+    """
+
+    def __init__(self, pack: Pack, places: Places, version: str, load: Load) -> None:
+        super().__init__(pack, places, version)
+        self.load = load
+        self.interfaces: dict[str, Home | None] = {}
+
+    def open(self, home: Home) -> None:
+        raise NotImplementedError
+
+    def interface(self, place: str) -> Home | None:
+        """What a file of the project gives to those who import it; None where it cannot be read."""
+        try:
+            return self.interfaces[place]
+        except KeyError:
+            self.interfaces[place] = None
+        module = self.load(place) if place.endswith(".py") else None
+        if module is None:
+            return None
+        name, package = module_name(place)
+        home = self.interfaces[place] = Home(place, name, module, package, own=False)
+        self.open(home)
+        return home
+
+    def bring(self, frame: Frame, bound: str, module: str, name: str, level: int) -> None:
+        """Bind an import."""
+        home = frame.home
+        place = project.relative(home.path, level, module) if level else project.absolute(home.path, module)
+        full = absolute(home, module, level)
+        home.asked[module, level] = place
+        if name == "*":
+            self.bring_all(frame, place, full)
+        elif not place:
+            frame.env[bound] = self.resolved(f"{full}.{name}" if name else full)
+        elif not name:
+            frame.env[bound] = Source(place, full)
+        else:
+            later = Later(place, name, full)
+            at_top = type(frame.routine.node) is core.Module
+            frame.env[bound] = later if at_top else self.arrived(later, home)
+
+    def bring_all(self, frame: Frame, place: str, full: str) -> None:
+        """`from module import *`: what `__all__` lists, or every name without an underscore."""
+        other = self.interface(place) if place else None
+        if other is None:
+            frame.home.stars.append(full)
+            return
+        frame.home.uses[place] = None
+        listed = other.env.get("__all__")
+        names = (
+            {item.value for item in listed.items if type(item) is Const}
+            if type(listed) is Seq and listed.items is not None
+            else {name for name in other.env if not name.startswith("_") and "." not in name}
+        )
+        for name in sorted(names & other.env.keys()):
+            frame.env[name] = other.env[name]
+
+    def arrived(self, value: Value, home: Home) -> Value:
+        """What a name that `home` imported stands for, found when it is first used."""
+        if type(value) is Union:
+            return join_all([self.arrived(option, home) for option in options(value)])
+        if type(value) is not Later:
+            return value
+        home.uses[value.place] = None
+        if value.found is None:
+            value.found = UNKNOWN  # an import that leads back here
+            value.found = self.member(Source(value.place, value.module), value.name, home)
+        return value.found
+
+    def member(self, source: Source, name: str, home: Home) -> Value:
+        """`module.name`: what the module's top level binds, or a module in the package."""
+        home.uses[source.place] = None
+        other = self.interface(source.place)
+        held = other.env.get(name) if other is not None else None
+        if held is not None and other is not None:
+            return self.arrived(held, other)
+        inner = project.submodule(source.place, name)
+        if inner:
+            return Source(inner, f"{source.name}.{name}")
+        if other is not None:
+            for library in other.stars:
+                if self.op(f"{library}.{name}") is not None:
+                    return self.resolved(f"{library}.{name}")
+        return self.resolved(f"{source.name}.{name}")
