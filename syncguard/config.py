@@ -42,7 +42,7 @@ class Config:
     packs: tuple[str, ...] = ()
     jobs: int = 0
     cache: bool = True
-    cache_dir: str = ".syncguard_cache"
+    cache_dir: str = ""
     stdin_filename: str = "<stdin>"
     origins: tuple[tuple[str, str], ...] = ()
 

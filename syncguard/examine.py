@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
-from dataclasses import replace
 
 import msgspec
 
 from syncguard import house, pack, places
 from syncguard.config import Config
 from syncguard.infer.beliefs import Watch
+from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.project import World
 from syncguard.infer.resolve import module_name
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
 from syncguard.judge.reach import Function, functions_of
@@ -22,29 +21,33 @@ from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import in_cells
 from syncguard.read.source import FileNote, Source, read
 from syncguard.selection import Selection, selection
-from syncguard.terms import Fact, Finding
+from syncguard.terms import Finding
 
-
-class Owned(msgspec.Struct, frozen=True, array_like=True):
-    """A finding, and the line of the def that it stands in."""
-
-    finding: Finding
-    line: int
+Asked = tuple[str, int, str]  # an import: the module, its leading dots, the file that it led to
 
 
 class Examined(msgspec.Struct, frozen=True, array_like=True):
     """What was found in one file, before anything is known of the files that import it."""
 
     note: FileNote
-    findings: tuple[Owned, ...] = ()
-    allowed: tuple[Owned, ...] = ()
+    digest: str = ""
+    findings: tuple[Finding, ...] = ()
+    allowed: tuple[Finding, ...] = ()
     functions: int = 0
     hot: int = 0
     calls: tuple[Function, ...] = ()
-    asked: tuple[
-        tuple[str, str, int, str], ...
-    ] = ()  # imports: the file that asks, the module, its dots, the file found
-    uses: tuple[str, ...] = ()  # files of the project whose contents count
+    asked: tuple[Asked, ...] = ()
+    uses: tuple[Used, ...] = ()  # parts of other files that were looked at
+    cites: tuple[str, ...] = ()  # other files of which a line is quoted
+
+
+class Interface(msgspec.Struct, frozen=True, array_like=True):
+    """A file as those know it who import it: what each part of it is made of, and looked at in turn."""
+
+    digest: str
+    parts: dict[str, str]
+    uses: dict[str, tuple[Used, ...]]
+    asked: tuple[Asked, ...]
 
 
 class Examiner:
@@ -63,15 +66,19 @@ class Examiner:
         """Everything that there is to say of one file by itself."""
         if source.note.state != "read":
             broken = source.note.state == "broken"
-            return Examined(source.note, owned((house.unreadable(source.path, source.note.reason),) if broken else ()))
+            found = (house.unreadable(source.path, source.note.reason),) if broken else ()
+            return Examined(source.note, findings=found)
         with paused_collector():
             try:
                 home = self.home(source)
             except Unreadable as fault:
                 finding = house.unreadable(source.path, fault.reason, fault.line, fault.column)
-                return Examined(FileNote(source.path, "broken", finding.message), owned((finding,)))
+                note = FileNote(source.path, "broken", finding.message)
+                return Examined(note, digest(source.text), (finding,))
             self.world.infer(home)
-            return self.judged(home, source)
+            examined = self.judged(home, source)
+            self.world.leave(home)
+            return examined
 
     def watched(self, source: Source, line: int) -> Watch:
         """What inference believes of the expressions on a line, collected."""
@@ -104,36 +111,37 @@ class Examiner:
         routines = [*home.routines, *([home.top] if home.top is not None else [])]
         warmth = warmths(routines, self.world.places, self.config.hot, self.config.cold, self.decorators)
         every = findings_of(home, self.world, self.rules, warmth, lambda path: self.texts.get(path, ()))
-        outcome = allow.settle(source, tuple(f for f, _ in every), self.rules.rules, self.wanted.codes_for(source.path))
-        lines = {id(finding): line for finding, line in every}
-        uses, asked = self.looked_into(home)
+        outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
+        kept, allowed = (
+            tuple(in_cells(source, finding) for finding in found)
+            for found in ((*outcome.kept, *outcome.notes), outcome.covered)
+        )
+        calls = functions_of(home, routines, warmth)
         return Examined(
             source.note,
-            tuple(Owned(in_cells(source, f), lines.get(id(f), 0)) for f in (*outcome.kept, *outcome.notes)),
-            tuple(Owned(in_cells(source, f), lines.get(id(f), 0)) for f in outcome.covered),
+            digest(source.text),
+            kept,
+            allowed,
             len(home.routines),
             sum(warmth[routine].heat == "hot" for routine in home.routines),
-            functions_of(home, routines, warmth),
-            asked,
-            uses,
+            calls,
+            asked_by(home),
+            tuple(dict.fromkeys(used for routine in routines for used in routine.uses if used[0] != home.path)),
+            tuple(sorted({fact.path for f in (*kept, *allowed) for fact in f.because if fact.path} - {home.path})),
         )
 
-    def looked_into(self, home: Home) -> tuple[tuple[str, ...], tuple[tuple[str, str, int, str], ...]]:
-        """The files of the project that what was found here rests on, and all that was looked up on the way."""
-        seen: dict[str, Home] = {home.path: home}
-        todo = [home]
-        while todo:
-            for place in todo.pop().uses:
-                other = self.world.interfaces.get(place)
-                if other is not None and place not in seen:
-                    seen[place] = other
-                    todo.append(other)
-        asked = sorted(
-            (path, module, level, place)
-            for path, other in seen.items()
-            for (module, level), place in other.asked.items()
-        )
-        return tuple(sorted(seen.keys() - {home.path})), tuple(asked)
+    def interfaces(self) -> dict[str, Interface]:
+        """The files that were read because others import them."""
+        return {
+            path: Interface(
+                digest("\n".join(self.texts[path])),
+                parts_of(home.core, self.texts[path]),
+                {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses},
+                asked_by(home),
+            )
+            for path, home in self.world.interfaces.items()
+            if home is not None
+        }
 
     def decorators(self, routine: Routine) -> tuple[str, ...]:
         """The dotted names of what decorates a function: `torch.compile` makes it hot."""
@@ -143,14 +151,8 @@ class Examiner:
         return tuple(self.world.decorator_name(decorator, frame) for decorator in routine.node.decorators)
 
 
-def owned(findings: Sequence[Finding]) -> tuple[Owned, ...]:
-    return tuple(Owned(finding, 0) for finding in findings)
-
-
-def warmed(item: Owned, path: str, reached: dict[tuple[str, int], tuple[Fact, ...]]) -> Finding:
-    """A finding in a function that another file may have made hot."""
-    way = reached.get((path, item.line)) if item.finding.heat == "unknown" else None
-    return item.finding if way is None else replace(item.finding, heat="hot", hot_path=way)
+def asked_by(home: Home) -> tuple[Asked, ...]:
+    return tuple((module, level, place) for (module, level), place in home.asked.items())
 
 
 class paused_collector:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from syncguard import pack, store, workers
 from syncguard.config import Config
-from syncguard.examine import Examined, Examiner, paused_collector, warmed
+from syncguard.examine import Examined, Examiner, paused_collector
 from syncguard.infer.beliefs import Belief
+from syncguard.infer.parts import digest
 from syncguard.judge.reach import reached
+from syncguard.read import project
 from syncguard.read.find import find
-from syncguard.read.source import FileNote, decode, read
-from syncguard.terms import Finding
+from syncguard.read.source import FileNote, Source, decode, read
+from syncguard.read.spelling import Spelling
+from syncguard.selection import selection
+from syncguard.terms import Fact, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +29,57 @@ class Report:
     functions: int = 0
     hot: int = 0
     allowed: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None) -> Report:
     """Find the places where these files make the host wait."""
-    examiner = Examiner(config)
+    project.forget()
+    rules = pack.load(config.pack_folders)
+    wanted = selection(config, rules.rules)
     found = find(paths, config)
-    sources = (decode(config.stdin_filename, stdin or "") if path == "-" else read(path) for path in found.paths)
+    spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
     with paused_collector():
-        examined = [examiner.examine(source) for source in sources]
-    hot = reached({one.note.path: one.calls for one in examined})
+        sources = [
+            decode(os.path.abspath(config.stdin_filename), stdin or "") if path == "-" else read(os.path.abspath(path))
+            for path in found.paths
+        ]
+        examined, others, warning = examine(sources, config, rules.digest)
+    hot = reached({one.note.path: one.calls for one in (*others, *examined)})
 
-    def shown(one: Examined, allowed: bool = False) -> list[Finding]:
-        items = one.allowed if allowed else one.findings
-        every = [warmed(item, one.note.path, hot) for item in items]
-        return sorted((f for f in every if examiner.wanted.shows(f)), key=lambda f: (f.site, f.code))
+    def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
+        warm = [warmed(item, one.note.path, hot) for item in items]
+        return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
 
     return Report(
-        tuple(finding for one in examined for finding in shown(one)),
-        (*(one.note for one in examined), *found.notes),
+        tuple(finding for one in examined for finding in shown(one, one.findings)),
+        (*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
         sum(one.functions for one in examined),
-        sum(one.hot for one in examined) + len(hot),
-        tuple(finding for one in examined for finding in shown(one, allowed=True)),
+        sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
+        tuple(finding for one in examined for finding in shown(one, one.allowed)),
+        (warning,) if warning else (),
     )
+
+
+def examine(sources: Sequence[Source], config: Config, rules: str) -> tuple[list[Examined], tuple[Examined, ...], str]:
+    """What was found in each source, what earlier runs found in other files, and why the cache could not be written."""
+    if not config.cache:
+        return workers.examine(sources, config)[0], (), ""
+    file = store.file_of(config, rules)
+    state = store.load(file)
+    known = store.still_true(state, {source.path: digest(source.text) for source in sources})
+    fresh, interfaces = workers.examine([source for source in sources if source.path not in known], config)
+    known.update((one.note.path, one) for one in fresh)
+    given = {source.path for source in sources}
+    others = tuple(one for path, one in state.examined.items() if path not in given and store.unchanged(state, path))
+    warning = store.save(file, store.grown(state, fresh, interfaces)) if fresh else ""
+    return [known[source.path] for source in sources], others, warning
+
+
+def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, ...]]) -> Finding:
+    """A finding in a function that another file may have made hot."""
+    way = hot.get((path, finding.function)) if finding.heat == "unknown" else None
+    return finding if way is None else replace(finding, heat="hot", hot_path=way)
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

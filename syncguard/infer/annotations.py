@@ -96,7 +96,7 @@ def _resolve(node: Node, frame: Frame) -> Value:
             if type(base) is Named:
                 return frame.world.resolved(f"{base.name}.{name}")
             if type(base) is Source:
-                return frame.world.member(base, name, frame.home)
+                return frame.world.member(base, name, frame.routine)
     return UNKNOWN
 
 

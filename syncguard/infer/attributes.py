@@ -52,7 +52,7 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
         case Named():
             return frame.world.resolved(f"{of.name}.{name}")
         case Source():
-            return frame.world.member(of, name, frame.home)
+            return frame.world.member(of, name, frame.routine)
         case Instance(info=None):
             return of_imported(of, name, node.at, frame)
         case Instance():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer.routine import Env, Home, Routine
+from syncguard.infer.routine import SERIAL, Env, Home, Routine
 from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived, pooled, same
 from syncguard.read.core import Class, Function
 
@@ -28,6 +28,7 @@ class ClassInfo:
         "node",
         "qualname",
         "readers",
+        "serial",
         "settled",
         "stores",
         "world",
@@ -39,6 +40,7 @@ class ClassInfo:
         self.attrs: Env = {}
         self.readers: dict[str, dict[Routine, None]] = {}
         self.world = world
+        self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
         self.settled: set[str] = set()
         self.mro: tuple[ClassInfo, ...] = tuple(
@@ -74,8 +76,8 @@ class ClassInfo:
         """What an instance attribute holds, over the class and its bases."""
         found: Value | None = None
         for info in self.mro:
-            if not info.home.own and name not in info.settled:
-                self.world.settle(info, name)
+            if not info.home.own:
+                self.world.settle(info, name, reader)
             value = info.attrs.get(name)
             if value is not None:
                 found = value if found is None else pooled(found, value)

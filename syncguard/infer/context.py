@@ -32,6 +32,26 @@ def key_of(given: Iterable[tuple[str, Value]]) -> Key:
     return tuple(sorted((name, shape) for name, value in given if (shape := shape_of(value, 0)) != ("?",)))
 
 
+def holds_own(value: Value, depth: int = 0) -> bool:
+    """Whether a value refers to something of the file that is being checked, which nobody else can see."""
+    match value:
+        case Call():
+            return value.routine.home.own
+        case ClassOf():
+            return value.info.home.own
+        case Instance():
+            return value.info is not None and value.info.home.own
+        case Bound():
+            return holds_own(value.of, depth + 1)
+        case Union():
+            return any(holds_own(option, depth + 1) for option in value.options)
+        case Seq():
+            return any(holds_own(item, depth + 1) for item in value.items or (value.element,))
+        case Table():
+            return any(holds_own(held, depth + 1) for held in (*value.items.values(), value.element))
+    return False
+
+
 def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
     """A value without its reasons; ("?",) where nothing is known."""
     if depth > DEEP:
@@ -63,9 +83,9 @@ SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
     Seq: _seq,
     Table: _table,
     Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
-    Instance: lambda v, d: ("of", v.name, id(v.info) if v.info is not None else 0),
-    Call: lambda v, d: ("function", id(v.routine)),
-    ClassOf: lambda v, d: ("class", id(v.info)),
+    Instance: lambda v, d: ("of", v.name, v.info.serial if v.info is not None else -1),
+    Call: lambda v, d: ("function", v.routine.serial),
+    ClassOf: lambda v, d: ("class", v.info.serial),
     Named: lambda v, d: ("named", v.name),
     Source: lambda v, d: ("module", v.name),
     Bound: lambda v, d: ("bound", v.name, shape_of(v.of, d + 1)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.resolve import Names, absolute, module_name
-from syncguard.infer.routine import Frame, Home
+from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, join_all, options
 from syncguard.pack import Pack
 from syncguard.places import Places
@@ -22,9 +22,9 @@ def nothing(path: str) -> core.Module | None:
 class Modules(Names):
     """The part of the world that follows imports.
 
-    A file that is checked is analyzed for itself. What it imports of its own project is known by an *interface*: a second
-    reading, shared by all that import it, which depends on nobody who does. So a file's findings are the same whether it
-    is checked alone, with the rest, or by another worker.
+    A file that is checked is analyzed for itself. What it imports of its own project is known by an *interface*: a
+    second reading, shared by all that import it, which depends on nobody who does. So a file's findings are the same
+    whether it is checked alone, with the rest, or by another worker.
     """
 
     def __init__(self, pack: Pack, places: Places, version: str, load: Load) -> None:
@@ -64,7 +64,7 @@ class Modules(Names):
         else:
             later = Later(place, name, full)
             at_top = type(frame.routine.node) is core.Module
-            frame.env[bound] = later if at_top else self.arrived(later, home)
+            frame.env[bound] = later if at_top else self.arrived(later, frame.routine)
 
     def bring_all(self, frame: Frame, place: str, full: str) -> None:
         """`from module import *`: what `__all__` lists, or every name without an underscore."""
@@ -72,7 +72,7 @@ class Modules(Names):
         if other is None:
             frame.home.stars.append(full)
             return
-        frame.home.uses[place] = None
+        frame.routine.uses[place, ""] = None
         listed = other.env.get("__all__")
         names = (
             {item.value for item in listed.items if type(item) is Const}
@@ -82,25 +82,26 @@ class Modules(Names):
         for name in sorted(names & other.env.keys()):
             frame.env[name] = other.env[name]
 
-    def arrived(self, value: Value, home: Home) -> Value:
-        """What a name that `home` imported stands for, found when it is first used."""
+    def arrived(self, value: Value, asker: Routine) -> Value:
+        """What an imported name stands for, found when it is first used."""
         if type(value) is Union:
-            return join_all([self.arrived(option, home) for option in options(value)])
+            return join_all([self.arrived(option, asker) for option in options(value)])
         if type(value) is not Later:
             return value
-        home.uses[value.place] = None
+        asker.uses[value.place, ""] = None
         if value.found is None:
             value.found = UNKNOWN  # an import that leads back here
-            value.found = self.member(Source(value.place, value.module), value.name, home)
+            value.found = self.member(Source(value.place, value.module), value.name, asker)
         return value.found
 
-    def member(self, source: Source, name: str, home: Home) -> Value:
+    def member(self, source: Source, name: str, asker: Routine) -> Value:
         """`module.name`: what the module's top level binds, or a module in the package."""
-        home.uses[source.place] = None
+        asker.uses[source.place, ""] = None
         other = self.interface(source.place)
         held = other.env.get(name) if other is not None else None
-        if held is not None and other is not None:
-            return self.arrived(held, other)
+        if held is not None and other is not None and other.top is not None:
+            asker.uses.update(other.top.uses)
+            return self.arrived(held, asker)
         inner = project.submodule(source.place, name)
         if inner:
             return Source(inner, f"{source.name}.{name}")

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 
 from syncguard.infer import parameters
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.execute import Dead, run
-from syncguard.infer.context import key_of
 from syncguard.infer.modules import Load, Modules, nothing
-from syncguard.infer.stores import stores_of
 from syncguard.infer.routine import Env, Frame, Home, Routine
+from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -53,6 +53,7 @@ class World(Modules):
         self.default_device = default_device
         self.queue: deque[Routine] = deque()
         self.depth = 0
+        self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
@@ -81,7 +82,7 @@ class World(Modules):
             home.env = {**home.env, **frame.env}
             for name, value in home.env.items():
                 if type(value) is Union and any(type(option) is Later for option in value.options):
-                    home.env[name] = self.arrived(value, home)
+                    home.env[name] = self.arrived(value, home.top)
             home.top.running, home.top.runs = False, 1
 
     def run(self, routine: Routine) -> None:
@@ -162,6 +163,8 @@ class World(Modules):
         for _, keyword in node.keywords:
             value_of(keyword, frame)
         info = ClassInfo(node, frame.home, bases, self)
+        for base in info.mro:
+            frame.routine.uses[base.home.path, ""] = None
         frame.home.infos[id(node)] = info
         frame.home.classes.append(info)
         inner = Frame(self, frame.routine, info.members)
@@ -244,9 +247,7 @@ class World(Modules):
             if frame.unused == at:
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
-            return self.outcome(
-                routine, handed, frame, receiver.info if type(receiver) in (Instance, ClassOf) else None
-            )
+            return self.outcome(routine, handed, frame, class_of(receiver))
         if not frame.quiet and parameters.learn(routine, given, keywords, receiver is not None) and routine.runs:
             self.look_again((routine,))
         if not routine.runs:
@@ -268,9 +269,9 @@ class World(Modules):
         node = routine.node
         if type(node) is not core.Function:
             return UNKNOWN
-        frame.home.uses[routine.home.path] = None
+        frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
-        key = (self.default_device, key_of(given.items()), id(actual))
+        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
         known = routine.contexts.get(key)
         if known is not None:
             return known
@@ -280,19 +281,47 @@ class World(Modules):
         teaches, self.teaches = self.teaches, not key[1] and actual is None
         routine.actual = actual
         routine.seen, routine.sightings, routine.calls = given, {}, {}
+        if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
+            self.passing.append((routine, key))
         found = routine.contexts[key] = self.body(routine, node)
         routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
         self.teaches, routine.actual = teaches, None
         return found
 
-    def settle(self, info: ClassInfo, name: str) -> None:
+    def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""
-        info.settled.add(name)
         if info.stores is None:
             info.stores = stores_of(info, self.registrars)
-        for routine in info.stores.get(name, ()):
-            if not routine.running:
-                self.outcome(routine, {}, Frame(self, routine, {}))
+        assigning = info.stores.get(name, ())
+        if reader is not None:
+            reader.uses[info.home.path, ""] = None
+            for routine in assigning:
+                reader.uses[info.home.path, routine.qualname] = None
+        if name not in info.settled:
+            info.settled.add(name)
+            for routine in assigning:
+                if not routine.running:
+                    self.outcome(routine, {}, Frame(self, routine, {}))
+
+    def leave(self, home: Home) -> None:
+        """Forget a file that has been checked; nothing of it may stay in what others share."""
+        for routine, key in self.passing:
+            routine.contexts.pop(key, None)
+        self.passing.clear()
+        for routine in home.routines:
+            routine.readers.clear()
+            routine.calls.clear()
+            routine.closure = ()
+            routine.seen.clear()
+        home.routines.clear()
+        home.classes.clear()
+        home.made.clear()
+        home.infos.clear()
+        home.env = {}
+
+
+def class_of(receiver: Value | None) -> ClassInfo | None:
+    return receiver.info if isinstance(receiver, Instance | ClassOf) else None
 
 
 def order(routine: Routine) -> tuple[bool, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.values import Later, Value, Why, pooled
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Env = dict[str, Value]
+Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
+SERIAL = count()  # tells apart what may have stood at one address
 
 
 class Home:
@@ -34,7 +37,6 @@ class Home:
         "stars",
         "steps",
         "top",
-        "uses",
     )
 
     def __init__(self, path: str, name: str, core: Module, package: bool = False, own: bool = True) -> None:
@@ -43,7 +45,6 @@ class Home:
         self.made: dict[int, Routine] = {}  # by the identity of the def
         self.infos: dict[int, ClassInfo] = {}
         self.asked: dict[tuple[str, int], str] = {}  # where its imports led
-        self.uses: dict[str, None] = {}  # the files of the project that were looked into for it
         self.env: Env = {}
         self.routines: list[Routine] = []
         self.classes: list[ClassInfo] = []
@@ -112,7 +113,9 @@ class Routine:
         "running",
         "runs",
         "seen",
+        "serial",
         "sightings",
+        "uses",
         "yielded",
     )  # fmt: skip
 
@@ -120,6 +123,8 @@ class Routine:
         self, node: Function | Module, home: Home, owner: ClassInfo | None, qualname: str, closure: tuple[Env, ...] = ()
     ) -> None:
         self.node, self.home, self.owner, self.qualname, self.closure = node, home, owner, qualname, closure
+        self.serial = next(SERIAL)
+        self.uses: dict[Used, None] = {}
         self.seen: dict[str, Value] = {}
         self.returned: Value | None = None
         self.yielded: Value | None = None
@@ -185,7 +190,7 @@ class Frame:
             else:
                 value = self.home.env.get(name)
         if value is not None:
-            return value if type(value) is not Later else self.world.arrived(value, self.home)
+            return value if type(value) is not Later else self.world.arrived(value, self.routine)
         for library in self.home.stars:
             if self.world.op(f"{library}.{name}") is not None:
                 return self.world.resolved(f"{library}.{name}")

@@ -391,10 +391,15 @@ def pooled(a: Value, b: Value) -> Value:
     both = join(a, b)
     if type(both) is Tensor:
         return both.but(device="assumed") if both.device == "mixed" else both
-    if type(both) is Union and any(type(o) is Tensor and o.device == "mixed" for o in both.options):
+    if type(both) is not Union:
+        return both
+    if any(type(o) is Tensor and o.device == "mixed" for o in both.options):
         return Union(
             tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
         )
+    devices = {o.kind for o in both.options if type(o) is Host and o.kind.startswith("device:")}
+    if len(devices) > 1:  # a device that is the CPU for some and not for others
+        return without(both, lambda o: type(o) is Host and o.kind == "device:host")
     return both
 
 

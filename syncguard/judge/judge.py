@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
-from syncguard.judge.heat import Warmth, heat_of, line_of, test_file
+from syncguard.judge.heat import Warmth, heat_of, test_file
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
@@ -15,15 +15,15 @@ LENGTH = 60
 
 def findings_of(
     home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts
-) -> tuple[tuple[Finding, int], ...]:
-    """The findings of one file, in order of place, each with the line of the def that it stands in."""
-    found: dict[tuple[tuple[int, int, int, int], str], tuple[Finding, int]] = {}
+) -> tuple[Finding, ...]:
+    """The findings of one file, in order of place."""
+    found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
     for routine in (*home.routines, *([home.top] if home.top else [])):
         for sighting in routine.sightings.values():
             finding = judged(sighting, routine, world, pack, warmth[routine], text_of)
             if finding is not None:
-                found.setdefault((sighting.at, finding.code), (finding, line_of(routine)))
-    return tuple(sorted(found.values(), key=lambda f: (f[0].site.line, f[0].site.column, f[0].code)))
+                found.setdefault((sighting.at, finding.code), finding)
+    return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 
 
 def judged(

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from syncguard.infer.routine import Home, Routine
-from syncguard.judge.heat import Warmth, line_of
+from syncguard.judge.heat import Warmth
 from syncguard.terms import Fact, Heat
 
-Where = tuple[str, int]  # the file and the line of a def
+Where = tuple[str, str]  # a file and the qualified name of a function in it
 
 
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A call from a function to another one, and the reason if the loop around it runs once per step."""
 
     path: str
-    def_line: int
     name: str
     line: int
     step: str = ""
@@ -29,7 +27,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Function(msgspec.Struct, frozen=True, array_like=True):
     """A function of a file: how warm the file itself makes it, and what it calls that may be made hot."""
 
-    line: int
+    name: str
     heat: Heat
     path: tuple[Fact, ...]
     calls: tuple[Called, ...]
@@ -42,7 +40,7 @@ def functions_of(home: Home, routines: Iterable[Routine], warmth: dict[Routine, 
         warm = warmth[routine]
         calls = tuple(_calls(home, routine, warm.heat))
         if warm.heat == "unknown" or calls:
-            found.append(Function(line_of(routine), warm.heat, warm.path if calls else (), calls))
+            found.append(Function(routine.qualname, warm.heat, warm.path if calls else (), calls))
     return tuple(found)
 
 
@@ -54,23 +52,21 @@ def _calls(home: Home, routine: Routine, heat: Heat) -> Iterator[Called]:
             step = next((loop for loop in context.loops if loop.reason), None)
             if context.gate or context.failing or (heat not in ("hot", "unknown") and step is None):
                 continue
-            place = "" if callee.home is home else os.path.abspath(callee.home.path)
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
-            yield Called(place, line_of(callee), callee.qualname, at[0], *reason)
+            yield Called(callee.home.path, callee.qualname, at[0], *reason)
             break
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
     """The functions of unknown heat that another file makes hot: the shortest path to each."""
-    here = {path: os.path.abspath(path) for path in files}
-    cold = {(here[path], f.line): (path, f) for path, found in files.items() for f in found if f.heat == "unknown"}
+    cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown"}
     found: dict[Where, tuple[Fact, ...]] = {}
     queue: deque[Where] = deque()
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None) -> None:
         for call in function.calls:
             way = (Fact(call.step, call.step_line, path),) if call.step else hot
-            where = (call.path or here[path], call.def_line)
+            where = (call.path, call.name)
             if way is not None and where in cold and where not in found:
                 found[where] = (*way, Fact(f"calls `{call.name}`", call.line, path))
                 queue.append(where)
@@ -80,5 +76,5 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             follow(path, function, function.path if function.heat == "hot" else None)
     while queue:
         where = queue.popleft()
-        follow(*cold[where], found[where])
-    return {(cold[where][0], where[1]): way for where, way in found.items()}
+        follow(where[0], cold[where], found[where])
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
+from functools import cache
 
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 INSTALLED = ("site-packages", "dist-packages")
@@ -54,7 +54,7 @@ def within(folder: str, module: str) -> str:
     return place
 
 
-@lru_cache(maxsize=None)
+@cache
 def listing(folder: str) -> frozenset[str]:
     """The names in a folder; none where it cannot be read."""
     try:
@@ -73,7 +73,7 @@ def _package(folder: str) -> str:
     return os.path.join(folder, "__init__.py") if "__init__.py" in listing(folder) else folder
 
 
-@lru_cache(maxsize=None)
+@cache
 def _entry(folder: str, name: str) -> str:
     names = listing(folder)
     if name in names:
@@ -92,7 +92,7 @@ def _holds_python(folder: str) -> bool:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _roots(folder: str) -> tuple[tuple[str, str], ...]:
     """Where absolute imports of a file in `folder` are looked up: folders, and the one package that counts there."""
     start = folder

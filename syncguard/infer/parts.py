@@ -1,0 +1,49 @@
+"""A file in, a digest of each of its parts out: what must change before those who looked at the part look again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def digest(text: str) -> str:
+    """What tells two texts apart."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
+    """The digest of every function by qualified name, and under "" of all around them.
+
+    A function's first line counts as around it. Blank lines and whole-line comments around functions do not count, and
+    neither does where a function stands.
+    """
+    found: dict[str, str] = {}
+    inside: set[int] = set()
+    for node in _functions(module.body):
+        own = range(node.at[0] + 1, node.at[2] + 1)
+        inside.update(own)
+        text = "\n".join(lines[node.at[0] - 1 : node.at[2]])
+        found[node.qualname] = digest(found.get(node.qualname, "") + text)
+    around = [line.rstrip() for number, line in enumerate(lines, 1) if number not in inside]
+    found[""] = digest("\n".join(line for line in around if line and not line.lstrip().startswith("#")))
+    return found
+
+
+def _functions(body: tuple[Node, ...]) -> Iterator[core.Function]:
+    """The functions of a file and of its classes; those inside a function are part of it."""
+    for node in body:
+        match node:
+            case core.Function():
+                yield node
+            case core.Class(body=inner) | core.With(body=inner):
+                yield from _functions(inner)
+            case core.If(body=inner, orelse=other) | core.Loop(body=inner, orelse=other):
+                yield from _functions(inner)
+                yield from _functions(other)
+            case core.Try(body=inner, handlers=handlers, orelse=other, final=final):
+                yield from _functions((*inner, *other, *final))
+                for _, handled in handlers:
+                    yield from _functions(handled)

@@ -1,0 +1,50 @@
+"""Paths as the user writes them in, whole paths to work with out, and back: what is remembered holds in any folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+from syncguard.terms import Fact, Finding, Site
+
+CELL = ".ipynb:cell "  # what stands between a notebook's path and the number of a cell
+
+
+class Spelling:
+    """How the user writes each path."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.given = {os.path.abspath(path): path for path in paths}
+        self.relative = not all(os.path.isabs(path) for path in self.given.values())
+
+    def __contains__(self, whole: str) -> bool:
+        return whole in self.given
+
+    def of(self, whole: str) -> str:
+        """A whole path as the user would write it: as given, or from the current folder if he gives such paths."""
+        known = self.given.get(whole)
+        if known is not None:
+            return known
+        if not whole:
+            return ""
+        if CELL in whole:
+            path, _, cell = whole.partition(":cell ")
+            return f"{self.of(path)}:cell {cell}"
+        return os.path.relpath(whole) if self.relative else whole
+
+    def finding(self, finding: Finding) -> Finding:
+        """A finding with every path in it as the user would write it."""
+        return replace(
+            finding,
+            site=self._site(finding.site),
+            because=tuple([self._fact(fact) for fact in finding.because]),
+            hot_path=tuple([self._fact(fact) for fact in finding.hot_path]),
+            fix=tuple([replace(edit, site=self._site(edit.site)) for edit in finding.fix]),
+        )
+
+    def _site(self, site: Site) -> Site:
+        return replace(site, path=self.of(site.path))
+
+    def _fact(self, fact: Fact) -> Fact:
+        return replace(fact, path=self.of(fact.path)) if fact.path else fact
