@@ -164,7 +164,8 @@ class World(Modules):
             value_of(keyword, frame)
         info = ClassInfo(node, frame.home, bases, self)
         for base in info.mro:
-            frame.routine.uses[base.home.path, ""] = None
+            if not base.home.own:
+                frame.routine.uses[base.home.path, ""] = None
         frame.home.infos[id(node)] = info
         frame.home.classes.append(info)
         inner = Frame(self, frame.routine, info.members)
@@ -269,7 +270,8 @@ class World(Modules):
         node = routine.node
         if type(node) is not core.Function:
             return UNKNOWN
-        frame.routine.uses[routine.home.path, routine.qualname] = None
+        if not routine.home.own:
+            frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
         known = routine.contexts.get(key)
