@@ -14,8 +14,10 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
+    holds_tensor,
     join,
     kind_of,
     options,
@@ -25,7 +27,7 @@ from syncguard.infer.values import (
 from syncguard.read import core
 from syncguard.read.core import At, Param
 
-TRUSTED = ("int", "bool", "str")  # declared results that are believed over what we infer
+TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
@@ -153,18 +155,31 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     """Where we could not tell what is returned, the annotation does."""
     if node.returns is None:
         return returned
-    if type(node.returns) is core.Name and node.returns.id in TRUSTED:
-        return promised(node.returns, frame, "host")
-    if not any(type(option) is Unknown for option in options(returned)):
+    unknown = any(type(option) is Unknown for option in options(returned))
+    if not unknown and not holds_tensor(returned):
         return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
-    if declared is UNKNOWN:
+    if scalar(declared):
+        return declared
+    if declared is UNKNOWN or not unknown:
         return returned
     known = [option for option in options(returned) if type(option) is not Unknown]
     result = declared
     for option in known:
         result = join(option, result)
     return result
+
+
+def scalar(value: Value) -> bool:
+    """Whether a declared type holds whole numbers, flags and texts alone. A declared float may well be a 0-d tensor."""
+    match value:
+        case Const() | Host():
+            return (value.kind if type(value) is Host else kind_of(value)) in TRUSTED
+        case Seq():
+            return all(map(scalar, value.items)) if value.items else scalar(value.element)
+        case Union():
+            return all(map(scalar, value.options))
+    return False
 
 
 def declared(frame: Frame, routine: Routine) -> Value:

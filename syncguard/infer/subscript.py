@@ -116,4 +116,4 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
         else:
             rank = -2
     scalar = rank if rank >= 0 else -1
-    return result.but(rank=scalar, dtype=of.dtype)
+    return result.but(rank=scalar, dtype=of.dtype, either=of.either)
