@@ -304,11 +304,30 @@ def zero_dim_target(args: Arguments, name: str) -> int:
     )
 
 
+def dense(args: Arguments, name: str) -> int:
+    """Not sparse, as far as what it was computed from tells."""
+    best = NO
+    for option in options(args.get(name) or UNKNOWN):
+        if type(option) is Tensor:
+            why, links = option.why, 0
+            while why is not None and "sparse" not in why.text and links < LINKS:
+                why, links = why.parent, links + 1
+            best = max(best, NO if why is not None and "sparse" in why.text else LIKELY)
+    return best
+
+
+def surely_dense(args: Arguments, name: str) -> int:
+    """Sparse or dense is all the same to the caller who asks for a layout, so we only guess that it was dense."""
+    return min(dense(args, name), POSSIBLE)
+
+
+LINKS = 40  # of a because chain, that are followed
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
+    "dense": dense, "surely_dense": surely_dense,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
