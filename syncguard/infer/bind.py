@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer import pythonic
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
-from syncguard.infer.evaluate import element_of, value_of
+from syncguard.infer.evaluate import element_of, quiet_value, value_of
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -209,7 +209,10 @@ def effect(node: core.Run, frame: Frame) -> None:
     """An expression statement; `xs.append(v)` changes what `xs` holds."""
     call = node.value
     seen = len(frame.emitted)
+    moved = moves_module(call, frame)
+    frame.quiet += moved
     result = value_of(call, frame)
+    frame.quiet -= moved
     if (
         type(result) is Tensor
         and result.pending
@@ -228,3 +231,12 @@ def effect(node: core.Run, frame: Frame) -> None:
             if call.fn.name == "append" and frame.context.loops:
                 accumulated(frame, seen)
             rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+
+
+def moves_module(call: Node, frame: Frame) -> bool:
+    """Whether a move is made for its effect: a module moves in place, a tensor gives a copy that nobody would drop."""
+    if type(call) is not core.Call or type(call.fn) is not core.Attr:
+        return False
+    if call.fn.name != "to" and call.fn.name not in frame.world.family:
+        return False
+    return type(quiet_value(call.fn.of, frame)) is Unknown

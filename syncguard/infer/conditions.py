@@ -236,12 +236,12 @@ def host_index(args: Arguments, name: str) -> int:
 
 
 def target_device(args: Arguments, names: str) -> str:
-    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed', or '' where no argument names a device."""
-    found = ""
+    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed', 'mixed', or '' where no argument names a device."""
     for name in names.split("|"):
-        for option in options(args.get(name) or UNKNOWN):
-            found = found or device_of(option)
-    return found
+        places = {place for option in options(args.get(name) or UNKNOWN) if (place := device_of(option))}
+        if places:
+            return places.pop() if len(places) == 1 else "mixed" if "host" in places else "assumed"
+    return ""
 
 
 def device_of(value: Value) -> str:

@@ -31,6 +31,7 @@ TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are b
 CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
+COUNTED = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
 
 
 def bind(frame: Frame, node: core.Function) -> None:
@@ -103,7 +104,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if not frame.world.places.is_("hot", "module_methods", routine.name):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
-    if uses & CONTAINER:
+    if uses & (CONTAINER | COUNTED):
         return Unknown(frame.why("forward", param.at))
     if frame.world.places.is_("names", "numbers", param.name):
         return UNKNOWN
@@ -113,9 +114,12 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
 
 
 def _refined(declared: Value, seen: Value | None) -> Value:
-    """A declared tensor whose dtype or device callers settle."""
-    if seen is None or type(declared) is not Tensor or type(seen) is not Tensor:
+    """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays, whatever it declares."""
+    if seen is None or type(declared) is not Tensor:
         return declared
+    if type(seen) is not Tensor:
+        arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
+        return declared if not arrays else join(declared.but(either=True), seen) if holds_tensor(seen) else seen
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,

@@ -185,6 +185,10 @@ def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     return args[0] if args and type(args[0]) is not Tensor else None
 
 
+def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Seq("slice", tuple(args))
+
+
 FUNCTIONS: dict[str, Function] = {
     "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
     "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
@@ -201,7 +205,7 @@ FUNCTIONS: dict[str, Function] = {
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}),
-    "collections.deque": _collect("list"),
+    "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip
 
 

@@ -346,7 +346,7 @@ def join(a: Value, b: Value) -> Value:
     return merged_options[0] if len(merged_options) == 1 else Union(tuple(merged_options))
 
 
-WIDEST = 6  # kinds that a union tells apart
+WIDEST = 8  # kinds that a union tells apart
 
 
 def holds_tensor(value: Value) -> bool:
@@ -370,6 +370,9 @@ def pooled(a: Value, b: Value) -> Value:
     both = join(a, b)
     if type(both) is Tensor:
         return both.but(device="assumed") if both.device == "mixed" else both
+    if type(both) is Union and any(type(o) is Host and o.kind == "device:host" for o in both.options):
+        if any(type(o) is Unknown or (type(o) is Host and o.kind != "device:host") for o in both.options):
+            return Host("device:assumed")  # the CPU is what is left where there is no accelerator
     if type(both) is Union and any(type(o) is Tensor and o.device == "mixed" for o in both.options):
         return Union(
             tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
