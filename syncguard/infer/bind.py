@@ -6,6 +6,7 @@ from syncguard.infer import pythonic
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
 from syncguard.infer.evaluate import element_of, quiet_value, value_of
+from syncguard.infer.gates import complains
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -210,9 +211,11 @@ def effect(node: core.Run, frame: Frame) -> None:
     call = node.value
     seen = len(frame.emitted)
     moved = moves_module(call, frame)
+    surrounding = frame.surround(failing=frame.context.failing or complains(call, frame))
     frame.quiet += moved
     result = value_of(call, frame)
     frame.quiet -= moved
+    frame.context = surrounding
     if (
         type(result) is Tensor
         and result.pending

@@ -231,7 +231,7 @@ class World(Names):
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
-        if not frame.quiet and parameters.learn(routine, given, keywords, receiver is not None) and routine.runs:
+        if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
             self.look_again((routine,))
         if not routine.runs:
             if routine.home.top is None:

@@ -178,7 +178,7 @@ def _cast(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     if len(args) < 2:
         return UNKNOWN
     told = promised(nodes[0], frame, frame.world.place(frame.routine))
-    return args[1] if told is UNKNOWN or type(args[1]) is Tensor and type(told) is Tensor else told
+    return args[1] if told is UNKNOWN or (type(args[1]) is Tensor and type(told) is Tensor) else told
 
 
 def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:

@@ -139,6 +139,7 @@ class Frame:
         "home",
         "limit",
         "outer",
+        "paid",
         "quiet",
         "returned",
         "routine",
@@ -158,6 +159,7 @@ class Frame:
         self.breaks: list[Env] = []
         self.continues: list[Env] = []
         self.emitted: list[Sighting] = []
+        self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def lookup(self, name: str) -> Value:
         value = self.env.get(name)
@@ -180,12 +182,24 @@ class Frame:
         sure = min(sure, self.limit)
         if self.quiet or not sure:
             return
-        sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)
+        sighting = Sighting(
+            at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
+        )
         self.emitted.append(sighting)
         key = (at, hazard)
         known = self.routine.sightings.get(key)
         if known is None or known.sure < sure:
             self.routine.sightings[key] = sighting
+
+    def waited(self, at: At, hazard: str, why: Why | None) -> Context:
+        """What surrounds a wait: one for a value that another has just waited for finds little left."""
+        context = self.context
+        if why is None:
+            return context
+        first = self.paid.setdefault((hazard, id(why)), at)
+        if first == at:
+            return context
+        return Context(context.loops, context.gate or f"what the wait at line {first[0]} leaves of it", context.failing)
 
     def why(self, text: str, at: At, parent: Why | None = None) -> Why:
         """A reason found in this file."""

@@ -370,14 +370,19 @@ def pooled(a: Value, b: Value) -> Value:
     both = join(a, b)
     if type(both) is Tensor:
         return both.but(device="assumed") if both.device == "mixed" else both
-    if type(both) is Union and any(type(o) is Host and o.kind == "device:host" for o in both.options):
-        if any(type(o) is Unknown or (type(o) is Host and o.kind != "device:host") for o in both.options):
+    if type(both) is Union and any(_cpu(o) for o in both.options):
+        others = [option for option in both.options if not _cpu(option)]
+        if any(type(o) is Unknown or type(o) is Host for o in others):
             return Host("device:assumed")  # the CPU is what is left where there is no accelerator
     if type(both) is Union and any(type(o) is Tensor and o.device == "mixed" for o in both.options):
         return Union(
             tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
         )
     return both
+
+
+def _cpu(value: Value) -> bool:
+    return type(value) is Host and value.kind == "device:host"
 
 
 def arrived(value: Value) -> Value:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.terms import Fact, Heat
@@ -118,9 +117,12 @@ def root(
     return ""
 
 
-def heat_of(context: Context, warmth: Warmth, routine: Routine, cold: bool) -> tuple[Heat, tuple[Fact, ...]]:
+def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
     """The heat of one place in a routine."""
+    context, cold = sighting.context, test_file(routine, places)
     if context.failing:
+        return "cold", ()
+    if sighting.op in places.tables["cold"]["ops"] and warmth.heat != "hot" and not context.loops:
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
@@ -149,8 +151,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
 
 
 def test_file(routine: Routine, places: Places) -> bool:
-    pure = PurePath(routine.home.path)
-    return places.is_("cold", "files", pure.name) or "tests" in pure.parts[:-1]
+    return places.is_test(routine.home.path)
 
 
 def line_of(routine: Routine) -> int:
