@@ -236,7 +236,7 @@ def host_index(args: Arguments, name: str) -> int:
 
 
 def target_device(args: Arguments, names: str) -> str:
-    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed' or 'mixed'; '' where no argument names a device."""
+    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed' or 'mixed'; '' where none is named."""
     for name in names.split("|"):
         places = {place for option in options(args.get(name) or UNKNOWN) if (place := device_of(option))}
         if places:
