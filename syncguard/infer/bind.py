@@ -63,7 +63,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
         if known is not None and not (value.weak and type(known) is not Tensor):
-            value = known
+            value = known.but(device="host", why=value.batch) if value.batch and type(known) is Tensor else known
     return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
 
 

@@ -150,6 +150,26 @@ def data_sureness(value: Value) -> int:
     return NO
 
 
+def data_or_unknown(args: Arguments, name: str) -> int:
+    """What is not known to be a tensor is data, where tensors have no business."""
+    value = args.get(name)
+    sure = data(args, name)
+    return sure if sure or value is None else LIKELY if all(map(_unlike_tensor, options(value))) else NO
+
+
+def _unlike_tensor(value: Value) -> bool:
+    if type(value) is Seq and value.kind != "slice":
+        items = value.items if value.items is not None else (value.element,)
+        return bool(items) and all(_unlike_tensor(option) for item in items for option in options(item))
+    return _plain(value) or data_sureness(value) > 0
+
+
+def listed(args: Arguments, name: str) -> int:
+    """A list of tensors on the device, where numbers are asked for."""
+    value = args.get(name)
+    return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
+
+
 def _plain(value: Value) -> bool:
     return type(value) is Unknown and not value.weak and not value.batch
 
@@ -327,7 +347,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
-    "dense": dense, "surely_dense": surely_dense,
+    "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -33,6 +33,7 @@ from syncguard.infer.values import (
     Value,
     join,
     join_all,
+    keys_of,
     options,
     tensor_in,
     without,
@@ -118,7 +119,10 @@ def call(node: core.Call, frame: Frame) -> Value:
             keywords["**"] = UNKNOWN
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))
-    return calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if keywords and type(result) is Unknown and any(key in frame.world.host_keywords for key in keywords):
+        return Unknown(batch=frame.why("prepared", node.at))
+    return result
 
 
 def do(node: core.Do, frame: Frame) -> Value:
@@ -311,7 +315,7 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Seq():
             return value.element
         case Table():
-            return value.keys if value.keys is not UNKNOWN else Host("str") if value.items else UNKNOWN
+            return keys_of(value)
         case Const() | Host():
             return (
                 Host("str")

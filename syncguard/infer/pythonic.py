@@ -21,11 +21,12 @@ from syncguard.infer.values import (
     Value,
     join,
     join_all,
+    keys_of,
     kind_of,
     options,
     tensor_in,
 )  # fmt: skip
-from syncguard.read.core import At, Node
+from syncguard.read.core import At, Do, Node
 
 Function = Callable[[list[Value], dict[str, Value], At, tuple[Node, ...], Frame], Value | None]
 MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
@@ -51,7 +52,13 @@ def _collect(kind: str) -> Function:
 
 
 def _zip(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if len(args) == 1 and type(args[0]) is Seq and args[0].items is not None and _starred(nodes):
+        return Seq("tuple", tuple([Seq("tuple", None, item) for item in args[0].items]))  # zip(*pairs) gives columns
     return Seq("iterator", None, Seq("tuple", tuple([_element(arg, at, frame) for arg in args])))
+
+
+def _starred(nodes: tuple[Node, ...]) -> bool:
+    return len(nodes) == 1 and type(nodes[0]) is Do and nodes[0].what == "*"
 
 
 def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -250,7 +257,7 @@ def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], a
 
 def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
     known = join_all([*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])])
-    keys = of.keys if of.keys is not UNKNOWN else Host("str") if of.items else UNKNOWN
+    keys = keys_of(of)
     match name:
         case "get" | "pop" | "setdefault":
             held = (

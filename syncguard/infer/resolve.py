@@ -37,6 +37,7 @@ class Names:
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
+        self.host_keywords = frozenset(places.tables["host"]["keywords"])
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
@@ -223,7 +224,7 @@ class Names:
                         op is not None
                         and op.args
                         and op.args[0] in self.operand_names
-                        and op.returns.startswith(("tensor", "named", "tuple"))
+                        and (op.returns.startswith(("tensor", "named", "tuple")) or op.waits)
                         and "factory" not in op.returns
                     ):
                         return Tensor(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from syncguard.infer.conditions import MASKS, Arguments, device_of, sureness
-from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Seq, Tensor, Value, Why, options
+from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Seq, Tensor, Unknown, Value, Why, options
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -172,9 +172,11 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         held = next((value.device for value in args.values() if type(value) is Instance), "")
         if held:
             return held
-    return common_device(
+    place = common_device(
         tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
     )
+    # Whatever device it is, both paths are there now.
+    return "assumed" if place == "mixed" and type(asked) is Unknown else place
 
 
 def size_rank(args: Arguments) -> int:
