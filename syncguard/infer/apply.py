@@ -28,6 +28,14 @@ def apply(
         )
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    if (
+        not tensors
+        and frame.routine.host
+        and arguments.default_device == "host"
+        and type(result) is Tensor
+        and arguments.get("device") is None
+    ):
+        result = result.but(device="host")
     if any(tensor.on_device for tensor in tensors):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"

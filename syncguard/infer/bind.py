@@ -83,12 +83,17 @@ def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
     wanted = target.items
     exact = None
     for option in options(value):
-        if type(option) is Seq and option.items is not None and len(option.items) == len(wanted):
-            exact = option.items
+        parts = option.items if type(option) is Seq else _parts(option)
+        if parts is not None and len(parts) == len(wanted):
+            exact = parts
     starred = any(type(part) is core.Do for part in wanted)
     element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
     for i, part in enumerate(wanted):
         store(part, exact[i] if exact and not starred else element, frame)
+
+
+def _parts(value: Value) -> tuple[Value, ...] | None:
+    return value.info.parts() if type(value) is Instance and value.info is not None else None
 
 
 def write(target: core.Index, value: Value, frame: Frame) -> None:

@@ -84,6 +84,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
+        if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
+            args[0].routine.given_to = name
         if (
             name.startswith("torch.")
             and args
@@ -121,9 +123,10 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             else from_tensors([*args, *keywords.values()], at, frame)
         )
     op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
+    result: Value = UNKNOWN
     if op is not None:
-        return apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
-    return submodule(args, keywords, at, fn, frame)
+        result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
+    return submodule(args, keywords, at, fn, frame) if result is UNKNOWN else result
 
 
 def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance, frame: Frame) -> Value:

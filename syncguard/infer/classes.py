@@ -55,6 +55,16 @@ class ClassInfo:
                 return value, info
         return None
 
+    def fields(self) -> list[str]:
+        """What a dataclass or NamedTuple declares, in order."""
+        return [name for name, value in self.members.items() if type(value) is not Call]
+
+    def parts(self) -> tuple[Value, ...] | None:
+        """The items of an instance that is a tuple; None of any other class."""
+        if not any(name.endswith(".NamedTuple") for name in self.external()):
+            return None
+        return tuple([self.attribute(name, None) or self.members[name] for name in self.fields()])
+
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
         forward = self.members.get("forward")

@@ -39,12 +39,24 @@ def bind(frame: Frame, node: core.Function) -> None:
     from syncguard.infer.bind import hinted
 
     routine = frame.routine
+    differentiates = _differentiates(frame)
     for position, param in enumerate(node.params):
+        if position == 0 and differentiates and routine.owner is not None:
+            frame.env[param.name] = frame.world.fresh(routine.owner)  # what forward puts on ctx, backward reads there
+            continue
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             frame.env[param.name] = ClassOf(routine.owner) if is_class else frame.world.fresh(routine.owner)
             continue
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+
+
+def _differentiates(frame: Frame) -> bool:
+    """Whether this is the forward or backward of a torch.autograd.Function."""
+    owner, places = frame.routine.owner, frame.world.places
+    if owner is None or owner.is_module or not places.is_("hot", "function_methods", frame.routine.name):
+        return False
+    return any(frame.world.is_subclass(name, "torch.autograd.Function") for name in owner.external())
 
 
 def value(frame: Frame, param: Param, position: int) -> Value:
@@ -72,7 +84,9 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
-    found = None if _typed(param) else world.evidence(param.name, param.name, frame, param.at)
+    found = (
+        None if _typed(param) or _replaced(frame, param) else world.evidence(param.name, param.name, frame, param.at)
+    )
     if found is None and _typed(param):
         found = UNKNOWN
     if found is None:
@@ -84,6 +98,23 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _replaced(frame: Frame, param: Param) -> bool:
+    """Whether the name is given something else in the body, so that its uses do not tell what was passed."""
+    node = frame.routine.node
+    if param.default is not None or type(node) is not core.Function or not node.uses.get(param.name):
+        return False
+    known = frame.world.replaced.get((id(node), param.name))
+    if known is None:
+        known = any(
+            type(part) is core.Bind
+            and any(type(target) is core.Name and target.id == param.name for target in part.targets)
+            and not any(type(inner) is core.Name and inner.id == param.name for inner in core.walk(part.value))
+            for part in core.walk(node.body)
+        )
+        frame.world.replaced[id(node), param.name] = known
+    return known
 
 
 def _typed(param: Param) -> bool:
@@ -99,16 +130,18 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     node = routine.node
     if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
         return Unknown(frame.why("forward", param.at))
-    if routine.owner is None or not routine.owner.is_module or type(node) is not core.Function:
+    if routine.owner is None or type(node) is not core.Function:
         return UNKNOWN
-    if not frame.world.places.is_("hot", "module_methods", routine.name):
+    module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)
+    if not module and (not _differentiates(frame) or _replaced(frame, param)):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
     if uses & (CONTAINER | COUNTED):
         return Unknown(frame.why("forward", param.at))
     if frame.world.places.is_("names", "numbers", param.name):
         return UNKNOWN
-    if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    given = param.default is None and (module or routine.name == "backward")  # forward takes flags too
+    if given or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
 

@@ -190,8 +190,7 @@ class World(Names):
         if member is not None and type(member[0]) is Call:
             self.call(member[0].routine, instance, args, keywords, at, frame)
             return instance
-        fields = [name for name, value in info.members.items() if type(value) is not Call]
-        for name, value in [*zip(fields, args, strict=False), *keywords.items()]:
+        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             if value is not UNKNOWN and name:
                 self.learn(info, name, value)
         return instance

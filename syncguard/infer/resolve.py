@@ -32,6 +32,7 @@ class Names:
         self.infos: dict[int, ClassInfo] = {}
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
+        self.replaced: dict[tuple[int, str], bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
@@ -44,7 +45,7 @@ class Names:
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
-        self.properties = frozenset(places.tables["evidence"]["properties"])
+        self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 

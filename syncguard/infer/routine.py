@@ -89,6 +89,7 @@ class Routine:
         "calls",
         "clocks",
         "closure",
+        "given_to",
         "home",
         "host",
         "node",
@@ -119,6 +120,7 @@ class Routine:
         self.running = False
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.queued = False
+        self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
 
     @property

@@ -67,6 +67,10 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             )
         case ClassOf() | Named():
             return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
+        case Instance(info=info) if (
+            info is not None and type(key) is Const and isinstance(key.value, int) and (parts := info.parts())
+        ):
+            return parts[key.value] if -len(parts) <= key.value < len(parts) else UNKNOWN
         case Instance():
             return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
         case Unknown():

@@ -111,8 +111,8 @@ def root(
         return f"`{dotted}` runs at every step"
     if places.is_("hot", "methods", name):
         return f"`{dotted}` runs at every step"
-    for used in decorator(routine):
-        if places.is_("hot", "decorators", used):
+    for used in (*decorator(routine), routine.given_to):
+        if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"
     return ""
 
