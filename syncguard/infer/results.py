@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from syncguard.infer.conditions import MASKS, Arguments, device_of, sureness
-from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Seq, Tensor, Unknown, Value, Why, options
+from syncguard.infer.conditions import MASKS, Arguments, device_of, sureness, tensor_type
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+    Why,
+    options,
+)
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -148,6 +161,9 @@ def dtype_of(value: Value) -> str:
     for option in options(value):
         if type(option) is Host and option.kind.startswith("dtype:"):
             return option.kind[6:]
+        typed = tensor_type(option.name) if type(option) is Named else None
+        if typed:
+            return typed[1]
     return ""
 
 
@@ -155,6 +171,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if rule in ("host", "pinned"):
         return "host"
     asked = args.get("device")
+    if asked is None and type(args.get("dtype")) in (Named, Const):
+        asked = args.get("dtype")  # `x.type(torch.LongTensor)`
     if asked is not None:
         places = {device_of(option) for option in options(asked)} - {""}
         if places:
