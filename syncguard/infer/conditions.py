@@ -60,6 +60,11 @@ class Arguments:
                 return holder.settings.get(name)
         return value
 
+    def numbers(self) -> bool:
+        """Whether a call is given Python numbers, and nothing that may be a tensor."""
+        given = [value for value in self.values() if type(value) is not Const or number_sureness(value)]
+        return bool(given) and all(map(number_sureness, given))
+
     def values(self) -> list[Value]:
         return [*self.named.values(), *self.rest]
 

@@ -190,6 +190,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         held = next((value.device for value in args.values() if type(value) is Instance), "")
         if held:
             return held
+    if not tensors and rule == "" and args.default_device == "host" and args.numbers():
+        return "host"  # `torch.div(3, 2)`
     place = common_device(
         tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
     )

@@ -36,7 +36,7 @@ def warmths(
         if reason:
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
             queue.append(routine)
-    for callee, path in stepped(routines, cold):
+    for callee, path in stepped((r for r in routines if not test_file(r, places)), cold):
         if callee not in found:
             found[callee] = Warmth("hot", path)
             queue.append(callee)
@@ -78,7 +78,7 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
     return found
 
 
-def stepped(routines: list[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
+def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
     """What the loops that are steps call, each with the path that shows it."""
     for routine in routines:
         for callee, calls in routine.calls.items():
