@@ -216,9 +216,10 @@ def effect(node: core.Run, frame: Frame) -> None:
     call = node.value
     seen = len(frame.emitted)
     moved = moves_module(call, frame)
-    surrounding = frame.surround(failing=frame.context.failing or complains(call, frame))
+    surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
     frame.quiet += moved
     result = value_of(call, frame)
+    given = frame.given
     frame.quiet -= moved
     frame.context = surrounding
     if (
@@ -230,12 +231,9 @@ def effect(node: core.Run, frame: Frame) -> None:
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
     if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
-        frame.quiet += 1
-        held = value_of(call.fn.of, frame)
-        args = [value_of(arg, frame) for arg in call.args]
-        keywords = {key: value_of(part, frame) for key, part in call.keywords}
-        frame.quiet -= 1
-        if type(held) in (Seq, Table):
+        held = quiet_value(call.fn.of, frame)
+        if type(held) in (Seq, Table) and given[0] is call:
+            _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops:
                 accumulated(frame, seen)
             rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)

@@ -117,10 +117,11 @@ def call(node: core.Call, frame: Frame) -> Value:
                 keywords["**"] = UNKNOWN
         else:
             keywords["**"] = UNKNOWN
+    frame.given = (node, args, keywords)
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
-    if keywords and type(result) is Unknown and any(key in frame.world.host_keywords for key in keywords):
+    if keywords and type(result) is Unknown and not frame.world.host_keywords.isdisjoint(keywords):
         return Unknown(batch=frame.why("prepared", node.at))
     return result
 
@@ -202,9 +203,17 @@ def either(node: core.Either, frame: Frame) -> Value:
 
 
 def quiet_value(node: Node, frame: Frame) -> Value:
+    """The value once more, without a word; while a test is looked at from both sides, each part is asked once."""
+    asked = frame.asked
+    if asked is not None:
+        known = asked.get(id(node))
+        if known is not None:
+            return known
     frame.quiet += 1
     value = value_of(node, frame)
     frame.quiet -= 1
+    if asked is not None:
+        asked[id(node)] = value
     return value
 
 
@@ -213,10 +222,11 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     before = frame.env
     values = []
     offs = []
-    for outcome, arm in ((True, node.yes), (False, node.no)):
-        frame.env = before
-        off = off_device(node.test, outcome, frame)
-        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+    asked, frame.asked = frame.asked, {}
+    told = [(off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame)) for outcome in (True, False)]
+    frame.asked = asked
+    for (off, known), arm in zip(told, (node.yes, node.no), strict=True):
+        frame.env = {**before, **known}
         frame.quiet += off
         values.append(value_of(arm, frame))
         offs.append(off)

@@ -82,22 +82,14 @@ def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
 def branch(node: core.If, frame: Frame) -> None:
     """Run both arms; afterwards we know only what they agree on."""
     test = value_of(node.test, frame)
-    before = frame.env
-    paid = frame.paid
+    before, paid = frame.env, frame.paid
+    sides = both(node.test, frame)
     arms: list[Env] = []
     copies: list[bool] = []
-    offs: list[bool] = []
-    gates: list[str] = []
-    for outcome, body in ((True, node.body), (False, node.orelse)):
-        if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
+    for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
+        if test is dead and frame.world.settled(node.test, frame):
             arms.append(Dead())
-            offs.append(False)
-            gates.append("")
             continue
-        frame.env = before
-        told = narrowing(node.test, outcome, frame)
-        off = off_device(node.test, outcome, frame)
-        gate = gated(node.test, outcome, frame)
         frame.env = {**before, **told}
         frame.paid = dict(paid)
         frame.quiet += off
@@ -108,17 +100,27 @@ def branch(node: core.If, frame: Frame) -> None:
         copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
         frame.quiet -= off
         arms.append(frame.env)
-        offs.append(off)
-        gates.append(gate)
     frame.paid = paid
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, 2)
+    offs = [off for _, off, _ in sides]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     frame.env = joined(yes, no)
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
-            frame.surround(gate=gates[i])
+            frame.surround(gate=sides[i][2])
+
+
+def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
+    """Of either outcome of a test: what it tells of the variables, whether it keeps code off the device, its gate."""
+    asked, frame.asked = frame.asked, {}
+    sides = [
+        (narrowing(test, outcome, frame), off_device(test, outcome, frame), gated(test, outcome, frame))
+        for outcome in (True, False)
+    ]
+    frame.asked = asked
+    return sides
 
 
 def fails(body: tuple[Node, ...], frame: Frame) -> bool:

@@ -25,7 +25,7 @@ from syncguard.infer.values import (
     same,
 )
 from syncguard.read import core
-from syncguard.read.core import At, Param
+from syncguard.read.core import At, Node, Param
 
 TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
@@ -84,13 +84,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
-    found = (
-        None if _typed(param) or _replaced(frame, param) else world.evidence(param.name, param.name, frame, param.at)
-    )
-    if found is None and _typed(param):
-        found = UNKNOWN
-    if found is None:
-        found = _forwarded(frame, param, position)
+    found = _by_use(frame, param, position)
     if default is not None and type(default) is core.Const:
         found = join(found, NONE)
     if seen is None:
@@ -100,21 +94,35 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     return join(seen, found) if type(found) is not Unknown else seen
 
 
+def _by_use(frame: Frame, param: Param, position: int) -> Value:
+    """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
+    if _typed(param):
+        return UNKNOWN
+    found = frame.world.evidence(param.name, param.name, frame, param.at)
+    if found is None or (type(found) is Tensor and _replaced(frame, param)):
+        return _forwarded(frame, param, position)
+    return found
+
+
 def _replaced(frame: Frame, param: Param) -> bool:
     """Whether the name is given something else in the body, so that its uses do not tell what was passed."""
     node = frame.routine.node
-    if param.default is not None or type(node) is not core.Function or not node.uses.get(param.name):
+    if param.default is not None or type(node) is not core.Function:
         return False
-    known = frame.world.replaced.get((id(node), param.name))
+    known = frame.world.replaced.get(id(node))
     if known is None:
-        known = any(
-            type(part) is core.Bind
-            and any(type(target) is core.Name and target.id == param.name for target in part.targets)
-            and not any(type(inner) is core.Name and inner.id == param.name for inner in core.walk(part.value))
+        known = frame.world.replaced[id(node)] = frozenset(
+            target.id
             for part in core.walk(node.body)
+            if type(part) is core.Bind
+            for target in part.targets
+            if type(target) is core.Name and not _mentions(part.value, target.id)
         )
-        frame.world.replaced[id(node), param.name] = known
-    return known
+    return param.name in known
+
+
+def _mentions(node: Node | None, name: str) -> bool:
+    return any(type(inner) is core.Name and inner.id == name for inner in core.walk(node))
 
 
 def _typed(param: Param) -> bool:
@@ -198,7 +206,11 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     unknown = any(type(option) is Unknown for option in options(returned))
     if not unknown and not holds_tensor(returned):
         return returned
+    whole = frame.world.whole.get(id(node))
+    if whole is False and not unknown:
+        return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
+    frame.world.whole[id(node)] = scalar(declared)
     if scalar(declared):
         return declared
     if declared is UNKNOWN or not unknown:

@@ -32,7 +32,8 @@ class Names:
         self.infos: dict[int, ClassInfo] = {}
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
-        self.replaced: dict[tuple[int, str], bool] = {}
+        self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
+        self.replaced: dict[int, frozenset[str]] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only

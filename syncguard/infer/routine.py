@@ -132,12 +132,14 @@ class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
     __slots__ = (
+        "asked",
         "breaks",
         "context",
         "continues",
         "dotted",
         "emitted",
         "env",
+        "given",
         "home",
         "limit",
         "outer",
@@ -161,6 +163,8 @@ class Frame:
         self.breaks: list[Env] = []
         self.continues: list[Env] = []
         self.emitted: list[Sighting] = []
+        self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
+        self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def lookup(self, name: str) -> Value:
