@@ -150,6 +150,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
         frame.env[node.id] = value
     elif type(node) is core.Attr:
         store(node, value, frame)
+    elif type(node) is core.Index:
+        of = quiet_value(node.of, frame)
+        if type(of) in (Seq, Table):
+            rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
 
 
 def bind(node: core.Bind, frame: Frame) -> None:

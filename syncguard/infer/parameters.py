@@ -203,6 +203,8 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     """Where we could not tell what is returned, the annotation does."""
     if node.returns is None:
         return returned
+    if all(type(part) is core.Run and type(part.value) is core.Const for part in node.body):
+        returned = UNKNOWN  # `...`: a protocol or an overload only declares
     unknown = any(type(option) is Unknown for option in options(returned))
     if not unknown and not holds_tensor(returned):
         return returned

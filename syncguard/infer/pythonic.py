@@ -14,6 +14,7 @@ from syncguard.infer.values import (
     Const,
     Host,
     Instance,
+    Named,
     Seq,
     Table,
     Tensor,
@@ -73,6 +74,22 @@ def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Nod
         if len(args) > 1
         else UNKNOWN
     )
+
+
+def _call(fn: Value, args: list[Value], at: At, frame: Frame) -> Value:
+    from syncguard.infer.calls import invoke
+
+    return invoke(fn, args, {}, at, (), frame)
+
+
+def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    element = _element(args[1], at, frame) if len(args) > 1 else UNKNOWN
+    result = _call(args[0], [element, element], at, frame) if args else UNKNOWN
+    return element if tensor_in(result) is None else result
+
+
+def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Table({}, _call(args[0], [], at, frame)) if args and type(args[0]) in (Named, Call) else Table({})
 
 
 def _filter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -145,6 +162,8 @@ def _extreme(name: str) -> Function:
         elif any(type(v) is Host and v.kind == "array" for v in several):
             return Host("array")
         result = join_all(several)
+        if "key" in keywords:
+            _call(keywords["key"], [result], at, frame)
         return Seq("list", None, result) if name.endswith("sorted") else result
 
     return compared
@@ -211,7 +230,7 @@ FUNCTIONS: dict[str, Function] = {
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
-    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}),
+    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict, "functools.reduce": _reduce,
     "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip
 

@@ -71,6 +71,11 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             info is not None and type(key) is Const and isinstance(key.value, int) and (parts := info.parts())
         ):
             return parts[key.value] if -len(parts) <= key.value < len(parts) else UNKNOWN
+        case Instance(info=info) if info is not None and type(key) is Const and isinstance(key.value, str):
+            held = info.held(key.value, frame.routine) if info.find("__getitem__") is None else None
+            if held is not None:  # a TypedDict, or an output that is a dict and an object in one
+                return held
+            return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
         case Instance():
             return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
         case Unknown():
