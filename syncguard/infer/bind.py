@@ -152,7 +152,7 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
         store(node, value, frame)
     elif type(node) is core.Index:
         of = quiet_value(node.of, frame)
-        if type(of) in (Seq, Table):
+        if isinstance(of, (Seq, Table)):
             rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import device_of
+from syncguard.infer.conditions import POSSIBLE, device_of
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -53,12 +53,22 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
             return from_tensors([fn, *args, *keywords.values()], at, frame)
+    limit = frame.limit
+    if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
+        frame.limit = POSSIBLE  # both have the method, and an array's does not wait
     found = [
         invoke(option, args, keywords, at, nodes, frame)
         for option in options(fn)
         if option is not fn and option is not NONE
     ]
+    frame.limit = limit
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def array_or_tensor(values: list[Value]) -> bool:
+    return any(type(value) is Tensor for value in values) and any(
+        type(value) is Host and value.kind == "array" for value in values
+    )
 
 
 def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:

@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
+from syncguard.infer.conditions import POSSIBLE, tensor_sureness
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.operate import binary, contains, kind, unary
 from syncguard.infer.routine import Frame, Step
@@ -170,9 +170,9 @@ def truth(node: core.Do, frame: Frame) -> Value:
     if tensor is not None:
         optional = any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
-            frame.limit = POSSIBLE if optional else CERTAIN
+            limit, frame.limit = frame.limit, POSSIBLE if optional else frame.limit
             apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, node.args)
-            frame.limit = CERTAIN
+            frame.limit = limit
         return Host("bool", tensor.why)
     if type(value) is Const:
         return TRUE if value.value else FALSE

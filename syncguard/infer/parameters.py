@@ -160,7 +160,7 @@ def _refined(declared: Value, seen: Value | None) -> Value:
         return declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
-        return declared if not arrays else join(declared.but(either=True), seen) if holds_tensor(seen) else seen
+        return seen if arrays else declared
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,

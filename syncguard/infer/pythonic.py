@@ -230,7 +230,8 @@ FUNCTIONS: dict[str, Function] = {
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
-    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict, "functools.reduce": _reduce,
+    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict,
+    "functools.reduce": _reduce,
     "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip
 
