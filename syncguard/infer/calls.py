@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import POSSIBLE, device_of
+from syncguard.infer.conditions import POSSIBLE, device_of, number_sureness
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -27,6 +27,7 @@ from syncguard.infer.values import (
     join_all,
     options,
 )  # fmt: skip
+from syncguard.read import core
 from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and world.only_torch(frame):
+    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
         return apply(
             frame,
             op,
@@ -236,6 +237,16 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def of_numbers(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
+    from syncguard.infer.evaluate import quiet_value
+
+    made = nodes[0] if nodes else None
+    if type(made) is not core.Call or not made.args or made.keywords:
+        return False
+    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:
