@@ -200,3 +200,21 @@ def test_loading_is_setup_but_not_in_a_loop() -> None:
     load = "torch.load('x', map_location='cuda')"
     assert heats(f"def resume():\n    return {load}\n") == ["cold"]
     assert heats(f"def resume():\n    for _ in range(3):\n        yield {load}\n") == ["unknown"]
+
+
+def test_a_cached_function_runs_seldom() -> None:
+    text = """
+        from functools import lru_cache
+
+
+        @lru_cache(maxsize=8)
+        def table(n: int):
+            return torch.tensor([n], device="cuda")
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x * table(3)
+        """
+    assert heats(text) == ["amortized"]
+    assert heats(text.replace("@lru_cache(maxsize=8)", "@torch.no_grad()")) == ["hot"]

@@ -42,6 +42,8 @@ def apply(
         )
     if op.name in frame.world.queries:
         _landed(frame)
+    if nodes and type(result) is Host and result.kind == "array":
+        _fetched(frame, nodes[0])
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)
@@ -147,6 +149,15 @@ def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes
         for option in options(value):
             if type(option) is Tensor and option.pending is not None:
                 frame.sight(at, op.name, "stale-read", node, option.pending, LIKELY)
+
+
+def _fetched(frame: Frame, node: Node) -> None:
+    """An array can be had of a tensor on the host alone, so that is where the tensor is from here on."""
+    while type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in frame.world.views:
+        node = node.fn.of
+    held = frame.env.get(node.id) if type(node) is core.Name else None
+    if type(node) is core.Name and type(held) is Tensor and held.device == "assumed":
+        frame.env[node.id] = held.but(device="host")
 
 
 def _landed(frame: Frame) -> None:

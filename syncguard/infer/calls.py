@@ -24,7 +24,6 @@ from syncguard.infer.values import (
     Tensor,
     Unknown,
     Value,
-    Why,
     join_all,
     options,
 )  # fmt: skip
@@ -79,15 +78,9 @@ def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
         for option in options(value):
             if type(option) is Tensor and option.on_device:
                 return Unknown(frame.why("computed", at, option.why))
-            if type(option) is Unknown and option.weak and not far(option.weak):
+            if type(option) is Unknown and option.weak:
                 return Unknown(frame.why("computed", at, option.weak))
     return UNKNOWN
-
-
-def far(why: Why) -> bool:
-    """Whether strangers made it of what strangers made: by then it may be anything, anywhere."""
-    before = why.parent
-    return why.text == "computed" and before is not None and before.text == "computed"
 
 
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:

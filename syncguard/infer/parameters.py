@@ -149,7 +149,11 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if frame.world.places.is_("names", "numbers", param.name):
         return UNKNOWN
     # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
-    given = param.default is None and routine.name in ("forward", "__call__", "backward") and (module or routine.name == "backward")
+    given = (
+        param.default is None
+        and routine.name in ("forward", "__call__", "backward")
+        and (module or routine.name == "backward")
+    )
     if given or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN

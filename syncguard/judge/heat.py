@@ -31,6 +31,8 @@ def warmths(
     routines = list(routines)
     found: dict[Routine, Warmth] = {}
     queue: deque[Routine] = deque()
+    caches = places.tables["gates"]["caches"]
+    cached = {routine for routine in routines if not set(caches).isdisjoint(decorator(routine))}
     for routine in routines:
         reason = root(routine, places, hot, cold, decorator)
         if reason:
@@ -47,7 +49,8 @@ def warmths(
             for at, context in calls:
                 if context.failing or callee is routine:
                     continue
-                heat: Heat = "amortized" if context.gate or warmth.heat == "amortized" else "hot"
+                rare = context.gate or warmth.heat == "amortized" or callee in cached
+                heat: Heat = "amortized" if rare else "hot"
                 known = found.get(callee)
                 if known is None or (known.heat == "amortized" and heat == "hot"):
                     found[callee] = Warmth(
@@ -57,6 +60,10 @@ def warmths(
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+    for routine in cached:
+        if found[routine].heat in ("hot", "unknown"):
+            kept = Fact(f"but `{routine.qualname}` is cached", line_of(routine), routine.home.path)
+            found[routine] = Warmth("amortized", (*found[routine].path, kept))
     return cooled(routines, found)
 
 
