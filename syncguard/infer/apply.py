@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from syncguard.infer.conditions import LIKELY, NO, Arguments, sureness, tensor_sureness
+from syncguard.infer.conditions import Arguments, sureness
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
 from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options
 from syncguard.read import core
 from syncguard.read.core import At, Node

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from syncguard.infer import pythonic
+from syncguard.infer import methods
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
-from syncguard.infer.evaluate import element_of, quiet_value, value_of
+from syncguard.infer.elements import element_of
+from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
@@ -234,13 +235,13 @@ def effect(node: core.Run, frame: Frame) -> None:
         and call.fn.name.endswith("_")
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
-    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
+    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in methods.MUTATORS:
         held = quiet_value(call.fn.of, frame)
         if type(held) in (Seq, Table) and given[0] is call:
             _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops:
                 accumulated(frame, seen)
-            rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+            rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 
 
 def moves_module(call: Node, frame: Frame) -> bool:

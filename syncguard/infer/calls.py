@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer import pythonic
+from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import POSSIBLE, device_of, number_sureness
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import POSSIBLE, number_sureness
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -166,11 +167,11 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Instance(info=info) if info is not None:
             return inherited(of, info, name, args, keywords, at, nodes, frame)
         case Seq():
-            return pythonic.sequence_method(of, name, args, at, nodes, frame)
+            return methods.sequence_method(of, name, args, at, nodes, frame)
         case Table():
-            return pythonic.table_method(of, name, args, keywords)
+            return methods.table_method(of, name, args, keywords)
         case Const() | Host():
-            return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
+            return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return of_unknown(of, name, args, keywords, at, nodes, frame)
     return from_tensors([*args, *keywords.values()], at, frame)

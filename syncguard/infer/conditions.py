@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.sureness import (
+    CERTAIN,
+    LIKELY,
+    MASKS,
+    NO,
+    POSSIBLE,
+    data_sureness,
+    number_sureness,
+    tensor_sureness,
+    unlike_tensor,
+)
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
     Const,
     Host,
     Instance,
-    Named,
     Seq,
-    Table,
     Tensor,
     Union,
-    Unknown,
     Value,
     options,
 )
-
-NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
-MASKS = ("bool", "named mask")
 
 
 class Arguments:
@@ -69,34 +75,6 @@ class Arguments:
         return [*self.named.values(), *self.rest]
 
 
-def tensor_sureness(value: Value | None, depth: int = 0) -> int:
-    """How sure we are that this is a tensor on the device, or holds one."""
-    match value:
-        case Tensor():
-            if value.device == "host":
-                return NO
-            if value.device == "mixed":
-                return POSSIBLE
-            return CERTAIN if value.sure and value.device == "device" else LIKELY
-        case Union():
-            best = max(tensor_sureness(option, depth) for option in value.options)
-            declared = any(type(o) is Tensor and o.either for o in value.options) and any(
-                type(o) in (Host, Const) and o is not NONE for o in value.options
-            )
-            return min(best, POSSIBLE if declared else LIKELY)
-        case Seq() if depth < 3:
-            return max(
-                (
-                    tensor_sureness(item, depth + 1)
-                    for item in (value.items if value.items is not None else (value.element,))
-                ),
-                default=NO,
-            )
-        case Table() if depth < 3:
-            return max((tensor_sureness(item, depth + 1) for item in value.items.values()), default=NO)
-    return NO
-
-
 def missing(args: Arguments, name: str) -> int:
     value = args.get(name)
     if value is None and args.open:
@@ -122,61 +100,23 @@ def number(args: Arguments, name: str) -> int:
     return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
 
 
-def number_sureness(value: Value) -> int:
-    if type(value) is Const:
-        return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
-    return CERTAIN if type(value) is Host and value.kind in ("int", "float", "bool", "number", "size") else NO
-
-
 def data(args: Arguments, name: str) -> int:
     """Python numbers, lists of them, arrays: what torch must copy from the host."""
     value = args.get(name)
     return NO if value is None else max((data_sureness(option) for option in options(value)), default=NO)
 
 
-def data_sureness(value: Value) -> int:
-    """How sure we are that torch must copy this from the host; of nothing at all, nothing is copied."""
-    match value:
-        case Const():
-            return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
-        case Host():
-            if value.kind in ("int", "float", "bool", "number", "size", "array"):
-                return CERTAIN
-            return LIKELY if value.kind == "object" else NO
-        case Seq(kind="slice"):
-            return NO
-        case Seq() if value.items is not None:
-            return min((data_sureness(item) or (LIKELY if _plain(item) else NO) for item in value.items), default=NO)
-        case Seq():
-            return min(
-                (data_sureness(option) or (LIKELY if _plain(option) else NO) for option in options(value.element)),
-                default=NO,
-            )
-    return NO
-
-
 def data_or_unknown(args: Arguments, name: str) -> int:
     """What is not known to be a tensor is data, where tensors have no business."""
     value = args.get(name)
     sure = data(args, name)
-    return sure if sure or value is None else LIKELY if all(map(_unlike_tensor, options(value))) else NO
-
-
-def _unlike_tensor(value: Value) -> bool:
-    if type(value) is Seq and value.kind != "slice":
-        items = value.items if value.items is not None else (value.element,)
-        return bool(items) and all(_unlike_tensor(option) for item in items for option in options(item))
-    return _plain(value) or data_sureness(value) > 0
+    return sure if sure or value is None else LIKELY if all(map(unlike_tensor, options(value))) else NO
 
 
 def listed(args: Arguments, name: str) -> int:
     """A list of tensors on the device, where numbers are asked for."""
     value = args.get(name)
     return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
-
-
-def _plain(value: Value) -> bool:
-    return type(value) is Unknown and not value.weak and not value.batch
 
 
 def host(args: Arguments, name: str) -> int:
@@ -267,56 +207,6 @@ def target_device(args: Arguments, names: str) -> str:
         if places:
             return places.pop() if len(places) == 1 else "mixed" if "host" in places else "assumed"
     return ""
-
-
-def device_of(value: Value) -> str:
-    """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
-    match value:
-        case Const():
-            if isinstance(value.value, str):
-                typed = tensor_type(value.value)
-                return (
-                    typed[0]
-                    if typed
-                    else (
-                        "host"
-                        if value.value.startswith("cpu")
-                        else "device"
-                        if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu")
-                        else ""
-                    )
-                )
-            return ""
-        case Host():
-            return (
-                value.kind.partition("device:")[2]
-                if value.kind.startswith("device")
-                else "assumed"
-                if value.read is None and value.kind == "ordinal"
-                else ""
-            )
-        case Tensor():
-            return value.device
-        case Instance():
-            return value.device if value.name == "torch.device" else ""
-        case Named():
-            typed = tensor_type(value.name)
-            return typed[0] if typed else ""
-    return ""
-
-
-def tensor_type(name: str) -> tuple[str, str] | None:
-    """The device and dtype class that an old tensor type names: `torch.LongTensor` is on the host."""
-    if not name.startswith("torch.") or not name.endswith("Tensor"):
-        return None
-    kind = TYPES.get(name.removesuffix("Tensor").rpartition(".")[2])
-    return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
-
-
-TYPES = {
-    "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
-    "Short": "int", "Byte": "int", "Char": "int", "Bool": "bool",
-}  # fmt: skip
 
 
 def to_host(args: Arguments, name: str) -> int:

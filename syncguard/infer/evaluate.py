@@ -7,11 +7,13 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import POSSIBLE, tensor_sureness
+from syncguard.infer.displays import comp, seq, table
+from syncguard.infer.elements import element_of
 from syncguard.infer.narrow import narrowed, off_device
-from syncguard.infer.operate import binary, contains, kind, unary
-from syncguard.infer.routine import Frame, Step
+from syncguard.infer.operate import binary, contains, unary
+from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import item
+from syncguard.infer.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.values import (
     FALSE,
     NONE,
@@ -27,21 +29,17 @@ from syncguard.infer.values import (
     Named,
     Seq,
     Table,
-    Tensor,
     Union,
     Unknown,
     Value,
     join,
     join_all,
-    keys_of,
     options,
     tensor_in,
     without,
 )  # fmt: skip
 from syncguard.read import core
-from syncguard.read.core import At, Node
-
-LONGEST = 40  # items of a display that are told apart
+from syncguard.read.core import Node
 
 
 def value_of(node: Node, frame: Frame) -> Value:
@@ -238,63 +236,6 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     return yes if test is TRUE else no if test is FALSE else join(yes, no)
 
 
-def seq(node: core.Seq, frame: Frame) -> Value:
-    items: list[Value] = []
-    counted = True
-    for part in node.items:
-        value = value_of(part, frame)
-        if type(part) is core.Do and part.what == "*":
-            if type(value) is Seq and value.items is not None:
-                items += value.items
-                continue
-            value, counted = element_of(value, node.at, frame), False
-        items.append(value)
-    if not counted or len(items) > LONGEST:
-        return Seq(node.kind, None, join_all(items[:LONGEST]))
-    return Seq(node.kind, tuple(items))
-
-
-def table(node: core.Map, frame: Frame) -> Value:
-    items: dict[Any, Value] = {}
-    rest: list[Value] = []
-    for key, part in zip(node.keys, node.values, strict=True):
-        value = value_of(part, frame)
-        if key is None:
-            items, rest = (
-                ({**items, **value.items}, [*rest, value.element])
-                if type(value) is Table
-                else (items, [*rest, UNKNOWN])
-            )
-            continue
-        literal = value_of(key, frame)
-        if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):
-            items[literal.value] = value
-        else:
-            rest.append(value)
-    return Table(items, join_all(rest))
-
-
-def comp(node: core.Comp, frame: Frame) -> Value:
-    """A comprehension is a loop whose variables are its own."""
-    before = frame.env
-    frame.env = dict(before)
-    context = frame.context
-    for target, iterable, conditions in node.clauses:
-        element = element_of(value_of(iterable, frame), iterable.at, frame)
-        context = (
-            frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
-        )
-        assign(target, element, frame)
-        for condition in conditions:
-            value_of(condition, frame)
-            frame.env.update(narrowed(condition, True, frame))
-    values = [value_of(part, frame) for part in node.body]
-    frame.env, frame.context = before, context
-    if node.kind == "dict":
-        return Table({}, values[1])
-    return Seq(node.kind, None, values[0])
-
-
 def lambda_(node: core.Function, frame: Frame) -> Value:
     return Call(frame.world.routine(node, frame, None))
 
@@ -309,38 +250,6 @@ def assign(target: Node, value: Value, frame: Frame) -> None:
     from syncguard.infer.bind import store
 
     store(target, value, frame)
-
-
-def element_of(value: Value, at: At, frame: Frame) -> Value:
-    """What iterating over a value gives."""
-    if type(value) is not Union:
-        return _element(value, at, frame)
-    return join_all([_element(option, at, frame) for option in options(value) if option is not NONE] or [UNKNOWN])
-
-
-def _element(value: Value, at: At, frame: Frame) -> Value:
-    match value:
-        case Tensor():
-            return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=frame.why("iterate", at, value.why))
-        case Seq():
-            return value.element
-        case Table():
-            return keys_of(value)
-        case Const() | Host():
-            return (
-                Host("str")
-                if kind(value) == "str"
-                else Host("int")
-                if kind(value) in ("size", "shape")
-                else Host("object")
-                if kind(value) in ("array", "object")
-                else UNKNOWN
-            )
-        case Instance():
-            return calls.iterate(value, at, frame)
-        case Unknown():
-            return value
-    return UNKNOWN
 
 
 EVALUATE: dict[type, Callable[[Any, Frame], Value]] = {

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from syncguard.infer.bind import bind, effect, update
-from syncguard.infer.evaluate import assign, element_of, quiet_value, value_of
+from syncguard.infer.elements import element_of
+from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import gated, last_name, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step

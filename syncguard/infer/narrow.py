@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from syncguard.infer.conditions import MASKS
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import MASKS
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,

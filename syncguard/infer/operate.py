@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
-from syncguard.infer.conditions import device_of
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,

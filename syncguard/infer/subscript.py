@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import MASKS, tensor_sureness
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import MASKS, tensor_sureness
 from syncguard.infer.values import (
     UNKNOWN,
     Alias,
