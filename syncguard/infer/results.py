@@ -193,7 +193,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         if held:
             return held
     if not tensors and rule == "" and args.default_device == "host" and args.numbers():
-        return "host"  # `torch.div(3, 2)`
+        return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
     place = common_device(
         tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
     )
