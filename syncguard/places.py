@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, cached_property, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,18 @@ class Places:
 
     def is_(self, table: str, key: str, name: str) -> bool:
         return matches(self.tables[table][key], name)
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file holds tests, which pass what no user does."""
+        known = self._tests.get(path)
+        if known is None:
+            pure = PurePath(path)
+            known = self._tests[path] = self.is_("cold", "files", pure.name) or "tests" in pure.parts[:-1]
+        return known
+
+    @cached_property
+    def _tests(self) -> dict[str, bool]:
+        return {}
 
     @cached_property
     def loop_calls(self) -> frozenset[str]:

@@ -145,3 +145,76 @@ def test_what_only_setup_calls_is_setup_and_a_main_is_not() -> None:
 @pytest.mark.parametrize(("decorator", "heat"), [("@torch.compile", "hot"), ("@torch.no_grad()", "unknown")])
 def test_a_compiled_function_is_hot(decorator: str, heat: str) -> None:
     assert heats(f"{decorator}\ndef total(x: torch.Tensor):\n    return x.tolist()\n") == [heat]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "text = f'{bad}'\n        raise ValueError(text)",
+        "logger.error('bad: %s', bad.item())\n        x = x * 0",
+        "warnings.warn(f'{bad}')",
+    ],
+)
+def test_what_only_reports_a_failure_is_cold(report: str) -> None:
+    head = "import logging\nimport warnings\n\nlogger = logging.getLogger(__name__)\n\n\n"
+    check = "def check(x: torch.Tensor):\n    bad = x.isnan().sum()\n    if bad > 0:\n        {}\n    return x\n"
+    findings = found(head + check.format(report))
+    assert [(finding.code, finding.heat) for finding in findings if finding.code == "SG204"] == [("SG204", "unknown")]
+    assert {finding.heat for finding in findings if finding.code != "SG204"} == {"cold"}
+
+
+def test_the_second_wait_for_the_same_value_is_paid() -> None:
+    findings = found(
+        """
+        def kept(x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor):
+            mask = mask > 0
+            a, b = x[mask], y[mask]
+            mask = mask & (y > 0)
+            return a, b, x[mask]
+        """
+    )
+    assert [finding.heat for finding in findings] == ["unknown", "amortized", "unknown"]
+    assert findings[1].hot_path[-1].text == f"but only what the wait at line {findings[0].site.line} leaves of it"
+
+
+def test_every_turn_and_every_arm_waits_anew() -> None:
+    assert (
+        heats(
+            """
+        def kept(x: torch.Tensor, mask: torch.Tensor, flag: bool):
+            mask = mask > 0
+            if flag:
+                y = x[mask]
+            else:
+                y = x[mask] + 1
+            for _ in range(3):
+                y = x[mask]
+            return y
+        """
+        )
+        == ["unknown"] * 3
+    )
+
+
+def test_loading_is_setup_but_not_in_a_loop() -> None:
+    load = "torch.load('x', map_location='cuda')"
+    assert heats(f"def resume():\n    return {load}\n") == ["cold"]
+    assert heats(f"def resume():\n    for _ in range(3):\n        yield {load}\n") == ["unknown"]
+
+
+def test_a_cached_function_runs_seldom() -> None:
+    text = """
+        from functools import lru_cache
+
+
+        @lru_cache(maxsize=8)
+        def table(n: int):
+            return torch.tensor([n], device="cuda")
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x * table(3)
+        """
+    assert heats(text) == ["amortized"]
+    assert heats(text.replace("@lru_cache(maxsize=8)", "@torch.no_grad()")) == ["hot"]

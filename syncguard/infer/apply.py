@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from syncguard.infer.conditions import LIKELY, NO, Arguments, sureness, tensor_sureness
+from syncguard.infer.conditions import Arguments, sureness
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
 from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -28,12 +29,22 @@ def apply(
         )
     why = frame.why(op.name, at, parent)
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    if (
+        not tensors
+        and frame.routine.host
+        and arguments.default_device == "host"
+        and type(result) is Tensor
+        and arguments.get("device") is None
+    ):
+        result = result.but(device="host")
     if any(tensor.on_device for tensor in tensors):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
         )
     if op.name in frame.world.queries:
         _landed(frame)
+    if nodes and type(result) is Host and result.kind == "array":
+        _fetched(frame, nodes[0])
     if op.waits:
         for wait in op.waits:
             sure = _sure(wait, arguments, args, result, frame)
@@ -139,6 +150,15 @@ def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes
         for option in options(value):
             if type(option) is Tensor and option.pending is not None:
                 frame.sight(at, op.name, "stale-read", node, option.pending, LIKELY)
+
+
+def _fetched(frame: Frame, node: Node) -> None:
+    """An array can be had of a tensor on the host alone, so that is where the tensor is from here on."""
+    while type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in frame.world.views:
+        node = node.fn.of
+    held = frame.env.get(node.id) if type(node) is core.Name else None
+    if type(node) is core.Name and type(held) is Tensor and held.device == "assumed":
+        frame.env[node.id] = held.but(device="host")
 
 
 def _landed(frame: Frame) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from syncguard.infer import pythonic
+from syncguard.infer import methods
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
-from syncguard.infer.evaluate import element_of, value_of
+from syncguard.infer.elements import element_of
+from syncguard.infer.evaluate import quiet_value, value_of
+from syncguard.infer.gates import complains
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -62,7 +64,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
         if known is not None and not (value.weak and type(known) is not Tensor):
-            value = known
+            value = known.but(device="host", why=value.batch) if value.batch and type(known) is Tensor else known
     return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
 
 
@@ -82,12 +84,17 @@ def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
     wanted = target.items
     exact = None
     for option in options(value):
-        if type(option) is Seq and option.items is not None and len(option.items) == len(wanted):
-            exact = option.items
+        parts = option.items if type(option) is Seq else _parts(option)
+        if parts is not None and len(parts) == len(wanted):
+            exact = parts
     starred = any(type(part) is core.Do for part in wanted)
     element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
     for i, part in enumerate(wanted):
         store(part, exact[i] if exact and not starred else element, frame)
+
+
+def _parts(value: Value) -> tuple[Value, ...] | None:
+    return value.info.parts() if type(value) is Instance and value.info is not None else None
 
 
 def write(target: core.Index, value: Value, frame: Frame) -> None:
@@ -144,6 +151,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
         frame.env[node.id] = value
     elif type(node) is core.Attr:
         store(node, value, frame)
+    elif type(node) is core.Index:
+        of = quiet_value(node.of, frame)
+        if isinstance(of, (Seq, Table)):
+            rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
 
 
 def bind(node: core.Bind, frame: Frame) -> None:
@@ -212,7 +223,13 @@ def effect(node: core.Run, frame: Frame) -> None:
     call = node.value
     seen = len(frame.emitted)
     frame.unused = call.at
+    moved = moves_module(call, frame)
+    surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
+    frame.quiet += moved
     result = value_of(call, frame)
+    given = frame.given
+    frame.quiet -= moved
+    frame.context = surrounding
     if (
         type(result) is Tensor
         and result.pending
@@ -221,13 +238,19 @@ def effect(node: core.Run, frame: Frame) -> None:
         and call.fn.name.endswith("_")
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
-    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in pythonic.MUTATORS:
-        frame.quiet += 1
-        held = value_of(call.fn.of, frame)
-        args = [value_of(arg, frame) for arg in call.args]
-        keywords = {key: value_of(part, frame) for key, part in call.keywords}
-        frame.quiet -= 1
-        if type(held) in (Seq, Table):
+    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in methods.MUTATORS:
+        held = quiet_value(call.fn.of, frame)
+        if type(held) in (Seq, Table) and given[0] is call:
+            _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops:
                 accumulated(frame, seen)
-            rebind(call.fn.of, pythonic.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+            rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+
+
+def moves_module(call: Node, frame: Frame) -> bool:
+    """Whether a move is made for its effect: a module moves in place, a tensor gives a copy that nobody would drop."""
+    if type(call) is not core.Call or type(call.fn) is not core.Attr:
+        return False
+    if call.fn.name != "to" and call.fn.name not in frame.world.family:
+        return False
+    return type(quiet_value(call.fn.of, frame)) is Unknown

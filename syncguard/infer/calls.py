@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer import pythonic
+from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import device_of
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import POSSIBLE, number_sureness
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -27,6 +28,7 @@ from syncguard.infer.values import (
     join_all,
     options,
 )  # fmt: skip
+from syncguard.read import core
 from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
@@ -53,12 +55,22 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
             return from_tensors([fn, *args, *keywords.values()], at, frame)
+    limit = frame.limit
+    if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
+        frame.limit = POSSIBLE  # both have the method, and an array's does not wait
     found = [
         invoke(option, args, keywords, at, nodes, frame)
         for option in options(fn)
         if option is not fn and option is not NONE
     ]
+    frame.limit = limit
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def array_or_tensor(values: list[Value]) -> bool:
+    return any(type(value) is Tensor for value in values) and any(
+        type(value) is Host and value.kind == "array" for value in values
+    )
 
 
 def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
@@ -84,6 +96,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
+        if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
+            args[0].routine.given_to = name
         if (
             name.startswith("torch.")
             and args
@@ -121,9 +135,10 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             else from_tensors([*args, *keywords.values()], at, frame)
         )
     op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
+    result: Value = UNKNOWN
     if op is not None:
-        return apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
-    return submodule(args, keywords, at, fn, frame)
+        result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
+    return submodule(args, keywords, at, fn, frame) if result is UNKNOWN else result
 
 
 def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance, frame: Frame) -> Value:
@@ -152,11 +167,11 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Instance(info=info) if info is not None:
             return inherited(of, info, name, args, keywords, at, nodes, frame)
         case Seq():
-            return pythonic.sequence_method(of, name, args, at, nodes, frame)
+            return methods.sequence_method(of, name, args, at, nodes, frame)
         case Table():
-            return pythonic.table_method(of, name, args, keywords)
+            return methods.table_method(of, name, args, keywords)
         case Const() | Host():
-            return pythonic.host_method(of, name, args, keywords, at, nodes, frame)
+            return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return of_unknown(of, name, args, keywords, at, nodes, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
@@ -213,7 +228,7 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and world.only_torch(frame):
+    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
         return apply(
             frame,
             op,
@@ -223,6 +238,16 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def of_numbers(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
+    from syncguard.infer.evaluate import quiet_value
+
+    made = nodes[0] if nodes else None
+    if type(made) is not core.Call or not made.args or made.keywords:
+        return False
+    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

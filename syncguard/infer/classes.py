@@ -63,6 +63,21 @@ class ClassInfo:
                 return value, info
         return None
 
+    def fields(self) -> list[str]:
+        """What a dataclass or NamedTuple declares, in order."""
+        return [name for name, value in self.members.items() if type(value) is not Call]
+
+    def parts(self) -> tuple[Value, ...] | None:
+        """The items of an instance that is a tuple; None of any other class."""
+        if not any(name.endswith(".NamedTuple") for name in self.external()):
+            return None
+        return tuple([self.held(name, None) or UNKNOWN for name in self.fields()])
+
+    def held(self, name: str, reader: Routine | None) -> Value | None:
+        """What a declared field holds: what was assigned to it, else what its type promises."""
+        assigned, declared = self.attribute(name, reader), self.find(name)
+        return assigned if assigned is not None else declared[0] if declared is not None else None
+
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
         forward = self.members.get("forward")

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.sureness import (
+    CERTAIN,
+    LIKELY,
+    MASKS,
+    NO,
+    POSSIBLE,
+    data_sureness,
+    number_sureness,
+    tensor_sureness,
+    unlike_tensor,
+)
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
     Const,
     Host,
     Instance,
-    Named,
     Seq,
-    Table,
     Tensor,
     Union,
-    Unknown,
     Value,
     options,
 )
-
-NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
-MASKS = ("bool", "named mask")
 
 
 class Arguments:
@@ -60,36 +66,13 @@ class Arguments:
                 return holder.settings.get(name)
         return value
 
+    def numbers(self) -> bool:
+        """Whether a call is given Python numbers, and nothing that may be a tensor."""
+        given = [value for value in self.values() if type(value) is not Const or number_sureness(value)]
+        return bool(given) and all(map(number_sureness, given))
+
     def values(self) -> list[Value]:
         return [*self.named.values(), *self.rest]
-
-
-def tensor_sureness(value: Value | None, depth: int = 0) -> int:
-    """How sure we are that this is a tensor on the device, or holds one."""
-    match value:
-        case Tensor():
-            if value.device == "host":
-                return NO
-            if value.device == "mixed":
-                return POSSIBLE
-            return CERTAIN if value.sure and value.device == "device" else LIKELY
-        case Union():
-            best = max(tensor_sureness(option, depth) for option in value.options)
-            declared = any(type(o) is Tensor and o.either for o in value.options) and any(
-                type(o) in (Host, Const) and o is not NONE for o in value.options
-            )
-            return min(best, POSSIBLE if declared else LIKELY)
-        case Seq() if depth < 3:
-            return max(
-                (
-                    tensor_sureness(item, depth + 1)
-                    for item in (value.items if value.items is not None else (value.element,))
-                ),
-                default=NO,
-            )
-        case Table() if depth < 3:
-            return max((tensor_sureness(item, depth + 1) for item in value.items.values()), default=NO)
-    return NO
 
 
 def missing(args: Arguments, name: str) -> int:
@@ -117,41 +100,23 @@ def number(args: Arguments, name: str) -> int:
     return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
 
 
-def number_sureness(value: Value) -> int:
-    if type(value) is Const:
-        return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
-    return CERTAIN if type(value) is Host and value.kind in ("int", "float", "bool", "number", "size") else NO
-
-
 def data(args: Arguments, name: str) -> int:
     """Python numbers, lists of them, arrays: what torch must copy from the host."""
     value = args.get(name)
     return NO if value is None else max((data_sureness(option) for option in options(value)), default=NO)
 
 
-def data_sureness(value: Value) -> int:
-    """How sure we are that torch must copy this from the host; of nothing at all, nothing is copied."""
-    match value:
-        case Const():
-            return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
-        case Host():
-            if value.kind in ("int", "float", "bool", "number", "size", "array"):
-                return CERTAIN
-            return LIKELY if value.kind == "object" else NO
-        case Seq(kind="slice"):
-            return NO
-        case Seq() if value.items is not None:
-            return min((data_sureness(item) or (LIKELY if _plain(item) else NO) for item in value.items), default=NO)
-        case Seq():
-            return min(
-                (data_sureness(option) or (LIKELY if _plain(option) else NO) for option in options(value.element)),
-                default=NO,
-            )
-    return NO
+def data_or_unknown(args: Arguments, name: str) -> int:
+    """What is not known to be a tensor is data, where tensors have no business."""
+    value = args.get(name)
+    sure = data(args, name)
+    return sure if sure or value is None else LIKELY if all(map(unlike_tensor, options(value))) else NO
 
 
-def _plain(value: Value) -> bool:
-    return type(value) is Unknown and not value.weak and not value.batch
+def listed(args: Arguments, name: str) -> int:
+    """A list of tensors on the device, where numbers are asked for."""
+    value = args.get(name)
+    return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
 
 
 def host(args: Arguments, name: str) -> int:
@@ -236,41 +201,11 @@ def host_index(args: Arguments, name: str) -> int:
 
 
 def target_device(args: Arguments, names: str) -> str:
-    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed', or '' where no argument names a device."""
-    found = ""
+    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed' or 'mixed'; '' where none is named."""
     for name in names.split("|"):
-        for option in options(args.get(name) or UNKNOWN):
-            found = found or device_of(option)
-    return found
-
-
-def device_of(value: Value) -> str:
-    """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
-    match value:
-        case Const():
-            if isinstance(value.value, str):
-                return (
-                    "host"
-                    if value.value.startswith("cpu")
-                    else "device"
-                    if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu")
-                    else ""
-                )
-            return ""
-        case Host():
-            return (
-                value.kind.partition("device:")[2]
-                if value.kind.startswith("device")
-                else "assumed"
-                if value.read is None and value.kind == "ordinal"
-                else ""
-            )
-        case Tensor():
-            return value.device
-        case Instance():
-            return value.device if value.name == "torch.device" else ""
-        case Named():
-            return ""
+        places = {place for option in options(args.get(name) or UNKNOWN) if (place := device_of(option))}
+        if places:
+            return places.pop() if len(places) == 1 else "mixed" if "host" in places else "assumed"
     return ""
 
 
@@ -304,11 +239,30 @@ def zero_dim_target(args: Arguments, name: str) -> int:
     )
 
 
+def dense(args: Arguments, name: str) -> int:
+    """Not sparse, as far as what it was computed from tells."""
+    best = NO
+    for option in options(args.get(name) or UNKNOWN):
+        if type(option) is Tensor:
+            why, links = option.why, 0
+            while why is not None and "sparse" not in why.text and links < LINKS:
+                why, links = why.parent, links + 1
+            best = max(best, NO if why is not None and "sparse" in why.text else LIKELY)
+    return best
+
+
+def surely_dense(args: Arguments, name: str) -> int:
+    """Sparse or dense is all the same to the caller who asks for a layout, so we only guess that it was dense."""
+    return min(dense(args, name), POSSIBLE)
+
+
+LINKS = 40  # of a because chain, that are followed
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
+    "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

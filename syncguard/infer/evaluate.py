@@ -7,11 +7,13 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import CERTAIN, POSSIBLE, tensor_sureness
+from syncguard.infer.displays import comp, seq, table
+from syncguard.infer.elements import element_of
 from syncguard.infer.narrow import narrowed, off_device
-from syncguard.infer.operate import binary, contains, kind, unary
-from syncguard.infer.routine import Frame, Step
+from syncguard.infer.operate import binary, contains, unary
+from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import item
+from syncguard.infer.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.values import (
     FALSE,
     NONE,
@@ -27,7 +29,6 @@ from syncguard.infer.values import (
     Named,
     Seq,
     Table,
-    Tensor,
     Union,
     Unknown,
     Value,
@@ -38,9 +39,7 @@ from syncguard.infer.values import (
     without,
 )  # fmt: skip
 from syncguard.read import core
-from syncguard.read.core import At, Node
-
-LONGEST = 40  # items of a display that are told apart
+from syncguard.read.core import Node
 
 
 def value_of(node: Node, frame: Frame) -> Value:
@@ -116,9 +115,13 @@ def call(node: core.Call, frame: Frame) -> Value:
                 keywords["**"] = UNKNOWN
         else:
             keywords["**"] = UNKNOWN
+    frame.given = (node, args, keywords)
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))
-    return calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if keywords and type(result) is Unknown and not frame.world.host_keywords.isdisjoint(keywords):
+        return Unknown(batch=frame.why("prepared", node.at))
+    return result
 
 
 def do(node: core.Do, frame: Frame) -> Value:
@@ -165,9 +168,9 @@ def truth(node: core.Do, frame: Frame) -> Value:
     if tensor is not None:
         optional = any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
-            frame.limit = POSSIBLE if optional else CERTAIN
+            limit, frame.limit = frame.limit, POSSIBLE if optional else frame.limit
             apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, node.args)
-            frame.limit = CERTAIN
+            frame.limit = limit
         return Host("bool", tensor.why)
     if type(value) is Const:
         return TRUE if value.value else FALSE
@@ -198,9 +201,17 @@ def either(node: core.Either, frame: Frame) -> Value:
 
 
 def quiet_value(node: Node, frame: Frame) -> Value:
+    """The value once more, without a word; while a test is looked at from both sides, each part is asked once."""
+    asked = frame.asked
+    if asked is not None:
+        known = asked.get(id(node))
+        if known is not None:
+            return known
     frame.quiet += 1
     value = value_of(node, frame)
     frame.quiet -= 1
+    if asked is not None:
+        asked[id(node)] = value
     return value
 
 
@@ -209,10 +220,11 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     before = frame.env
     values = []
     offs = []
-    for outcome, arm in ((True, node.yes), (False, node.no)):
-        frame.env = before
-        off = off_device(node.test, outcome, frame)
-        frame.env = {**before, **narrowed(node.test, outcome, frame)}
+    asked, frame.asked = frame.asked, {}
+    told = [(off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame)) for outcome in (True, False)]
+    frame.asked = asked
+    for (off, known), arm in zip(told, (node.yes, node.no), strict=True):
+        frame.env = {**before, **known}
         frame.quiet += off
         values.append(value_of(arm, frame))
         offs.append(off)
@@ -222,63 +234,6 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     if offs[0] is not offs[1]:  # the device never sees the other one
         return no if offs[0] else yes
     return yes if test is TRUE else no if test is FALSE else join(yes, no)
-
-
-def seq(node: core.Seq, frame: Frame) -> Value:
-    items: list[Value] = []
-    counted = True
-    for part in node.items:
-        value = value_of(part, frame)
-        if type(part) is core.Do and part.what == "*":
-            if type(value) is Seq and value.items is not None:
-                items += value.items
-                continue
-            value, counted = element_of(value, node.at, frame), False
-        items.append(value)
-    if not counted or len(items) > LONGEST:
-        return Seq(node.kind, None, join_all(items[:LONGEST]))
-    return Seq(node.kind, tuple(items))
-
-
-def table(node: core.Map, frame: Frame) -> Value:
-    items: dict[Any, Value] = {}
-    rest: list[Value] = []
-    for key, part in zip(node.keys, node.values, strict=True):
-        value = value_of(part, frame)
-        if key is None:
-            items, rest = (
-                ({**items, **value.items}, [*rest, value.element])
-                if type(value) is Table
-                else (items, [*rest, UNKNOWN])
-            )
-            continue
-        literal = value_of(key, frame)
-        if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):
-            items[literal.value] = value
-        else:
-            rest.append(value)
-    return Table(items, join_all(rest))
-
-
-def comp(node: core.Comp, frame: Frame) -> Value:
-    """A comprehension is a loop whose variables are its own."""
-    before = frame.env
-    frame.env = dict(before)
-    context = frame.context
-    for target, iterable, conditions in node.clauses:
-        element = element_of(value_of(iterable, frame), iterable.at, frame)
-        context = (
-            frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
-        )
-        assign(target, element, frame)
-        for condition in conditions:
-            value_of(condition, frame)
-            frame.env.update(narrowed(condition, True, frame))
-    values = [value_of(part, frame) for part in node.body]
-    frame.env, frame.context = before, context
-    if node.kind == "dict":
-        return Table({}, values[1])
-    return Seq(node.kind, None, values[0])
 
 
 def lambda_(node: core.Function, frame: Frame) -> Value:
@@ -295,38 +250,6 @@ def assign(target: Node, value: Value, frame: Frame) -> None:
     from syncguard.infer.bind import store
 
     store(target, value, frame)
-
-
-def element_of(value: Value, at: At, frame: Frame) -> Value:
-    """What iterating over a value gives."""
-    if type(value) is not Union:
-        return _element(value, at, frame)
-    return join_all([_element(option, at, frame) for option in options(value) if option is not NONE] or [UNKNOWN])
-
-
-def _element(value: Value, at: At, frame: Frame) -> Value:
-    match value:
-        case Tensor():
-            return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=frame.why("iterate", at, value.why))
-        case Seq():
-            return value.element
-        case Table():
-            return value.keys if value.keys is not UNKNOWN else Host("str") if value.items else UNKNOWN
-        case Const() | Host():
-            return (
-                Host("str")
-                if kind(value) == "str"
-                else Host("int")
-                if kind(value) in ("size", "shape")
-                else Host("object")
-                if kind(value) in ("array", "object")
-                else UNKNOWN
-            )
-        case Instance():
-            return calls.iterate(value, at, frame)
-        case Unknown():
-            return value
-    return UNKNOWN
 
 
 EVALUATE: dict[type, Callable[[Any, Frame], Value]] = {

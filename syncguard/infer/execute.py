@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from syncguard.infer.bind import bind, effect, update
-from syncguard.infer.evaluate import assign, element_of, quiet_value, value_of
-from syncguard.infer.gates import gated, size_threshold, step_reason
+from syncguard.infer.elements import element_of
+from syncguard.infer.evaluate import assign, quiet_value, value_of
+from syncguard.infer.gates import gated, last_name, size_threshold, step_reason
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import (
@@ -82,40 +83,55 @@ def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
 def branch(node: core.If, frame: Frame) -> None:
     """Run both arms; afterwards we know only what they agree on."""
     test = value_of(node.test, frame)
-    before = frame.env
+    before, paid = frame.env, frame.paid
+    sides = both(node.test, frame)
     arms: list[Env] = []
     copies: list[bool] = []
-    offs: list[bool] = []
-    gates: list[str] = []
-    for outcome, body in ((True, node.body), (False, node.orelse)):
-        if test is (FALSE if outcome else TRUE) and frame.world.settled(node.test, frame):
+    for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
+        if test is dead and frame.world.settled(node.test, frame):
             arms.append(Dead())
-            offs.append(False)
-            gates.append("")
             continue
-        frame.env = before
-        told = narrowing(node.test, outcome, frame)
-        off = off_device(node.test, outcome, frame)
-        gate = gated(node.test, outcome, frame)
         frame.env = {**before, **told}
+        frame.paid = dict(paid)
         frame.quiet += off
-        surrounding = frame.surround(gate=gate)
+        surrounding = frame.surround(gate=gate, failing=frame.context.failing or fails(body, frame))
         seen = len(frame.emitted)
         run(body, frame)
         frame.context = surrounding
         copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
         frame.quiet -= off
         arms.append(frame.env)
-        offs.append(off)
-        gates.append(gate)
+    frame.paid = paid
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, 2)
+    offs = [off for _, off, _ in sides]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     frame.env = joined(yes, no)
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
-            frame.surround(gate=gates[i])
+            frame.surround(gate=sides[i][2])
+
+
+def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
+    """Of either outcome of a test: what it tells of the variables, whether it keeps code off the device, its gate."""
+    asked, frame.asked = frame.asked, {}
+    sides = [
+        (narrowing(test, outcome, frame), off_device(test, outcome, frame), gated(test, outcome, frame))
+        for outcome in (True, False)
+    ]
+    frame.asked = asked
+    return sides
+
+
+def fails(body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a block ends in raise or an exit, so that all of it only reports a failure."""
+    last = body[-1] if body else None
+    if type(last) is core.Leave:
+        return last.what == "raise"
+    if type(last) is core.Run and type(last.value) is core.Call:
+        return last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
+    return False
 
 
 def loop(node: core.Loop, frame: Frame) -> None:
@@ -127,8 +143,10 @@ def loop(node: core.Loop, frame: Frame) -> None:
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
     head = frame.env
+    paid = frame.paid
     for _ in range(ROUNDS):
         frame.env = dict(head)
+        frame.paid = {}
         if node.target is not None:
             assign(node.target, element, frame)
         if node.test is not None:
@@ -144,6 +162,7 @@ def loop(node: core.Loop, frame: Frame) -> None:
         head = after
         if settled:
             break
+    frame.paid = paid
     if _forever(node):
         frame.env = Dead()
     else:
@@ -170,14 +189,17 @@ def attempt(node: core.Try, frame: Frame) -> None:
     run(node.orelse, frame)
     ends = [frame.env]
     start = joined(before, after_body)
+    paid = frame.paid
     for name, body in node.handlers:
         frame.env = dict(start)
+        frame.paid = dict(paid)
         if name:
             frame.env[name] = Host("object")
         surrounding = frame.surround(failing=True)
         run(body, frame)
         frame.context = surrounding
         ends.append(frame.env)
+    frame.paid = paid
     frame.env = ends[0]
     for env in ends[1:]:
         frame.env = joined(frame.env, env)

@@ -38,13 +38,13 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     return ""
 
 
-def _last(node: Node) -> str:
+def last_name(node: Node) -> str:
     return (
         node.id
         if type(node) is core.Name
         else node.name
         if type(node) is core.Attr
-        else _last(node.fn)
+        else last_name(node.fn)
         if type(node) is core.Call
         else ""
     )
@@ -53,11 +53,21 @@ def _last(node: Node) -> str:
 def _named(node: Node, pattern: str, frame: Frame) -> bool:
     from syncguard.places import matches
 
-    return matches((pattern,), _last(node).lower())
+    return matches((pattern,), last_name(node).lower())
+
+
+def complains(call: Node, frame: Frame) -> bool:
+    """Whether a call only warns or logs an error: what it shows is computed where something went wrong."""
+    if type(call) is not core.Call:
+        return False
+    is_, fn = frame.world.places.is_, call.fn
+    if type(fn) is core.Attr and fn.name in frame.world.places.tables["cold"]["failures"]:
+        return is_("cold", "loggers", last_name(fn.of).lower())
+    return is_("cold", "warners", last_name(fn))
 
 
 def _gate_name(node: Node, frame: Frame) -> bool:
-    name = _last(node)
+    name = last_name(node)
     return bool(name) and frame.world.places.is_("gates", "names", name.lower())
 
 
@@ -98,4 +108,4 @@ def _names_in(node: Node) -> list[str]:
         return [name for arg in node.args for name in _names_in(arg)] + (
             [node.fn.name] if type(node.fn) is core.Attr else []
         )
-    return [name] if (name := _last(node)) else []
+    return [name] if (name := last_name(node)) else []

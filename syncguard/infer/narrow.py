@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import MASKS
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -61,6 +62,8 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             args=(core.Call(fn=core.Name(id="type"), args=(subject,)), core.Name() | core.Attr() as kind),
         ):
             return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(core.Attr(of=subject, name="dtype"), kind)):
+            return _dtype(subject, kind, (what == "==") is outcome, frame)
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
@@ -102,6 +105,19 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
         if type(value) is not Unknown
         else {}
     )
+
+
+def _dtype(subject: Node, kind: Node, equal: bool, frame: Frame) -> dict[str, Value]:
+    """`x.dtype == torch.bool` tells the class of a tensor; where it is not bool, a mask by name is an index."""
+    path = path_of(subject)
+    asked = _value(kind, frame) if path else UNKNOWN
+    value = _value(subject, frame) if path else UNKNOWN
+    if type(asked) is not Host or not asked.kind.startswith("dtype:"):
+        return {}
+    told = asked.kind[6:]
+    if type(value) is not Tensor or (not equal and not (told == "bool" and value.dtype in MASKS)):
+        return {}
+    return {path: value.but(dtype=told if equal else "int")}
 
 
 def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], bool]) -> dict[str, Value]:

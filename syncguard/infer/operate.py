@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -142,14 +142,17 @@ def _read(value: Value) -> Why | None:
 
 def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Value:
     row = frame.world.row("torch.Tensor.__contains__")
+    if kind(needle) == "str":  # torch leaves the comparison with a text to Python
+        return Host("bool")
     for option in options(container):
-        if type(option) is Tensor and option.on_device and kind(needle) != "str":
+        if type(option) is Tensor and option.on_device:
             apply(frame, row, node.at, [option, needle], {}, (node.args[1], node.args[0]))
         elif (
             type(option) is Seq
             and option.kind != "set"
             and (tensor_sureness(needle) > 1 or tensor_sureness(option.element) > 1)
             and option.items != ()
+            and kind(option.element) != "str"
         ):
             subject, of = (needle, node.args[0]) if tensor_sureness(needle) > 1 else (option.element, node.args[1])
             apply(frame, row, node.at, [subject], {}, (of,))

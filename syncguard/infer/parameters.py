@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
-from syncguard.infer.conditions import device_of
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -14,8 +14,10 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
+    holds_tensor,
     join,
     kind_of,
     options,
@@ -24,12 +26,13 @@ from syncguard.infer.values import (
     tensor_in,
 )
 from syncguard.read import core
-from syncguard.read.core import At, Param
+from syncguard.read.core import At, Node, Param
 
-TRUSTED = ("int", "bool", "str")  # declared results that are believed over what we infer
+TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
+COUNTED = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
 
 
 def bind(frame: Frame, node: core.Function) -> None:
@@ -37,13 +40,25 @@ def bind(frame: Frame, node: core.Function) -> None:
     from syncguard.infer.bind import hinted
 
     routine = frame.routine
+    differentiates = _differentiates(frame)
     for position, param in enumerate(node.params):
+        if position == 0 and differentiates and routine.owner is not None:
+            frame.env[param.name] = frame.world.fresh(routine.owner)  # what forward puts on ctx, backward reads there
+            continue
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             owner = routine.actual or routine.owner
             frame.env[param.name] = ClassOf(owner) if is_class else frame.world.fresh(owner)
             continue
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+
+
+def _differentiates(frame: Frame) -> bool:
+    """Whether this is the forward or backward of a torch.autograd.Function."""
+    owner, places = frame.routine.owner, frame.world.places
+    if owner is None or owner.is_module or not places.is_("hot", "function_methods", frame.routine.name):
+        return False
+    return any(frame.world.is_subclass(name, "torch.autograd.Function") for name in owner.external())
 
 
 def value(frame: Frame, param: Param, position: int) -> Value:
@@ -71,11 +86,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
-    found = None if _typed(param) else world.evidence(param.name, param.name, frame, param.at)
-    if found is None and _typed(param):
-        found = UNKNOWN
-    if found is None:
-        found = _forwarded(frame, param, position)
+    found = _by_use(frame, param, position)
     if default is not None and type(default) is core.Const:
         found = join(found, NONE)
     if seen is None:
@@ -83,6 +94,37 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _by_use(frame: Frame, param: Param, position: int) -> Value:
+    """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
+    if _typed(param):
+        return UNKNOWN
+    found = frame.world.evidence(param.name, param.name, frame, param.at)
+    if found is None or (type(found) is Tensor and _replaced(frame, param)):
+        return _forwarded(frame, param, position)
+    return found
+
+
+def _replaced(frame: Frame, param: Param) -> bool:
+    """Whether the name is given something else in the body, so that its uses do not tell what was passed."""
+    node = frame.routine.node
+    if param.default is not None or type(node) is not core.Function:
+        return False
+    known = frame.world.replaced.get(id(node))
+    if known is None:
+        known = frame.world.replaced[id(node)] = frozenset(
+            target.id
+            for part in core.walk(node.body)
+            if type(part) is core.Bind
+            for target in part.targets
+            if type(target) is core.Name and not _mentions(part.value, target.id)
+        )
+    return param.name in known
+
+
+def _mentions(node: Node | None, name: str) -> bool:
+    return any(type(inner) is core.Name and inner.id == name for inner in core.walk(node))
 
 
 def _typed(param: Param) -> bool:
@@ -98,24 +140,34 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     node = routine.node
     if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
         return Unknown(frame.why("forward", param.at))
-    if routine.owner is None or not routine.owner.is_module or type(node) is not core.Function:
+    if routine.owner is None or type(node) is not core.Function:
         return UNKNOWN
-    if not frame.world.places.is_("hot", "module_methods", routine.name):
+    module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)
+    if not module and (not _differentiates(frame) or _replaced(frame, param)):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
-    if uses & CONTAINER:
+    if uses & (CONTAINER | COUNTED):
         return Unknown(frame.why("forward", param.at))
     if frame.world.places.is_("names", "numbers", param.name):
         return UNKNOWN
-    if param.default is None or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
+    given = (
+        param.default is None
+        and routine.name in ("forward", "__call__", "backward")
+        and (module or routine.name == "backward")
+    )
+    if given or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
 
 
 def _refined(declared: Value, seen: Value | None) -> Value:
-    """A declared tensor whose dtype or device callers settle."""
-    if seen is None or type(declared) is not Tensor or type(seen) is not Tensor:
+    """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
+    if seen is None or type(declared) is not Tensor:
         return declared
+    if type(seen) is not Tensor:
+        arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
+        return seen if arrays else declared
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
@@ -148,8 +200,10 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     return found
 
 
-def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> bool:
+def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, caller: Frame) -> bool:
     """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+    if caller.quiet:
+        return False
     news = False
     for name, arg in given(routine, args, keywords, bound).items():
         known = routine.seen.get(name)
@@ -164,12 +218,21 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     """Where we could not tell what is returned, the annotation does."""
     if node.returns is None:
         return returned
-    if type(node.returns) is core.Name and node.returns.id in TRUSTED:
-        return promised(node.returns, frame, "host")
-    if not any(type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)):
+    if all(type(part) is core.Run and type(part.value) is core.Const for part in node.body):
+        returned = UNKNOWN  # `...`: a protocol or an overload only declares
+    unknown = any(
+        type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
+    )
+    if not unknown and not holds_tensor(returned):
+        return returned
+    whole = frame.world.whole.get(id(node))
+    if whole is False and not unknown:
         return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
-    if declared is UNKNOWN:
+    frame.world.whole[id(node)] = scalar(declared)
+    if scalar(declared):
+        return declared
+    if declared is UNKNOWN or not unknown:
         return returned
     promise = tensor_in(declared)
     result = declared
@@ -179,6 +242,18 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
         if type(option) is not Unknown:
             result = join(option, result)
     return result
+
+
+def scalar(value: Value) -> bool:
+    """Whether a declared type holds whole numbers, flags and texts alone. A declared float may well be a 0-d tensor."""
+    match value:
+        case Const() | Host():
+            return (value.kind if type(value) is Host else kind_of(value)) in TRUSTED
+        case Seq():
+            return all(map(scalar, value.items)) if value.items else scalar(value.element)
+        case Union():
+            return all(map(scalar, value.options))
+    return False
 
 
 def declared(frame: Frame, routine: Routine) -> Value:

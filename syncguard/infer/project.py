@@ -199,8 +199,7 @@ class World(Modules):
         if member is not None and type(member[0]) is Call:
             self.call(member[0].routine, instance, args, keywords, at, frame)
             return instance
-        fields = [name for name, value in info.members.items() if type(value) is not Call]
-        for name, value in [*zip(fields, args, strict=False), *keywords.items()]:
+        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             if value is not UNKNOWN and name:
                 self.learn(info, name, value)
         return instance
@@ -249,7 +248,7 @@ class World(Modules):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
             return self.outcome(routine, handed, frame, class_of(receiver))
-        if not frame.quiet and parameters.learn(routine, given, keywords, receiver is not None) and routine.runs:
+        if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
             self.look_again((routine,))
         if not routine.runs:
             self.run(routine)

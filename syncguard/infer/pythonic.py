@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import tensor_sureness
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -14,6 +14,7 @@ from syncguard.infer.values import (
     Const,
     Host,
     Instance,
+    Named,
     Seq,
     Table,
     Tensor,
@@ -25,14 +26,13 @@ from syncguard.infer.values import (
     options,
     tensor_in,
 )  # fmt: skip
-from syncguard.read.core import At, Node
+from syncguard.read.core import At, Do, Node
 
 Function = Callable[[list[Value], dict[str, Value], At, tuple[Node, ...], Frame], Value | None]
-MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
 
 
 def _element(value: Value, at: At, frame: Frame) -> Value:
-    from syncguard.infer.evaluate import element_of
+    from syncguard.infer.elements import element_of
 
     return element_of(value, at, frame)
 
@@ -51,7 +51,13 @@ def _collect(kind: str) -> Function:
 
 
 def _zip(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if len(args) == 1 and type(args[0]) is Seq and args[0].items is not None and _starred(nodes):
+        return Seq("tuple", tuple([Seq("tuple", None, item) for item in args[0].items]))  # zip(*pairs) gives columns
     return Seq("iterator", None, Seq("tuple", tuple([_element(arg, at, frame) for arg in args])))
+
+
+def _starred(nodes: tuple[Node, ...]) -> bool:
+    return len(nodes) == 1 and type(nodes[0]) is Do and nodes[0].what == "*"
 
 
 def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -66,6 +72,22 @@ def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Nod
         if len(args) > 1
         else UNKNOWN
     )
+
+
+def _call(fn: Value, args: list[Value], at: At, frame: Frame) -> Value:
+    from syncguard.infer.calls import invoke
+
+    return invoke(fn, args, {}, at, (), frame)
+
+
+def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    element = _element(args[1], at, frame) if len(args) > 1 else UNKNOWN
+    result = _call(args[0], [element, element], at, frame) if args else UNKNOWN
+    return element if tensor_in(result) is None else result
+
+
+def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Table({}, _call(args[0], [], at, frame)) if args and type(args[0]) in (Named, Call) else Table({})
 
 
 def _filter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -138,6 +160,8 @@ def _extreme(name: str) -> Function:
         elif any(type(v) is Host and v.kind == "array" for v in several):
             return Host("array")
         result = join_all(several)
+        if "key" in keywords:
+            _call(keywords["key"], [result], at, frame)
         return Seq("list", None, result) if name.endswith("sorted") else result
 
     return compared
@@ -172,11 +196,21 @@ def _isinstance(args: list[Value], keywords: dict[str, Value], at: At, nodes: tu
 
 
 def _cast(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    return args[1] if len(args) > 1 else UNKNOWN
+    """typing.cast: the type is believed, where it says anything."""
+    from syncguard.infer.annotations import promised
+
+    if len(args) < 2:
+        return UNKNOWN
+    told = promised(nodes[0], frame, frame.world.place(frame.routine))
+    return args[1] if told is UNKNOWN or (type(args[1]) is Tensor and type(told) is Tensor) else told
 
 
 def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
     return args[0] if args and type(args[0]) is not Tensor else None
+
+
+def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Seq("slice", tuple(args))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -194,104 +228,7 @@ FUNCTIONS: dict[str, Function] = {
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
-    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": lambda args, k, at, n, f: Table({}),
-    "collections.deque": _collect("list"),
+    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict,
+    "functools.reduce": _reduce,
+    "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip
-
-
-def sequence_method(of: Seq, name: str, args: list[Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    if (
-        name in ("index", "count", "remove")
-        and args
-        and (tensor_sureness(args[0]) > 1 or tensor_sureness(of.element) > 1)
-    ):
-        subject = args[0] if tensor_sureness(args[0]) > 1 else of.element
-        apply(frame, frame.world.row("torch.Tensor.__contains__"), at, [subject], {}, nodes)
-        return Host("int")
-    if name in ("index", "count"):
-        return Host("int")
-    if name in ("pop", "popleft", "__next__", "__getitem__"):
-        return of.element
-    if name == "copy":
-        return of
-    return NONE if name in MUTATORS or name in ("sort", "reverse", "clear", "remove") else UNKNOWN
-
-
-def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
-    """A container after append, extend, add, insert or update."""
-    if type(of) is Seq and args:
-        new = _element(args[-1], at, frame) if name in ("extend", "update") else args[-1]
-        return Seq(of.kind, None, new if of.items == () else join(of.element, new))
-    if type(of) is Table:
-        other = args[0] if args else None
-        if name == "setdefault" and len(args) == 2:
-            return Table(of.items, join(of.element, args[1]) if of.element is not UNKNOWN or of.items else args[1])
-        items = {
-            **of.items,
-            **(other.items if type(other) is Table else {}),
-            **{k: v for k, v in keywords.items() if k},
-        }
-        return Table(
-            items,
-            join(of.element, other.element) if type(other) is Table and other.element is not UNKNOWN else of.element,
-        )
-    return of
-
-
-def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
-    known = join_all([*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])])
-    keys = of.keys if of.keys is not UNKNOWN else Host("str") if of.items else UNKNOWN
-    match name:
-        case "get" | "pop" | "setdefault":
-            held = (
-                of.items.get(args[0].value, of.element)
-                if args and type(args[0]) is Const and isinstance(args[0].value, (str, int))
-                else known
-            )
-            return join(held, args[1]) if len(args) > 1 else held
-        case "values":
-            return Seq("iterator", None, known)
-        case "keys":
-            return Seq("iterator", None, keys)
-        case "items":
-            return Seq("iterator", None, Seq("tuple", (keys, known)))
-        case "copy":
-            return of
-    return NONE if name in MUTATORS or name == "clear" else UNKNOWN
-
-
-def host_method(
-    of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
-) -> Value:
-    kind = of.kind if type(of) is Host else kind_of(of)
-    if kind == "str":
-        given = [*args, *keywords.values()]
-        if name == "format" and any(tensor_sureness(value) for value in given):
-            apply(
-                frame,
-                frame.world.row("torch.Tensor.__format__"),
-                at,
-                [next(v for v in given if tensor_sureness(v))],
-                {},
-                nodes[1:],
-            )
-        return (
-            Seq("list", None, Host("str"))
-            if name in ("split", "rsplit", "splitlines")
-            else Host("bool")
-            if name.startswith(("is", "starts", "ends"))
-            else Host("int")
-            if name in ("find", "index", "count")
-            else Host("str")
-        )
-    if kind == "array":
-        return (
-            Host("number")
-            if name == "item"
-            else Seq("list", None, Host("number"))
-            if name == "tolist"
-            else Host("array")
-        )
-    if kind in ("size", "shape"):
-        return Host("int") if name == "numel" else Host(kind)
-    return Host("object") if kind == "object" else Host(kind)

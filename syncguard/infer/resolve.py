@@ -25,18 +25,21 @@ class Names:
         self.version = _number(version or pack.torch or "99")
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
+        self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
+        self.replaced: dict[int, frozenset[str]] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
+        self.host_keywords = frozenset(places.tables["host"]["keywords"])
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
-        self.properties = frozenset(places.tables["evidence"]["properties"])
+        self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
@@ -192,7 +195,7 @@ class Names:
                         op is not None
                         and op.args
                         and op.args[0] in self.operand_names
-                        and op.returns.startswith(("tensor", "named", "tuple"))
+                        and (op.returns.startswith(("tensor", "named", "tuple")) or op.waits)
                         and "factory" not in op.returns
                     ):
                         return Tensor(

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from syncguard.infer.conditions import MASKS, Arguments, device_of, sureness
-from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Instance, Seq, Tensor, Value, Why, options
+from syncguard.infer.conditions import Arguments, sureness
+from syncguard.infer.sureness import MASKS
+from syncguard.infer.targets import device_of, tensor_type
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Tensor,
+    Unknown,
+    Value,
+    Why,
+    options,
+)
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -148,6 +163,9 @@ def dtype_of(value: Value) -> str:
     for option in options(value):
         if type(option) is Host and option.kind.startswith("dtype:"):
             return option.kind[6:]
+        typed = tensor_type(option.name) if type(option) is Named else None
+        if typed:
+            return typed[1]
     return ""
 
 
@@ -155,6 +173,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if rule in ("host", "pinned"):
         return "host"
     asked = args.get("device")
+    if asked is None and type(args.get("dtype")) in (Named, Const):
+        asked = args.get("dtype")  # `x.type(torch.LongTensor)`
     if asked is not None:
         places = {device_of(option) for option in options(asked)} - {""}
         if places:
@@ -172,9 +192,13 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         held = next((value.device for value in args.values() if type(value) is Instance), "")
         if held:
             return held
-    return common_device(
+    if not tensors and rule == "" and args.default_device == "host" and args.numbers():
+        return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
+    place = common_device(
         tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
     )
+    # Whatever device it is, both paths are there now.
+    return "assumed" if place == "mixed" and type(asked) is Unknown else place
 
 
 def size_rank(args: Arguments) -> int:

@@ -102,6 +102,7 @@ class Routine:
         "clocks",
         "closure",
         "contexts",
+        "given_to",
         "home",
         "host",
         "node",
@@ -138,6 +139,7 @@ class Routine:
         self.contexts: dict[object, Value] = {}  # of an interface: what it returns, by what it is given
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.queued = False
+        self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
 
     @property
@@ -149,15 +151,18 @@ class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
     __slots__ = (
+        "asked",
         "breaks",
         "context",
         "continues",
         "dotted",
         "emitted",
         "env",
+        "given",
         "home",
         "limit",
         "outer",
+        "paid",
         "quiet",
         "returned",
         "routine",
@@ -179,6 +184,9 @@ class Frame:
         self.breaks: list[Env] = []
         self.continues: list[Env] = []
         self.emitted: list[Sighting] = []
+        self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
+        self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
+        self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def lookup(self, name: str) -> Value:
         value = self.env.get(name)
@@ -201,12 +209,24 @@ class Frame:
         sure = min(sure, self.limit)
         if self.quiet or not sure or not self.home.own:
             return
-        sighting = Sighting(at, op, hazard, operand.at if operand is not None else None, why, sure, self.context)
+        sighting = Sighting(
+            at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
+        )
         self.emitted.append(sighting)
         key = (at, hazard)
         known = self.routine.sightings.get(key)
         if known is None or known.sure < sure:
             self.routine.sightings[key] = sighting
+
+    def waited(self, at: At, hazard: str, why: Why | None) -> Context:
+        """What surrounds a wait: one for a value that another has just waited for finds little left."""
+        context = self.context
+        if why is None:
+            return context
+        first = self.paid.setdefault((hazard, id(why)), at)
+        if first == at:
+            return context
+        return Context(context.loops, context.gate or f"what the wait at line {first[0]} leaves of it", context.failing)
 
     def why(self, text: str, at: At, parent: Why | None = None) -> Why:
         """A reason found in this file."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
-from syncguard.infer.conditions import MASKS, tensor_sureness
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import MASKS, tensor_sureness
 from syncguard.infer.values import (
     UNKNOWN,
     Alias,
@@ -34,44 +34,58 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
             return Unknown(of.why)
         case Tensor():
-            result = apply(
-                frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [of, key], {}, (node.of, node.key)
-            )
-            return indexed(of, key, result)
+            row = frame.world.row("torch.Tensor.__getitem__")
+            return indexed(of, key, apply(frame, row, node.at, [of, key], {}, (node.of, node.key)))
         case Seq():
             read_index(key, node, frame)
-            if type(key) is Seq and key.kind == "slice":
-                return Seq(of.kind, None, of.element)
-            if (
-                type(key) is Const
-                and isinstance(key.value, int)
-                and of.items is not None
-                and -len(of.items) <= key.value < len(of.items)
-            ):
-                return of.items[key.value]
-            return of.element
+            return item_of_sequence(of, key)
         case Table():
             if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
                 return of.items.get(key.value, of.element)
             return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN
         case Const() | Host():
-            if type(of) is Host and of.kind in ("size", "shape"):
-                read_index(key, node, frame)
-                return Host("shape" if type(key) is Seq else "int")
-            return (
-                Host("str")
-                if kind_of(of) == "str"
-                else of
-                if type(of) is Host and of.kind in ("array", "str", "object")
-                else UNKNOWN
-            )
+            return item_of_host(of, key, node, frame)
         case ClassOf() | Named():
             return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
         case Instance():
-            return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
+            return item_of_instance(of, key, node, frame)
         case Unknown():
             return item_of_unknown(of, key, node, frame)
     return UNKNOWN
+
+
+def item_of_sequence(of: Seq, key: Value) -> Value:
+    if type(key) is Seq and key.kind == "slice":
+        return Seq(of.kind, None, of.element)
+    return part_of(of.items, key) if of.items is not None and type(key) is Const else of.element
+
+
+def part_of(items: tuple[Value, ...], key: Const) -> Value:
+    """One of some items, by a number that is written out."""
+    inside = isinstance(key.value, int) and -len(items) <= key.value < len(items)
+    return items[key.value] if inside else join_all(items)
+
+
+def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -> Value:
+    if type(of) is Host and of.kind in ("size", "shape"):
+        read_index(key, node, frame)
+        return Host("shape" if type(key) is Seq else "int")
+    if kind_of(of) == "str":
+        return Host("str")
+    return of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
+
+
+def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -> Value:
+    """By its own __getitem__; a NamedTuple by number, and by name a TypedDict or an output that is dict and object."""
+    info = of.info
+    if info is not None and type(key) is Const and info.find("__getitem__") is None:
+        if isinstance(key.value, str):
+            held = info.held(key.value, frame.routine)
+            if held is not None:
+                return held
+        elif (parts := info.parts()) is not None:
+            return part_of(parts, key)
+    return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
 
 
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
@@ -116,4 +130,4 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
         else:
             rank = -2
     scalar = rank if rank >= 0 else -1
-    return result.but(rank=scalar, dtype=of.dtype)
+    return result.but(rank=scalar, dtype=of.dtype, either=of.either)

@@ -95,6 +95,8 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
             return f"`{source}` calls a module with tensors"
         case "batch":
             return f"`{source}` takes batches from a DataLoader, which are on the host"
+        case "prepared":
+            return f"`{source}` is given texts or images, and prepares tensors on the host"
         case "torch only":
             return f"`{source}`: this function computes with torch and with no other array library"
         case "isinstance":

@@ -148,6 +148,14 @@ class Table(Value):
         self.items, self.element, self.keys = items, element, keys
 
 
+def keys_of(value: Table) -> Value:
+    """What iterating over a dict gives."""
+    if value.keys is not UNKNOWN or not value.items:
+        return value.keys
+    kinds = {type(key).__name__ for key in value.items}
+    return Host(kinds.pop()) if len(kinds) == 1 else Host("object")
+
+
 class Named(Value):
     """Something imported, by its dotted name: `torch.nn.functional.relu`."""
 
@@ -285,9 +293,18 @@ def meet(a: Value, b: Value) -> Value | None:
 
 def _tensors(a: Tensor, b: Tensor) -> Tensor:
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
-    both = Tensor(dtype, join_devices(a.device, b.device), rank, sure=a.sure and b.sure, why=a.why or b.why)
+    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     return both
+
+
+def _place(a: Tensor, b: Tensor) -> str:
+    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others."""
+    if a.device != b.device and "host" in (a.device, b.device):
+        wrapped, other = (a, b) if a.device == "host" else (b, a)
+        if wrapped.rank == 0 and wrapped.why is not None and wrapped.why.parent is None:  # made from no tensor
+            return other.device
+    return join_devices(a.device, b.device)
 
 
 def _literals(a: Const, b: Const) -> Value | None:
@@ -325,7 +342,7 @@ MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Const: _literals,
     Seq: _sequences,
     Table: _tables,
-    Host: lambda a, b: numbers(a.kind, b.kind, a.read or b.read),
+    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
     Unknown: lambda a, b: a if a.weak or (a.batch and not b.weak) else b,
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: a if a.name == b.name else None,
@@ -336,6 +353,11 @@ MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Instance: lambda a, b: a if a.info is b.info and a.name == b.name else None,
     Bound: lambda a, b: a if a.name == b.name and same(a.of, b.of) else None,
 }
+
+
+def devices(a: str, b: str) -> Host | None:
+    """Either of two devices: the CPU is what is left where there is no accelerator."""
+    return Host("device:assumed") if a != b and a.startswith("device:") and b.startswith("device:") else None
 
 
 def numbers(a: str, b: str, read: Why | None) -> Host | None:
@@ -367,7 +389,7 @@ def join(a: Value, b: Value) -> Value:
     return merged_options[0] if len(merged_options) == 1 else Union(tuple(merged_options))
 
 
-WIDEST = 6  # kinds that a union tells apart
+WIDEST = 8  # kinds that a union tells apart
 
 
 def holds_tensor(value: Value) -> bool:
@@ -393,6 +415,10 @@ def pooled(a: Value, b: Value) -> Value:
         return both.but(device="assumed") if both.device == "mixed" else both
     if type(both) is not Union:
         return both
+    if any(_cpu(o) for o in both.options):
+        others = [option for option in both.options if not _cpu(option)]
+        if any(type(o) is Unknown or type(o) is Host for o in others):
+            return Host("device:assumed")  # the CPU is what is left where there is no accelerator
     if any(type(o) is Tensor and o.device == "mixed" for o in both.options):
         return Union(
             tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
@@ -401,6 +427,10 @@ def pooled(a: Value, b: Value) -> Value:
     if len(devices) > 1:  # a device that is the CPU for some and not for others
         return without(both, lambda o: type(o) is Host and o.kind == "device:host")
     return both
+
+
+def _cpu(value: Value) -> bool:
+    return type(value) is Host and value.kind == "device:host"
 
 
 def arrived(value: Value) -> Value:

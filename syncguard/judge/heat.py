@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.terms import Fact, Heat
@@ -32,12 +31,14 @@ def warmths(
     routines = list(routines)
     found: dict[Routine, Warmth] = {}
     queue: deque[Routine] = deque()
+    caches = places.tables["gates"]["caches"]
+    cached = {routine for routine in routines if not set(caches).isdisjoint(decorator(routine))}
     for routine in routines:
         reason = root(routine, places, hot, cold, decorator)
         if reason:
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
             queue.append(routine)
-    for callee, path in stepped(routines, cold):
+    for callee, path in stepped((r for r in routines if not test_file(r, places)), cold):
         if callee not in found:
             found[callee] = Warmth("hot", path)
             queue.append(callee)
@@ -48,7 +49,8 @@ def warmths(
             for at, context in calls:
                 if context.failing or callee is routine:
                     continue
-                heat: Heat = "amortized" if context.gate or warmth.heat == "amortized" else "hot"
+                rare = context.gate or warmth.heat == "amortized" or callee in cached
+                heat: Heat = "amortized" if rare else "hot"
                 known = found.get(callee)
                 if known is None or (known.heat == "amortized" and heat == "hot"):
                     found[callee] = Warmth(
@@ -58,6 +60,10 @@ def warmths(
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+    for routine in cached:
+        if found[routine].heat in ("hot", "unknown"):
+            kept = Fact(f"but `{routine.qualname}` is cached", line_of(routine), routine.home.path)
+            found[routine] = Warmth("amortized", (*found[routine].path, kept))
     return cooled(routines, found)
 
 
@@ -79,7 +85,7 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
     return found
 
 
-def stepped(routines: list[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
+def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
     """What the loops that are steps call, each with the path that shows it."""
     for routine in routines:
         for callee, calls in routine.calls.items():
@@ -112,15 +118,18 @@ def root(
         return f"`{dotted}` runs at every step"
     if places.is_("hot", "methods", name):
         return f"`{dotted}` runs at every step"
-    for used in decorator(routine):
-        if places.is_("hot", "decorators", used):
+    for used in (*decorator(routine), routine.given_to):
+        if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"
     return ""
 
 
-def heat_of(context: Context, warmth: Warmth, routine: Routine, cold: bool) -> tuple[Heat, tuple[Fact, ...]]:
+def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
     """The heat of one place in a routine."""
+    context, cold = sighting.context, test_file(routine, places)
     if context.failing:
+        return "cold", ()
+    if sighting.op in places.tables["cold"]["ops"] and warmth.heat != "hot" and not context.loops:
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
@@ -149,8 +158,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
 
 
 def test_file(routine: Routine, places: Places) -> bool:
-    pure = PurePath(routine.home.path)
-    return places.is_("cold", "files", pure.name) or "tests" in pure.parts[:-1]
+    return places.is_test(routine.home.path)
 
 
 def line_of(routine: Routine) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
-from syncguard.judge.heat import Warmth, heat_of, test_file
+from syncguard.judge.heat import Warmth, heat_of
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
@@ -30,7 +30,7 @@ def judged(
     sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, text_of: Texts
 ) -> Finding | None:
     """A rule meeting a sync; None where the place makes it no hazard."""
-    heat, path = heat_of(sighting.context, warmth, routine, test_file(routine, world.places))
+    heat, path = heat_of(sighting, warmth, routine, world.places)
     hazard = hazard_of(sighting, routine, world, heat)
     if not hazard:
         return None

@@ -26,6 +26,8 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
         return "host-round-trip"
     while why is not None and why.parent is not None:
         why = why.parent
+    if why is not None and why.text == "prepared" and heat != "hot":
+        return ""  # what a request brings has to cross once
     if why is not None and why.text in world.places.tables["factories"]["built"]:
         return "built-on-host"
     return sighting.hazard

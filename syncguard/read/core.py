@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -264,3 +265,16 @@ class Module(Node, frozen=True, gc=False, eq=False):
 
     body: tuple[Node, ...]
     uses: dict[str, frozenset[str]]
+
+
+def walk(part: Any) -> Iterator[Node]:
+    """A piece of core and all within it, but for what is defined inside."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from walk(item)
+    elif isinstance(part, Node):
+        yield part
+        if type(part) is not Function and type(part) is not Class:
+            for name in part.__struct_fields__:
+                if name != "at":
+                    yield from walk(getattr(part, name))

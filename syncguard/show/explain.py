@@ -31,6 +31,10 @@ WHEN = {
     "pinned": "{} is in pinned memory",
     "pageable": "{} is in pageable memory",
     "zero_dim_target": "{} picks a single element",
+    "dense": "{} is not sparse already",
+    "surely_dense": "{} is known to be dense",
+    "data_or_unknown": "{} is Python data, or of unknown type",
+    "listed": "{} is a list of tensors",
 }
 ON = {
     "argument": "a tensor argument is on the device",
