@@ -1,0 +1,51 @@
+"""Compilers, scripts and process groups, replaced by what runs on a CPU."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+
+from syncguard.observe.simulate.patches import Patches
+
+
+class Notes(Protocol):
+    def note(self, sentence: str) -> None: ...
+
+
+def patch(patches: Patches, notes: Notes) -> None:
+    """Set them all."""
+    patches.set(torch, "compile", compiling(notes))
+    patches.set(torch.nn.Module, "compile", lambda module, *args, **settings: torch.compile(module) and None)
+    patches.set(torch.jit._state._enabled, "enabled", False)
+    if torch.distributed.is_available():
+        patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
+        patches.set(
+            torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group
+        )
+
+
+def compiling(notes: Notes) -> Callable[..., Any]:
+    """torch.compile, which compiles nothing."""
+
+    def compile(model: Any = None, *args: Any, **settings: Any) -> Any:  # noqa: A001
+        notes.note("torch.compile: the model ran eagerly")
+        return (lambda function: function) if model is None else model
+
+    return compile
+
+
+def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
+    """init_process_group, with gloo for what needs a device."""
+
+    @functools.wraps(original)
+    def init_process_group(backend: Any = None, *args: Any, **settings: Any) -> Any:
+        settings.pop("device_id", None)
+        if backend is None or "nccl" in str(backend):
+            notes.note("torch.distributed: gloo ran in place of nccl")
+            backend = "gloo"
+        return original(backend, *args, **settings)
+
+    return init_process_group

@@ -1,0 +1,87 @@
+"""Callables of torch that no torch function override sees (classes, optimizers, torch.cuda), judged by their rows."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+from syncguard.observe.simulate.marks import HOST
+from syncguard.observe.simulate.patches import Patches
+from syncguard.observe.simulate.verdict import Verdict
+from syncguard.terms import Op
+
+SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
+
+
+def patch(patches: Patches, verdict: Verdict) -> None:
+    """Wrap whatever is loaded and has a row."""
+    verdict.quiet.add(quietly.__code__)
+    done: set[tuple[int, str]] = set()
+    for name in names(verdict):
+        found = find(name)
+        if found is None:
+            continue
+        owner, attribute, value = found
+        if inspect.isclass(value):
+            owner, attribute, value = value, "__init__", vars(value).get("__init__")
+        row = verdict.row(name)
+        if not isinstance(value, FunctionType) or row is None or (id(owner), attribute) in done:
+            continue
+        if getattr(value, "_syncguard_row", None) is None:
+            done.add((id(owner), attribute))
+            patches.set(owner, attribute, judged(value, row, verdict))
+
+
+def names(verdict: Verdict) -> Iterator[str]:
+    """The rows of torch, and the same methods of the classes that inherit them."""
+    methods: dict[str, list[str]] = {}
+    for name in verdict.pack.ops:
+        if name.startswith("torch.") and not name.startswith(SEEN):
+            yield name
+            owner, _, method = name.rpartition(".")
+            methods.setdefault(owner, []).append(method)
+    for kind in verdict.pack.classes:
+        base: str | None = kind
+        while (base := verdict.pack.base(base)) is not None:
+            yield from (f"{kind}.{method}" for method in methods.get(base, ()))
+
+
+def find(name: str) -> tuple[Any, str, Any] | None:
+    """The owner of a name, its attribute there and its value; None where it is not loaded or is inherited."""
+    path, rest = name, list[str]()
+    while path not in sys.modules:
+        path, _, last = path.rpartition(".")
+        rest.insert(0, last)
+        if not path:
+            return None
+    owner: Any = sys.modules[path]
+    for part in rest[:-1]:
+        owner = vars(owner).get(part) if hasattr(owner, "__dict__") else None
+        if not inspect.isclass(owner) and not inspect.ismodule(owner):
+            return None
+    value = vars(owner).get(rest[-1]) if rest else None
+    return None if value is None else (owner, rest[-1], value)
+
+
+def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What waits in here has been told of by a row already."""
+    return function(*args, **kwargs)
+
+
+def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
+    """The function, whose row speaks for everything inside."""
+    waits = verdict.waits(row)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if waits:
+            given = args[1:] if function.__name__ == "__init__" else args
+            verdict.judge(row, waits, given, kwargs, HOST)
+        return quietly(function, args, kwargs)
+
+    call._syncguard_row = row  # type: ignore[attr-defined]
+    return call
