@@ -72,7 +72,7 @@ class Steps(msgspec.Struct, frozen=True, omit_defaults=True):
 class Span(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stretch of one lane of the timeline; `wait` is an index into the record's waits, or -1."""
 
-    lane: str  # host | wait | gpu | copy | idle
+    lane: str  # step | host | wait | gpu | copy | idle
     name: str
     start_us: float
     duration_us: float
@@ -119,6 +119,20 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     what_if: tuple[WhatIf, ...] = ()
     findings: tuple[Static, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be seen or was left out, a sentence each
+
+
+def when(wait: Wait, steps: Steps) -> str:
+    """When it waits: `step` in the counted steps, `first` only in the warm-up, `setup` in none, `run` without steps."""
+    if not steps.counted:
+        return "run"
+    return "step" if any(n > steps.warmup for n, _ in wait.steps) else "first" if wait.steps else "setup"
+
+
+def per_step(wait: Wait, steps: Steps) -> float:
+    """How often it waits in a counted step, on average; in the whole run where there are no steps."""
+    if not steps.counted:
+        return float(wait.count)
+    return sum(count for n, count in wait.steps if n > steps.warmup) / steps.counted
 
 
 def load(path: str) -> Record:
