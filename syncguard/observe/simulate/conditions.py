@@ -19,9 +19,12 @@ ABSENT = object()
 class Arguments:
     """The arguments of one call, by the names in the op's row; what the row does not name is only counted."""
 
-    __slots__ = ("count", "named")
+    __slots__ = ("count", "named", "owner")
 
-    def __init__(self, names: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def __init__(
+        self, names: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any], owner: Any = None
+    ) -> None:
+        self.owner = owner
         self.count = len(args) + len(keywords)
         self.named: dict[str, Any] = dict(zip(names, args))
         if names and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
@@ -34,6 +37,8 @@ class Arguments:
             holder, _, setting = name.partition(".")
             return setting_of(self.named.get(holder), setting)
         value = self.named.get(name, ABSENT)
+        if self.owner is not None and (value is None or value is ABSENT):
+            return getattr(type(self.owner), f"_{name}", value)  # Distribution.set_default_validate_args
         if value is ABSENT and self.named:
             first = next(iter(self.named.values()))
             return ABSENT if isinstance(first, torch.Tensor) else setting_of(first, name)

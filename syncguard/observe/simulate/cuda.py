@@ -33,6 +33,8 @@ def patch(patches: Patches) -> None:
     patches.set(torch.version, "cuda", VERSION)
     patches.set(torch, "Generator", Generator)
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
+    for name, stand_in in ONE_DEVICE.items():
+        patches.set(torch._C, name, stand_in)
     patches.set(torch.UntypedStorage, "device", property(storage_device))
     patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
     for name in vars(torch.cuda).copy():
@@ -142,6 +144,11 @@ def set_rng_states(states: Any) -> None:
         set_rng_state(state)
 
 
+ONE_DEVICE: dict[str, Any] = {
+    "_scatter": lambda tensor, *_: (tensor.to(CUDA),),
+    "_gather": lambda tensors, *_: tensors[0],
+    "_broadcast_coalesced": lambda tensors, *_: [list(tensors)],
+}
 ANSWERS: dict[str, Any] = {
     **dict.fromkeys("is_available is_initialized is_bf16_supported is_tf32_supported".split(), always(True)),
     "has_magma": True,

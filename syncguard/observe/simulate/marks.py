@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.utils._device
 
-HOST, DEVICE, PINNED = 0, 1, 2
+HOST, PINNED, DEVICE = 0, 1, 2
 CUDA = torch.device("cuda", 0)
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 MARK = "_syncguard_place"

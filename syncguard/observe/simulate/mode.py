@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -16,6 +17,7 @@ from syncguard.observe.simulate.marks import (
 
     DEVICE,
     HOST,
+    PINNED,
     PLAIN,
     default_place,
     local,
@@ -30,6 +32,7 @@ from syncguard.terms import Op, Wait
 
 Call = tuple[Any, ...]
 Plan = Callable[[Any, Call, dict[str, Any]], Any]
+HANDLE = torch.overrides.handle_torch_function.__code__
 NUMBERS = frozenset("int float bool str number none size dtype".split())
 
 
@@ -67,7 +70,7 @@ class Device(TorchFunctionMode):
         if (special := moves.SPECIAL.get(name)) is not None:
             return self._special(special, row, waits)
         if isinstance(func, FunctionType):
-            return self._python(row, waits)
+            return self._python(name, row, waits)
         if name.endswith(".__set__"):
             return untouched
         if not waits and plain(name, self.verdict):
@@ -86,11 +89,16 @@ class Device(TorchFunctionMode):
 
         return call
 
-    def _python(self, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
+    def _python(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         """A function written in Python: its inside is simulated too, quietly where it has a row."""
+        base = getattr(torch._C.TensorBase, name.rpartition(".")[2], None)
+        native = self._native(name, row, ())
         judge, inside = self.verdict.judge, self._openly if row is None else self._quietly
 
         def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+            # `super().unflatten(...)` in Tensor.unflatten: C++ asks under the same name, and means its own.
+            if base is not None and sys._getframe(2).f_code is not HANDLE:
+                return native(base, args, kwargs)
             if waits and row is not None:
                 judge(row, waits, args, kwargs, landing(args, kwargs, False))
             if foreign(args, kwargs):
@@ -139,6 +147,8 @@ class Device(TorchFunctionMode):
             told = judge(row, waits, args, kwargs, where) if waits and row is not None else ()
             if where == DEVICE and (asked is not None or constructor):
                 kwargs = {**kwargs, "device": "cpu"}
+            if kwargs.get("pin_memory") and where == HOST:
+                kwargs, where = {**kwargs, "pin_memory": False}, PINNED
             result = mark(func(*args, **kwargs), where)
             if again is not None and where == DEVICE:
                 backward.remember(result, name, again(told), verdict)

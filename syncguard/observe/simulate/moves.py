@@ -274,7 +274,7 @@ def _constructors() -> frozenset[str]:
     from torch.overrides import resolve_name
 
     named = (resolve_name(func) or "" for func in torch.utils._device._device_constructors())
-    return frozenset(named) | {"torch.normal"}
+    return frozenset(named)
 
 
 CONSTRUCTORS = _constructors()

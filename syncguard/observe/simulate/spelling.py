@@ -21,6 +21,10 @@ SLOTS = tuple(
 )
 CALLS = {opcode.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "PRECALL") if name in opcode.opmap}
 
+CONTAINS = opcode.opmap["CONTAINS_OP"]
+MEMBER = "torch.Tensor.__contains__"  # `t in ts`, and what else compares with each of a list
+SEARCHES = ("list.index", "list.count", "list.remove", "tuple.index", "tuple.count", "deque.index", "deque.count")
+
 
 def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, str]:
     """What the frame calls: builtins.int for a torch.Tensor.__int__, with the hazard of its own row."""
@@ -28,6 +32,8 @@ def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, st
         return op, hazard
     called = callee(frame.f_code, frame.f_lasti)
     name = qualified(called, frame) if called else ""
+    if called == MEMBER or name.partition(".")[2] in SEARCHES:
+        name = MEMBER
     row = pack.op(name) if name else None
     if row is None or not row.known or not row.waits:
         return op, hazard
@@ -37,6 +43,8 @@ def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, st
 @lru_cache(maxsize=4096)
 def callee(code: CodeType, instruction: int) -> str:
     """The dotted name that this call instruction calls; empty where it is none or has no source."""
+    if code.co_code[instruction] == CONTAINS:
+        return MEMBER
     if code.co_code[instruction] not in CALLS:
         return ""
     place = next((p for i, p in enumerate(code.co_positions()) if i == instruction // 2), None)
@@ -62,7 +70,7 @@ def qualified(called: str, frame: FrameType) -> str:
     for name in rest:
         found = getattr(found, name, None) if isinstance(name, str) and name.isidentifier() else None
     module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", "")
-    return f"{MODULES.get(module, module)}.{name}" if module and name else ""
+    return f"{MODULES.get(module, module) or 'builtins'}.{name}" if name else ""
 
 
 MODULES = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect", "_pickle": "pickle", "json.encoder": "json"}

@@ -55,15 +55,21 @@ class Verdict:
         )
 
     def judge(
-        self, op: Op, waits: tuple[Wait, ...], args: tuple[Any, ...], keywords: dict[str, Any], landing: int
+        self,
+        op: Op,
+        waits: tuple[Wait, ...],
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        landing: int,
+        owner: Any = None,
     ) -> tuple[str, ...]:
-        """Tell each hazard of this call. `landing`: where its result will be."""
+        """Tell each hazard of this call. `landing`: where its result will be; `owner`: what is being made."""
         arguments: Arguments | None = None
         told: list[str] = []
         for wait in waits:
             if wait.hazard in told or not self._concerns(wait.on, args, keywords, landing):
                 continue
-            arguments = arguments or Arguments(op.args, args, keywords)
+            arguments = arguments or Arguments(op.args, args, keywords, owner)
             if hold(wait.when, arguments):
                 told.append(wait.hazard)
         for hazard in told:

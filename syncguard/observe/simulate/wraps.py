@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from syncguard.observe.simulate.marks import HOST
+from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.terms import Op
@@ -52,7 +52,8 @@ def names(verdict: Verdict) -> Iterator[str]:
 
 def find(name: str) -> tuple[Any, str, Any] | None:
     """The owner of a name, its attribute there and its value; None where it is not loaded or is inherited."""
-    path, rest = name, list[str]()
+    path, _, last = name.rpartition(".")
+    rest = [last]
     while path not in sys.modules:
         path, _, last = path.rpartition(".")
         rest.insert(0, last)
@@ -63,7 +64,7 @@ def find(name: str) -> tuple[Any, str, Any] | None:
         owner = vars(owner).get(part) if hasattr(owner, "__dict__") else None
         if not inspect.isclass(owner) and not inspect.ismodule(owner):
             return None
-    value = vars(owner).get(rest[-1]) if rest else None
+    value = vars(owner).get(rest[-1])
     return None if value is None else (owner, rest[-1], value)
 
 
@@ -74,14 +75,19 @@ def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
     """The function, whose row speaks for everything inside."""
-    waits = verdict.waits(row)
+    first = tuple(wait for wait in verdict.waits(row) if wait.on != "result")
+    last = tuple(wait for wait in verdict.waits(row) if wait.on == "result")
+    made = function.__name__ == "__init__"
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if waits:
-            given = args[1:] if function.__name__ == "__init__" else args
-            verdict.judge(row, waits, given, kwargs, HOST)
-        return quietly(function, args, kwargs)
+        given, owner = (args[1:], args[0]) if made else (args, None)
+        if first:
+            verdict.judge(row, first, given, kwargs, HOST, owner)
+        result = quietly(function, args, kwargs)
+        if last:
+            verdict.judge(row, last, given, kwargs, max(map(place, tensors([result])), default=HOST), owner)
+        return result
 
     call._syncguard_row = row  # type: ignore[attr-defined]
     return call
