@@ -25,7 +25,7 @@ from torch.cuda import _gpu_trace  # noqa: E402
 from syncguard import pack  # noqa: E402
 from syncguard.observe import cost  # noqa: E402
 from syncguard.observe.callee import decides, step_at  # noqa: E402
-from syncguard.observe.cuda import Device, costs_of  # noqa: E402
+from syncguard.observe.cuda import Device, costs_of, said  # noqa: E402
 from syncguard.observe.layers import WAITS, Missing, Nodes, Traces, Warnings, made_by  # noqa: E402
 from syncguard.observe.profile import Unreadable, read, timeline  # noqa: E402
 from syncguard.observe.window import Window  # noqa: E402
@@ -298,12 +298,13 @@ def test_without_traces_the_warnings_tell_the_waits(modes):
 
 def test_with_both_a_wait_is_told_once_and_its_length_is_known(modes):
     found = []
-    device = Device(PACK, lambda seen: found.append(device.number))
+    device = Device(PACK, lambda seen: found.append(seen) or 7)
     with device:
         for _ in range(2):
             bound()
-    assert found == [0, 1]
-    assert all(0 <= wait < 1e6 for wait in device.waited.values())
+    assert len(found) == 2
+    assert list(device.measured().costs) == [7]  # both are the record's line 7
+    assert [0 <= wait < 1e6 for wait in device.measured().costs[7].wait_us] == [True, True]
 
 
 def test_a_wait_that_python_was_not_warned_of_is_counted(modes):
@@ -524,6 +525,7 @@ def test_a_stop_without_a_mark_is_kept_and_has_no_line():
     costs = costs_of(read(script.data()), {})
     assert (len(costs.of), len(costs.unjoined)) == (0, 6)
     assert {stop.op for stop in costs.unjoined} == {"aten::item"}
+    assert [note.partition(":")[2] for note in said(costs)] == [" 6 x cudaStreamSynchronize in aten::item."]
 
 
 def test_a_mark_does_not_take_the_stop_of_a_later_call():
@@ -650,5 +652,6 @@ def test_a_device_that_steps_closes_what_it_opened():
             device.step()
             torch.ones(2).sum()
     assert device.profiled() == (1, 3)
-    assert device.costs({}).steps == 1
-    assert device.step_ms() == ()
+    measured = device.measured()
+    assert (measured.costs, measured.device_ms, measured.what_if) == ({}, (), ())
+    assert any("does not see the device" in note for note in measured.notes)

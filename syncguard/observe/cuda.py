@@ -1,13 +1,12 @@
 """A program on a CUDA device -> every wait, told while the thread stands there; afterwards, what the waits cost.
 
-Used as `Simulation` is. A wait has a number, `Device.number` while `seen` is called; what becomes known later (how
-long it took, what it cost) is asked for by number.
+Used as `Simulation` is, but that `seen` answers with the number of the record's line that it counted the wait for;
+what is known only later is then told by line.
 
     device = Device(pack, seen)
     with device:
         ...                     # the program; device.step() at the beginning of each of its steps
-    device.waited               # number -> microseconds blocked, from the warnings that followed
-    device.costs(lines)         # the profiled window: cost of each line, what-if, timeline
+    device.measured()           # how long each line waited, what it cost, what removing it would save, a timeline
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any
@@ -28,6 +28,7 @@ from syncguard.observe import cost
 from syncguard.observe.callee import UNKNOWN, Callee, callee, program_frames, spelled
 from syncguard.observe.layers import Held, Missing, Nodes, Traces, Warnings, made_by, node_now, raise_in
 from syncguard.observe.profile import Profile, timeline
+from syncguard.observe.recorder import Cost, Measured
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.window import Clock, Window
 from syncguard.pack import Pack
@@ -66,15 +67,15 @@ class Device:
     def __init__(
         self,
         pack: Pack,
-        seen: Callable[[Seen], None],
+        seen: Callable[[Seen], int | None],
         *,
         layers: Iterable[str] = LAYERS,
         window: tuple[int, int] = (10, 5),
     ) -> None:
         self.pack, self.seen, self.layers = pack, seen, frozenset(layers)
         self.notes: list[str] = []
-        self.number = -1
-        self.waited: dict[int, float] = {}
+        self.lines: dict[int, int] = {}  # the record's line of each wait
+        self.waited: dict[int, float] = {}  # microseconds, of the waits whose end torch told
         self.steps = 0
         self._numbers = itertools.count()
         self._held, self._lock = Held(), threading.Lock()
@@ -108,7 +109,6 @@ class Device:
             self._window.close()
         finally:
             self._held.inside = False
-        self.notes += self._window.notes
         if self._silent:
             self.notes.append(
                 f"{self._silent} waits came with no Python warning (torch.ops, compiled code, backward): torch writes "
@@ -127,18 +127,27 @@ class Device:
         finally:
             self._held.inside = False
 
-    def step_ms(self) -> tuple[float, ...]:
-        """How long each step took on the device, by its own clock; known once the program has ended."""
-        return self._clock.steps
-
     def profiled(self) -> tuple[int, int]:
         """The first and last step that the profiler slowed down; (0, 0) where there was none."""
         return self._window.watched
 
-    def costs(self, line_of: Mapping[int, int]) -> Costs:
-        """What the window says of the record's lines; `line_of` maps the numbers of waits to them."""
+    @property
+    def name(self) -> str:
+        """What the device is called; empty where the program never used it."""
+        cuda: Any = torch.cuda
+        return cuda.get_device_name() if cuda.is_initialized() else ""
+
+    def measured(self) -> Measured:
+        """What became known after the waits, by line of the record."""
         profile = self._window.profile(self._deciding)
-        return costs_of(profile, line_of) if profile is not None else Costs({})
+        window = costs_of(profile, self.lines) if profile is not None else Costs({})
+        lengths: dict[int, list[float]] = {}
+        for number, wait in self.waited.items():
+            if number in self.lines:
+                lengths.setdefault(self.lines[number], []).append(wait)
+        costs = {line: Cost(tuple(waits)) for line, waits in lengths.items()}
+        costs |= {line: Cost(one.wait_us, one.bubble_us, one.verdict) for line, one in window.of.items()}
+        return Measured(costs, window.timeline, window.what_if, self._clock.steps, (*self._window.notes, *said(window)))
 
     def _begins(self, kind: str) -> None:
         """A GPU-trace callback: the thread is about to wait."""
@@ -193,8 +202,9 @@ class Device:
             if one.decides:
                 self._deciding.add(number)
             with self._lock:
-                self.number = number
-                self.seen(Seen(one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind))
+                line = self.seen(Seen(one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind))
+            if line is not None and line >= 0:
+                self.lines[number] = line
             if node is not None and "nodes" in self.layers and not self._nodes.is_open:
                 self._open_nodes()
         except BaseException as fault:
@@ -232,6 +242,19 @@ class Device:
         except Missing as lack:
             self.layers -= {"nodes"}
             self.notes.append(str(lack))
+
+
+def said(window: Costs) -> Iterator[str]:
+    """What the window saw beyond the lines, a sentence each."""
+    if window.unjoined:
+        kinds = Counter(f"{stop.kind}{f' in {stop.op}' if stop.op else ''}" for stop in window.unjoined)
+        most = ", ".join(f"{times} x {kind}" for kind, times in kinds.most_common(5))
+        yield (
+            f"The profiler saw {len(window.unjoined)} waits in {window.steps} steps that have no line of Python "
+            f"(allocator, libraries): {most}."
+        )
+    if window.pageable:
+        yield f"{window.pageable} copies in {window.steps} steps are from or to pageable memory."
 
 
 def _place(frame: FrameType | None) -> tuple[int, int]:
