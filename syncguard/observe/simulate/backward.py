@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 
+import torch
+
 from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
 from syncguard.observe.simulate.seen import frames
 
 if TYPE_CHECKING:
+    from syncguard.observe.simulate.patches import Patches
     from syncguard.observe.simulate.verdict import Verdict
 
 Told = tuple[str, ...]
@@ -83,3 +86,28 @@ def applied(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any
     return apply
 
 
+
+
+def hooks(patches: Patches, device: Any) -> None:
+    """saved_tensors_hooks are called by C++ in the middle of a call, and see the device all the same."""
+    kind: Any = torch.autograd.graph.saved_tensors_hooks
+    init, enter, leave = kind.__init__, kind.__enter__, kind.__exit__
+
+    def begin(self: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        def pack(tensor: Any) -> Any:
+            mark(tensor, local.packing)
+            with device.elsewhere():
+                return pack_hook(tensor)
+
+        init(self, pack, unpack_hook)
+
+    def counted(self: Any) -> Any:
+        local.hooks += 1
+        return enter(self)
+
+    def uncounted(self: Any, *reason: object) -> Any:
+        local.hooks -= 1
+        return leave(self, *reason)
+
+    for name, method in (("__init__", begin), ("__enter__", counted), ("__exit__", uncounted)):
+        patches.set(kind, name, method)

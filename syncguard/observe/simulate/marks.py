@@ -25,6 +25,8 @@ class Local(threading.local):
     def __init__(self) -> None:
         self.backwards = 0
         self.unmarked = HOST
+        self.hooks = 0  # saved_tensors_hooks in force
+        self.packing = HOST  # where what a call saves is
         self.passing = False  # the next question for overrides answers no
 
 

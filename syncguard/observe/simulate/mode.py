@@ -55,12 +55,25 @@ class Device(TorchFunctionMode):
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
-        """The same device on another thread."""
+        """The same device on another thread, or where C++ calls back in the middle of a call."""
+        depth = torch._C._len_torch_function_stack()
+        if depth and torch._C._get_function_stack_at(depth - 1) is self:
+            yield
+            return
         torch._C._push_on_torch_function_stack(self)
         try:
             yield
         finally:
             torch._C._pop_torch_function_stack()
+
+    @contextmanager
+    def packing(self, where: int) -> Iterator[None]:
+        """What a call saves for its backward is where its result is, when hooks get to see it."""
+        before, local.packing = local.packing, where
+        try:
+            yield
+        finally:
+            local.packing = before
 
     def plan(self, func: Any) -> Plan:
         """How calls of this function are carried out."""
@@ -149,7 +162,11 @@ class Device(TorchFunctionMode):
                 kwargs = {**kwargs, "device": "cpu"}
             if kwargs.get("pin_memory") and where == HOST:
                 kwargs, where = {**kwargs, "pin_memory": False}, PINNED
-            result = mark(func(*args, **kwargs), where)
+            if local.hooks:
+                with self.packing(where):
+                    result = mark(func(*args, **kwargs), where)
+            else:
+                result = mark(func(*args, **kwargs), where)
             if again is not None and where == DEVICE:
                 backward.remember(result, name, again(told), verdict)
             return result

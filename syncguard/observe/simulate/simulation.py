@@ -51,7 +51,8 @@ class Simulation:
             "apply",
             classmethod(backward.applied(torch.autograd.Function.apply.__func__, self.verdict)),
         )
-        saving.patch(patches)
+        backward.hooks(patches, self.device)
+        saving.patch(patches, self.verdict)
         libraries.patch(patches, self)
         wraps.patch(patches, self.verdict)
         threads(patches, self.device)

@@ -91,6 +91,8 @@ class Verdict:
         if user is None:
             return
         op, hazard = spelled(op, hazard, user, self.pack)
+        if not hazard:
+            return
         backward = local.backwards > 0
         if backward and forward is None:
             forward = forward_of(torch._C._current_autograd_node())
