@@ -38,13 +38,13 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     thread: str = "main"
     stack: tuple[Place, ...] = ()  # the callers, innermost first, without libraries' inner frames
     count: int = 0  # in all
-    steps: tuple[tuple[int, int], ...] = ()  # (step, count) of the steps that had any
+    steps: tuple[tuple[int, int], ...] = ()  # (step, count) of the steps that had any, from 1, the warm-up first
     wait_us: tuple[float, ...] = ()  # time blocked, each time that it was measured
     bubble_us: tuple[float, ...] = ()  # GPU idle time that it caused, likewise
     verdict: str = ""  # gpu-bound | host-bound | true-dependency | "" where not measured
     static: str = ""  # confirmed | missed-alarm | "" where not compared
     allowed: str = ""  # the reason of an `allow` in force
-    ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it
+    ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it; the numbers are those of one of them
 
 
 class Machine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -57,6 +57,7 @@ class Machine(msgspec.Struct, frozen=True, omit_defaults=True):
     cuda: str = ""
     driver: str = ""
     system: str = ""
+    used: bool = True  # a tensor was on the device: where none was, no finding is a false alarm
 
 
 class Steps(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib.abc import Loader, MetaPathFinder
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
@@ -24,14 +25,17 @@ from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
 from syncguard.record import Record
 
+# On a device, memory pools, libraries and tuned kernels take a few steps to settle.
+WARMUP = {"simulate": 1, "cuda": 3}
+
 
 class Wishes(NamedTuple):
     """How to watch: on which device, which steps not to count, how many to count (0: all), engine options."""
 
     device: Mode = "auto"
-    warmup: int = 1
+    warmup: int | None = None  # None: as many as the device needs
     steps: int = 0
-    options: tuple[tuple[str, Any], ...] = ()
+    packs: tuple[Path, ...] = ()
 
 
 def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> tuple[Record, Ended]:
@@ -53,8 +57,7 @@ class Session:
 
     def __init__(self, what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> None:
         self.wishes, self.keep = wishes, keep
-        self.recorder = Recorder(pack.load(), command=what.command, warmup=wishes.warmup)
-        self.recorder.clock.limit = wishes.warmup + wishes.steps if wishes.steps else 0
+        self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
         self.watch: Watch | None = None
         self.refused: Ended | None = None
@@ -77,13 +80,17 @@ class Session:
 
     def start(self) -> None:
         """Torch is there: start the engine."""
-        watch = Watch(self.wishes.device, self.recorder, **dict(self.wishes.options))
+        watch = Watch(self.wishes.device, self.recorder)
         try:
             watch.start()
         except NoDevice as fault:
             self.refused = Ended("exit 2", 2)
             raise SystemExit(f"syncguard: {fault}") from None
         self.watch = watch
+        if self.wishes.warmup is None:
+            self.recorder.warmup = WARMUP[watch.mode]
+        if self.wishes.steps:
+            self.recorder.clock.limit = self.recorder.warmup + self.wishes.steps
         self._undo.callback(watch.stop)
         self._undo.enter_context(Hooks(self.recorder.clock))
 
@@ -96,9 +103,7 @@ class Session:
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
         notes = self.lines.notes
         self.recorder.notes += [note for note in notes if note not in self.recorder.notes]
-        return self.recorder.record(
-            machine(mode, device), ended.said, ended.complete, self.lines.executed(), measured
-        )
+        return self.recorder.record(machine(mode, device), ended.said, ended.complete, self.lines.executed(), measured)
 
 
 class Exits:

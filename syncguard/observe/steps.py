@@ -31,6 +31,7 @@ class Clock:
         self.now = 0
         self.ended = False  # as many steps as were asked for
         self.limit = 0  # in marks of one kind; 0: none
+        self.begins: Callable[[], None] | None = None  # called where a step begins, as far as that is known by then
         self._seen: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
         self.started = time.perf_counter()
@@ -48,6 +49,9 @@ class Clock:
                 self._seen[kind] = first, seen + 1
             leading = next((self._seen[k][1] for k in ("user", "optimizer", "next") if k in self._seen), 0)
             self.ended = bool(self.limit) and leading >= self.limit
+            leads = "user" if "user" in self._seen else "next" if "next" in self._seen else "optimizer"
+        if self.begins is not None and kind == leads:
+            self.begins()
 
 
 class Told(NamedTuple):

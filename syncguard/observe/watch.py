@@ -6,7 +6,6 @@ import sys
 import threading
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Literal, Protocol
 
 from syncguard.observe.attribute import Spot
@@ -45,6 +44,7 @@ class Region:
     kind: Literal["forbid", "budget", "allow"]
     most: int = 0
     reason: str = ""
+    watch: Watch | None = None  # what it keeps running
     seen: list[str] = field(default_factory=list)
 
 
@@ -57,18 +57,18 @@ class Watch:
     current: Watch | None = None
     lock = threading.RLock()
 
-    def __init__(self, mode: Mode, recorder: Recorder, **options: Any) -> None:
-        self.mode, self.recorder, self.options = mode, recorder, options
+    def __init__(self, mode: Mode, recorder: Recorder, borrowed: bool = False, **options: Any) -> None:
+        self.mode, self.recorder, self.borrowed, self.options = mode, recorder, borrowed, options
         self.comments = Comments(recorder.pack)
         self.engine: Engine | None = None
         self.users = 0
 
-    def start(self) -> bool:
-        """Start the engine; False where `auto` finds no reason to. NoDevice where there is none such."""
+    def start(self) -> None:
+        """Start the engine. NoDevice where there is no device such as was asked for."""
         self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options)
         self.engine.__enter__()
+        self.recorder.clock.begins = getattr(self.engine, "step", None)
         Watch.current = self
-        return True
 
     def stop(self) -> None:
         """Stop it."""
@@ -159,7 +159,3 @@ def has_gpu() -> bool:
     finally:
         os.environ.pop(key) if before is None else os.environ.update({key: before})
 
-
-def frame_of(depth: int) -> FrameType:
-    """The frame of the caller's caller."""
-    return sys._getframe(depth + 1)  # noqa: SLF001
