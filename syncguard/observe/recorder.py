@@ -93,7 +93,7 @@ class Recorder:
         self.entries: dict[Key, Entry] = {}
         self.notes: list[str] = []
         self.started = datetime.now(UTC)
-        self.pid = os.getpid()
+        self.seen = 0  # waits that are not allowed
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
 
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
@@ -115,6 +115,7 @@ class Recorder:
             if entry is None:
                 stack = tuple(callers(frame, self.files))
                 entry = self.entries[key] = Entry(len(self.entries), key, seen.kind, stack)
+            self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
         return entry.number

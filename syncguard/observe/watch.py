@@ -110,17 +110,16 @@ class Watch:
                 raise self._error(seen, at, region)
 
     def _error(self, seen: Seen, at: Spot, region: Region) -> SyncError:
-        place = self.recorder.places.place(at)
+        place, pack = self.recorder.places.place(at), self.recorder.pack
+        code = pack.by_hazard(seen.hazard).code if any(seen.hazard in rule.hazards for rule in pack.rules) else ""
         where = f"{place.path}:{place.line}:{place.column}"
-        judged = any(seen.hazard in rule.hazards for rule in self.recorder.pack.rules)
-        rule = self.recorder.pack.by_hazard(seen.hazard) if judged else None
-        source = place.source.strip()
-        said = f"{self._told(seen, at)}: `{source}`" if source else self._told(seen, at)
+        source = f": `{place.source.strip()}`" if place.source.strip() else ""
+        said = f"{self._told(seen, at)}{source}"
         if region.kind == "budget":
-            before = "; before it: " + ", ".join(region.seen[:-1][-3:]) if region.most else ""
-            said = f"wait {len(region.seen)} where {region.most} may be: {said}{before}"
-        hint = f". Waits for {rule.name}: see `syncguard explain {rule.code}`" if rule else ""
-        return SyncError(said + hint, where, seen.op, rule.code if rule else "")
+            before = f"; before it: {', '.join(region.seen[:-1][-3:])}" if region.most else ""
+            said = f"wait {len(region.seen)} where the budget is {region.most}: {said}{before}"
+        more = f". See `syncguard explain {code}`" if code else ""
+        return SyncError(f"{said}{more}", where, seen.op, code)
 
     def _told(self, seen: Seen, at: Spot) -> str:
         place = self.recorder.places.place(at)
