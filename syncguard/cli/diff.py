@@ -14,7 +14,9 @@ from syncguard.cli.outcome import load
 @colour_option
 @debug_option
 def command(before: str, after: str, colour: str) -> int:
-    """Compare two records: which waits are new, which are gone, which are more or fewer a step. Moved lines are the same.
+    """Compare two records: which waits are new, which are gone, which are more or fewer a step.
+
+    A line that only moved is the same.
 
     Exits with 1 if a wait is new or there are more of it.
     """

@@ -48,7 +48,7 @@ def outcome_options(command: Command) -> Command:
         click.option("--budget", type=click.FloatRange(0), metavar="N",
                      help="Waits that a step may have; with more, exit with 1."),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
-                     help="Exit with 1 if a step waits at all, if a wait is new (see --against), if `check` missed one, "
+                     help="Exit with 1 if a step waits, if a wait is new (see --against), if `check` missed one, "
                      "or if it raised a false alarm. May be repeated."),
         click.option("--against", type=click.Path(exists=True, dir_okay=False), metavar="RECORD",
                      help="The record of an earlier run, to tell what is new."),
@@ -127,7 +127,10 @@ def tell(record: Record, want: Wanted, colour: str, stream: TextIO | None = None
     if want.html:
         from syncguard.show.run import page
 
-        _write(want.html, page.render(record))
+        try:
+            _write(want.html, page.render(record, at_home(record)))
+        except page.Incomplete as fault:
+            raise click.ClickException(str(fault)) from None
     if want.trace:
         from syncguard.show.run import trace
 
@@ -146,10 +149,9 @@ def render(record: Record, form: str, colour: str, stream: TextIO) -> None:
 
         stream.write(text(record).decode())
         return
-    from syncguard.read.source import lines_of
     from syncguard.show.run import table
 
-    style = look(colour, stream, lines=lines_of())
+    style = look(colour, stream, lines=at_home(record))
     write((table.render if form == "full" else table.concise)(record, style), stream)
 
 
@@ -158,6 +160,14 @@ def _write(file: str, text: str | bytes) -> None:
         Path(file).write_bytes(text if isinstance(text, bytes) else text.encode())
     except OSError as fault:
         raise click.ClickException(f"{file}: cannot be written: {fault.strerror or fault}") from None
+
+
+def at_home(record: Record) -> Callable[[str], tuple[str, ...]]:
+    """The lines of a file by the path that the record has, which is relative to the folder of the run."""
+    from syncguard.read.source import lines_of
+
+    lines = lines_of()
+    return lambda path: lines(str(Path(record.folder) / path))
 
 
 def folders(paths: Sequence[str], file: str) -> tuple[Path, ...]:

@@ -61,7 +61,7 @@ class Launcher(click.Command):
 @colour_option
 @debug_option
 @click.pass_context
-def command(ctx: click.Context, colour: str, save: str, quiet: bool, **given: Any) -> int:
+def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given: Any) -> int:
     """Run a Python program as `python` would, and report where the CPU waited for the GPU.
 
     Everything after SCRIPT or -m MODULE is the program's own. The report goes to standard error. The exit code is the

@@ -46,7 +46,14 @@ def identified(record: Record) -> dict[tuple[str, ...], Wait]:
         if wait.allowed:
             continue
         place = wait.place
-        key = (place.path, place.function, "".join(place.source.split()), wait.op, wait.hazard, wait.phase)
+        key: tuple[str, ...] = (
+            place.path,
+            place.function,
+            "".join(place.source.split()),
+            wait.op,
+            wait.hazard,
+            wait.phase,
+        )
         if wait.forward:
             key = (*key, wait.forward.path, "".join(wait.forward.source.split()))
         occurrence = 0

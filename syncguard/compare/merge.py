@@ -1,4 +1,4 @@
-"""Records of the ranks of one run, or of several runs, -> one record. Every number is that of the rank that has most."""
+"""Records of the ranks of a run, or of several runs, -> one. Every number is that of the rank that has most."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -41,10 +42,15 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
         waits.append(msgspec.structs.replace(wait, static=static))
-    statics = tuple(
-        _static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings)
-    )
+    statics = tuple(_static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings))
     return msgspec.structs.replace(record, waits=tuple(waits), findings=statics)
+
+
+def marked(findings: Iterable[Finding], record: Record, lines: Lines) -> tuple[Finding, ...]:
+    """The findings with their verdicts."""
+    findings = tuple(findings)
+    verdicts = iter(joined(record, findings, (), lines).findings)
+    return tuple(replace(f, verdict=next(verdicts).verdict) if f.op else f for f in findings)
 
 
 def predicted(wait: Wait, findings: Iterable[tuple[int, Finding]]) -> tuple[int, ...]:

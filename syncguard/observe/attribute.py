@@ -1,7 +1,8 @@
-"""A stack of frames -> the user's place in source: the innermost line that is neither torch's, ours nor the standard library's."""
+"""A stack of frames -> the user's place: the innermost one that is neither torch's, ours nor the standard library's."""
 
 from __future__ import annotations
 
+import dis
 import linecache
 import os
 import sys
@@ -21,6 +22,12 @@ TYPED = ("<stdin>", "<ipython")  # names without a file that are the user's all 
 ERRANDS = ((os.path.join("torch", "optim", ""), "optimizer"), (os.path.join("torch", "amp", ""), "optimizer"),
            (os.path.join("torch", "utils", "data", ""), "loader"))  # fmt: skip
 CALLERS = 6
+# Instructions that ask for the truth of what is on the stack, or for the next item of it.
+TESTS = frozenset(bytes([number]) for name, number in dis.opmap.items()
+                  if "JUMP_IF" in name or "JUMP_FORWARD_IF" in name or "JUMP_BACKWARD_IF" in name
+                  or name in ("TO_BOOL", "UNARY_NOT", "FOR_ITER"))  # fmt: skip
+SILENT = frozenset(bytes([dis.opmap[name]]) for name in ("EXTENDED_ARG", "COPY"))
+Position = tuple[int | None, int | None, int | None, int | None]
 
 
 class Gone(Protocol):
@@ -146,12 +153,25 @@ class Places:
 
 def position(code: CodeType, instruction: int) -> tuple[int, int, int | None, int | None]:
     """First line, last line, column, end column (0-based, in bytes) of an instruction."""
+    places = list(code.co_positions())
     number = max(instruction, 0) // 2
-    for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
-        if index == number and line is not None:
-            return line, end_line or line, column, end_column
+    place = places[number] if number < len(places) else (None, None, None, None)
+    steps = code.co_code[::2]
+    if steps[number : number + 1] in TESTS:
+        # A jump may have the place of its whole statement; what it tests was made just before.
+        before = next((n for n in range(number - 1, -1, -1) if steps[n : n + 1] not in SILENT), number)
+        place = places[before] if _within(places[before], place) else place
+    line, end_line, column, end_column = place
+    if line is not None:
+        return line, end_line or line, column, end_column
     line = max((line for start, _, line in code.co_lines() if line and start <= max(instruction, 0)), default=0)
     return line or code.co_firstlineno, line or code.co_firstlineno, None, None
+
+
+def _within(inner: Position, outer: Position) -> bool:
+    if None in inner or None in outer:
+        return False
+    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])  # type: ignore[operator]
 
 
 def _characters(line: str, column: int) -> int:

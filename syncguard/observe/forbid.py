@@ -115,7 +115,7 @@ class budget(region):
     kind = "budget"
 
     def __init__(self, most: int, device: str = "auto") -> None:
-        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+        if type(most) is not int or most < 0:
             raise ValueError(f"a budget is a number of waits from 0 up, not {most!r}")
         super().__init__(device, most)
 
@@ -126,7 +126,7 @@ class allow(region):
     kind = "allow"
 
     def __init__(self, reason: str) -> None:
-        if not isinstance(reason, str) or not reason.strip():
+        if type(reason) is not str or not reason.strip():
             raise ValueError("allow needs a reason: a short sentence for whoever reads the report")
         super().__init__(reason=reason.strip())
 

@@ -115,7 +115,7 @@ class Exits:
         self._before: Any = None
 
     def __enter__(self) -> Exits:
-        os._exit = self._leave  # type: ignore[assignment]
+        os._exit = self._leave
         if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             self._before = signal.signal(signal.SIGTERM, self._killed)
         return self
@@ -140,7 +140,7 @@ class Exits:
         try:
             self.session.keep(self.session.record(ended))
         except Exception as fault:
-            print(f"syncguard: the record could not be kept: {fault}", file=sys.stderr)
+            sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
 
 
 class OnImport(MetaPathFinder):

@@ -1,4 +1,4 @@
-"""Which lines of the project's own files a run executed: `sys.monitoring` where Python has it, else a trace function."""
+"""Which lines of the project's own files a run executed: by `sys.monitoring` where Python has it, else by a trace."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Lines:
         self._undo = undo
 
     def _trace(self) -> None:
-        """Each line of a function is traced until all of them have been seen; then only calls are, at a look-up each."""
+        """A function is traced until each of its lines has been seen; then a call of it costs a look-up."""
         left = self._left
 
         def call(frame: FrameType, event: str, arg: object) -> Any:
@@ -103,7 +103,7 @@ class Lines:
         def undo() -> None:
             if sys.gettrace() is call:
                 sys.settrace(None)
-                threading.settrace(None)  # type: ignore[arg-type]
+                threading.settrace(None)
 
         self._undo = undo
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: `--syncguard` counts the waits of each test; the markers `sync_free` and `sync_budget(n)` limit them.
+"""The pytest plugin: `--syncguard` counts the waits of tests; markers `sync_free` and `sync_budget(n)` limit them.
 
 Unless one of them is used, nothing is imported here that pytest has not imported already.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 if TYPE_CHECKING:
-    from syncguard.observe.sessions import Session
+    from syncguard.observe.watch import Mode
 
 MODES = ("auto", "cuda", "simulate")
 KEY = "syncguard"
-SESSION = pytest.StashKey["Session"]()
+SESSION: pytest.StashKey[Session] = pytest.StashKey()
 MARKERS = (
     "sync_free: the test fails where the CPU would wait for the GPU (see --syncguard)",
     "sync_budget(n): the test fails at the wait after the first n (see --syncguard)",
@@ -44,7 +44,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if mode := getattr(early_config.known_args_namespace, "syncguard", ""):
         from syncguard.observe.sessions import Session
 
-        session = early_config.stash[SESSION] = Session(mode)
+        session = early_config.stash[SESSION] = Session(cast("Mode", mode))
         session.open()
         early_config.add_cleanup(session.close)
 
@@ -104,7 +104,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     session = config.stash.get(SESSION, None)
     if session is not None:
         terminalreporter.section("waits for the GPU")
-        for line in session.summary(terminalreporter._tw.fullwidth):  # noqa: SLF001 - pytest offers no other
+        for line in session.summary(terminalreporter._tw.fullwidth):
             terminalreporter.write_line(line)
 
 

@@ -111,7 +111,7 @@ def _left(fault: SystemExit) -> Ended:
     if isinstance(code, int):
         return Ended(f"exit {code & 0xFF}", code & 0xFF)
     try:
-        print(code, file=sys.stderr)
+        sys.stderr.write(f"{code}\n")
     except Exception:  # noqa: S110 - Python does not mind either
         pass
     return Ended("exit 1", 1)
@@ -119,14 +119,14 @@ def _left(fault: SystemExit) -> Ended:
 
 def _script(program: Program, main: types.ModuleType) -> None:
     sys.argv[:] = [program.name, *program.arguments]
-    path = os.path.abspath(program.name)  # noqa: PTH100 - not resolved: `__file__` keeps a link's name
-    if os.path.isdir(path) or _archive(path):  # noqa: PTH112
+    path = os.path.abspath(program.name)
+    if os.path.isdir(path) or _archive(path):
         import runpy
 
         _first_on_path(path)
-        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined] # noqa: SLF001
+        runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
         return
-    _first_on_path(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
+    _first_on_path(os.path.dirname(os.path.realpath(path)))
     kind = importlib.machinery.SourcelessFileLoader if path.endswith(".pyc") else importlib.machinery.SourceFileLoader
     loader = kind("__main__", path)
     main.__dict__.update(__file__=path, __loader__=loader, __cached__=None)
@@ -143,8 +143,8 @@ def _module(program: Program, main: types.ModuleType) -> None:
     import runpy
 
     sys.argv[:] = ["-m", *program.arguments]
-    _first_on_path(os.getcwd())  # noqa: PTH109
-    runpy._run_module_as_main(program.name)  # type: ignore[attr-defined] # noqa: SLF001
+    _first_on_path(os.getcwd())
+    runpy._run_module_as_main(program.name)  # type: ignore[attr-defined]
 
 
 def _archive(path: str) -> bool:

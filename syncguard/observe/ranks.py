@@ -87,4 +87,3 @@ def write(path: Path, record: Record) -> None:
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     draft.write_bytes(records.text(record))
     os.replace(draft, path)
-

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from types import CodeType, FrameType
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 import syncguard
 from syncguard.observe import steps
 from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, spot, spot_of
@@ -89,7 +91,7 @@ class Recorder:
         self.pack, self.command, self.warmup = pack, command, warmup
         self.clock = steps.Clock()
         self.files = Files()
-        self.places = Places(folder or os.getcwd())  # noqa: PTH109
+        self.places = Places(folder or os.getcwd())
         self.entries: dict[Key, Entry] = {}
         self.notes: list[str] = []
         self.started = datetime.now(UTC)
@@ -148,7 +150,7 @@ class Recorder:
             ended,
             rank,
             world,
-            steps.Steps(timed.how, timed.warmup, timed.counted, timed.host_ms, measured.device_ms),
+            msgspec.structs.replace(timed, device_ms=measured.device_ms),
             waits,
             {self.places.path(name): lines for name, lines in sorted((executed or {}).items())},
             measured.timeline,

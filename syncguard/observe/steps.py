@@ -1,4 +1,4 @@
-"""What tells the steps of a run: optimizers, loaders and the user's own word -> the number of the step of each moment."""
+"""What tells steps apart, optimizers, loaders or the user's word -> the number of the step that each moment is in."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Told(NamedTuple):
         return self.steps[moment] if 0 <= moment < len(self.steps) else 0
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         return len(self.spans)
 
 
@@ -160,9 +160,9 @@ def _begun(clock: Clock) -> Told:
 
 def measured(steps: Told, warmup: int) -> Steps:
     """The steps as a record has them: the warm-up is at most all but one of them."""
-    warmup = max(min(warmup, steps.count - 1), 0)
+    warmup = max(min(warmup, steps.total - 1), 0)
     times = tuple(round(1000 * (end - begin), 3) for begin, end in steps.spans[warmup:])
-    return Steps(steps.how, warmup, steps.count - warmup, times)
+    return Steps(steps.how, warmup, steps.total - warmup, times)
 
 
 class Hooks:

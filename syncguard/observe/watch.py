@@ -78,7 +78,7 @@ class Watch:
 
     def hear(self, seen: Seen) -> int:
         """What the engine calls at a wait, on the waiting thread; SyncError where it is forbidden."""
-        at, frame = self.recorder.find(sys._getframe(1), seen)  # noqa: SLF001
+        at, frame = self.recorder.find(sys._getframe(1), seen)
         regions = REGIONS.get()
         reason = self.comments.reason(at, seen.hazard) or _allowed(regions)
         number = self.recorder.count(seen, at, frame, reason)
@@ -157,4 +157,3 @@ def has_gpu() -> bool:
         return torch.cuda.is_available()
     finally:
         os.environ.pop(key) if before is None else os.environ.update({key: before})
-
