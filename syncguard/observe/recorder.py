@@ -94,6 +94,8 @@ class Recorder:
         self.places = Places(folder or os.getcwd())
         self.entries: dict[Key, Entry] = {}
         self.notes: list[str] = []
+        self._same: dict[tuple[CodeType, int], tuple[CodeType, int]] = {}
+        self._at: dict[Place, tuple[CodeType, int]] = {}
         self.started = datetime.now(UTC)
         self.seen = 0  # waits that are not allowed
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
@@ -108,8 +110,9 @@ class Recorder:
             return -1
         made = spot_of(seen.forward, self.files) if seen.forward else None
         phase = at.errand if at.errand and seen.phase == "forward" else seen.phase
+        code, instruction = self._same.get((at.code, at.instruction)) or self._first(at)
         key = Key(
-            at.code, at.instruction, seen.op, seen.hazard, phase,
+            code, instruction, seen.op, seen.hazard, phase,
             (made.code, made.instruction) if made else None, _thread(), allowed,
         )  # fmt: skip
         with self._lock:
@@ -183,6 +186,12 @@ class Recorder:
             verdict=cost.verdict,
             allowed=key.allowed,
         )
+
+    def _first(self, at: Spot) -> tuple[CodeType, int]:
+        """The first instruction that was seen at the same place: a loop tests its condition with two."""
+        found = self._at.setdefault(self._place(at), (at.code, at.instruction))
+        self._same[at.code, at.instruction] = found
+        return found
 
     def _place(self, at: Spot) -> Place:
         return self.places.place(at)
