@@ -171,7 +171,7 @@ def position(code: CodeType, instruction: int) -> tuple[int, int, int | None, in
 def _within(inner: Position, outer: Position) -> bool:
     if None in inner or None in outer:
         return False
-    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])  # type: ignore[operator]
+    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])
 
 
 def _characters(line: str, column: int) -> int:

@@ -101,9 +101,10 @@ class Session:
             self.recorder.notes.append("The program did not import torch, so there was nothing to see.")
         measured = self.watch.measured() if self.watch else None
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
+        used = bool(getattr(self.watch.engine, "used", True)) if self.watch else False
         notes = self.lines.notes
         self.recorder.notes += [note for note in notes if note not in self.recorder.notes]
-        return self.recorder.record(machine(mode, device), ended.said, ended.complete, self.lines.executed(), measured)
+        return self.recorder.record(machine(mode, device, used), ended.said, ended.complete, self.lines.executed(), measured)
 
 
 class Exits:

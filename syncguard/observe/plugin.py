@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 if TYPE_CHECKING:
+    from syncguard.observe.sessions import Session
     from syncguard.observe.watch import Mode
 
 MODES = ("auto", "cuda", "simulate")

@@ -201,7 +201,7 @@ class Recorder:
             yield f"Only the first {steps.MOST:,} marks of steps are told apart: later waits count as outside of steps."
 
 
-def machine(mode: str, device: str = "") -> Machine:
+def machine(mode: str, device: str = "", used: bool = True) -> Machine:
     """Where this process runs. Torch is asked only if the program has imported it."""
     torch = sys.modules.get("torch")
     version = getattr(torch, "version", None)
@@ -213,6 +213,7 @@ def machine(mode: str, device: str = "") -> Machine:
         str(getattr(version, "cuda", None) or getattr(version, "hip", None) or ""),
         "",
         f"{platform.system()} {platform.machine()}",
+        used,
     )
 
 
