@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from syncguard.observe.steps import Clock, Mark, measured, told
 
 
@@ -78,10 +80,15 @@ def test_the_warm_up_leaves_one_step():
     assert (none.how, none.warmup, none.counted) == ("none", 0, 0)
 
 
-def test_a_limit_counts_the_steps_of_what_leads():
-    made = Clock()
+@pytest.mark.parametrize(
+    ("text", "kept"), [("opopop", "opo"), ("aoaoao", "aoaoA"), ("aoaoAao", "aoaoA"), ("aaaa", "aaA"), ("aaA", "aaA"),
+                       ("aouaouaou", "aouaou"), ("oo", "oo")]
+)  # fmt: skip
+def test_a_limit_keeps_so_many_steps_and_all_of_the_last(text, kept):
+    made, whole = Clock(), clock(text)
     made.limit = 2
-    for which in (1, 2, 1):
-        assert not made.ended
-        made.mark("optimizer", which)
+    for mark in whole.marks:
+        made.mark(mark.kind, mark.which)
+    assert [mark[:2] for mark in made.marks] == [mark[:2] for mark in clock(kept).marks]
     assert made.ended
+    assert told(made).total == 2

@@ -78,6 +78,19 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
             session.end()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """What pytest itself asks the device for, to show a tensor of a test that failed, is not the test's."""
+    session = item.config.stash.get(SESSION, None)
+    if session is None:
+        return (yield)
+    session.recorder.paused = True
+    try:
+        return (yield)
+    finally:
+        session.recorder.paused = False
+
+
 def region(mark: pytest.Mark, item: pytest.Item) -> Any:
     """What a marker asks for."""
     from syncguard.observe.forbid import budget, forbid

@@ -98,6 +98,7 @@ class Recorder:
         self._at: dict[Place, tuple[CodeType, int]] = {}
         self.started = datetime.now(UTC)
         self.seen = 0  # waits that are not allowed
+        self.paused = False
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
 
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
@@ -106,7 +107,7 @@ class Recorder:
 
     def count(self, seen: Seen, at: Spot, frame: FrameType | None, allowed: str = "") -> int:
         """Count a wait; its number among the record's waits, or -1 where the run is over."""
-        if self.clock.ended:
+        if self.clock.ended or self.paused:
             return -1
         made = spot_of(seen.forward, self.files) if seen.forward else None
         phase = at.errand if at.errand and seen.phase == "forward" else seen.phase

@@ -39,19 +39,30 @@ class Clock:
     def mark(self, kind: str, which: int = 0) -> None:
         """Note a mark."""
         with self._lock:
+            if self.ended:
+                return
             if len(self.marks) >= MOST:
                 self.now = LATE
                 return
-            self.marks.append(Mark(kind, which, time.perf_counter()))
-            self.now = len(self.marks)
             first, seen = self._seen.get(kind, (which, 0))
             if kind != "optimizer" or which == first:
                 self._seen[kind] = first, seen + 1
-            leading = next((self._seen[k][1] for k in ("user", "optimizer", "next") if k in self._seen), 0)
-            self.ended = bool(self.limit) and leading >= self.limit
-            leads = "user" if "user" in self._seen else "next" if "next" in self._seen else "optimizer"
+            self.ended = bool(self.limit) and self._over(kind)
+            # What would begin one step too many ends the last one.
+            self.marks.append(Mark("end" if self.ended and kind == "next" else kind, which, time.perf_counter()))
+            self.now = len(self.marks)
+            leads = next(word for word in ("user", "next", "optimizer", "end") if word in self._seen)
         if self.begins is not None and kind == leads:
             self.begins()
+
+    def _over(self, kind: str) -> bool:
+        """Whether this mark ends the last step that is wanted. One that a loader feeds lasts until its next batch."""
+        seen = {kind: count for kind, (_, count) in self._seen.items()}
+        if "user" in seen:
+            return seen["user"] >= self.limit
+        if "optimizer" in seen:
+            return seen["optimizer"] >= self.limit and ("next" not in seen or kind in ("next", "end"))
+        return seen.get("next", 0) + (kind == "end") > self.limit
 
 
 class Told(NamedTuple):
