@@ -14,7 +14,7 @@ help:
 	@echo "make format  let ruff format the code"
 	@echo "make docs    write again the pages of docs/ that are generated"
 	@echo "make bench   measure the speed of 'syncguard check'"
-	@echo "make device  run the tests that need a GPU"
+	@echo "make device  measure on the GPU of this machine, into evidence/"
 	@echo "make clean   remove $(VENV) and every cache"
 
 $(BIN)/python:
@@ -61,14 +61,9 @@ docs: $(VENV)/.developing
 bench: $(VENV)/.developing
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
+# `make device ARGS="--part doctor"`, `ARGS=--dry-run`, `ARGS=--list`; evidence/README.md says what it is for.
 device: $(VENV)/.developing
-	@echo "This runs the tests marked 'device': real waits, measured on the GPU of this machine."
-	@if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
-		$(BIN)/python -m pytest -q -m device; rc=$$?; \
-		if [ $$rc -eq 5 ]; then echo "There is no test marked 'device' yet."; else exit $$rc; fi; \
-	else \
-		echo "No GPU here: torch.cuda.is_available() is False, so nothing was run."; \
-	fi
+	$(BIN)/python tools/device/device.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .syncguard_cache

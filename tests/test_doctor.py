@@ -167,6 +167,6 @@ def test_the_command_names_what_has_no_row():
 
 def test_the_command_checks_what_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(oracles, "refusals", lambda *_: {})
-    done = CliRunner().invoke(command, ["torch.nonzero", "--no-opinfo"])
+    done = CliRunner().invoke(command, ["torch.where", "--no-opinfo"])
     assert done.exit_code == 0
     assert "1 row of 1 exercised." in done.output

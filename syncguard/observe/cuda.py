@@ -131,6 +131,10 @@ class Device:
         """The first and last step that the profiler slowed down; (0, 0) where there was none."""
         return self._window.watched
 
+    def trace(self) -> Any:
+        """The window's Chrome trace as the profiler wrote it, once; None where there is none."""
+        return self._window.data()
+
     @property
     def name(self) -> str:
         """What the device is called; empty where the program never used it."""

@@ -61,10 +61,11 @@ def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
         if row not in rows:
             continue
         for line in lines if isinstance(lines, list) else [lines]:
-            yield _line(row, {"make": "", "call": line} if isinstance(line, str) else line, space)
+            yield line_of(row, {"make": "", "call": line} if isinstance(line, str) else line, space)
 
 
-def _line(row: str, line: Mapping[str, str], space: Mapping[str, Any]) -> Call:
+def line_of(row: str, line: Mapping[str, str], space: Mapping[str, Any]) -> Call:
+    """A call of a row from its text, over the names of a space."""
     mine = dict(space)
     code = compile(line["call"], f"sample of {row}", "exec")
     try:
