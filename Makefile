@@ -55,6 +55,7 @@ format: $(VENV)/.developing
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.developing
+	$(BIN)/python tools/atlas.py
 	$(BIN)/python tools/docs.py
 
 # `make bench ARGS="--part startup --quick"`; benchmarks/README.md has the options.

@@ -73,7 +73,7 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
         yield from _entry("waits", "never" if row.known else "not known to wait: no row says either way", look)
     for wait in row.waits:
         rule = rules.get(wait.hazard)
-        yield from _entry("waits", f"{_wait(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
+        yield from _entry("waits", f"{when(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
     versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
     yield from _entry("holds", ", ".join(text for text in versions if text), look)
     yield from _entry("instead", row.alternative, look)
@@ -115,7 +115,7 @@ def _entry(label: str, text: str, look: Look) -> Iterator[str]:
         yield f"  {look.paint('label', f'{label:<10}') if n == 0 else ' ' * 10}{look.prose(line)}"
 
 
-def _wait(wait: Wait, row: Op) -> str:
+def when(wait: Wait, row: Op) -> str:
     """When a wait holds, as a sentence."""
     named = [
         WHEN.get(condition, f"{condition} {{}}").format(" or ".join(f"`{name}`" for name in names.split("|")))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import time
 import tomllib
 import warnings
@@ -131,6 +133,16 @@ def overhead(desk: Desk) -> Iterator[dict[str, Any]]:
     yield from story.overhead(desk)
 
 
+def tests(desk: Desk) -> Iterator[dict[str, Any]]:
+    """The tests that are marked `device`."""
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=line", "-p", "no:cacheprovider"]
+    command += ["--collect-only"] if desk.dry else []
+    done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, check=False)
+    last = done.stdout.strip().split("\n")[-1]
+    failed = [line for line in done.stdout.split("\n") if line.startswith(("FAILED", "ERROR"))]
+    yield {"code": done.returncode, "said": last, "failed": failed}
+
+
 def told(answer: Answer) -> dict[str, Any]:
     """An answer in few words: what is empty is left out."""
     full = {"waited": answer.waited, "host_ms": answer.host_ms, "warned": answer.warned, "traced": list(answer.traced),
@@ -160,7 +172,8 @@ PARTS = {
     "pages": Part(pages, 0.08),
     "story": Part(story.told, 0.2),
     "overhead": Part(overhead, 0.05),
-    "opinfo": Part(opinfo, 0.3),
+    "opinfo": Part(opinfo, 0.25),
     "fixes": Part(fixes, 0.07),
     "profiles": Part(story.profiles, 0.03),
+    "tests": Part(tests, 0.05),
 }
