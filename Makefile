@@ -5,10 +5,11 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 help:
-	@echo "make demo    run 'syncguard check' on examples/ (needs no torch)"
+	@echo "make demo    'syncguard check' and 'syncguard run' on an example (installs torch, needs no GPU)"
 	@echo "make test    run the tests (installs torch into $(VENV))"
 	@echo "make lint    ruff, mypy and the import contracts"
 	@echo "make format  let ruff format the code"
@@ -35,11 +36,22 @@ $(VENV)/.developing: pyproject.toml | $(BIN)/python
 	@$(PIP) install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed
-	@echo '$$ syncguard check examples/'
-	@$(BIN)/syncguard check examples/ --exit-zero
+# What a user who runs programs gets. The version is the one that the tests are pinned to.
+$(VENV)/.running: pyproject.toml | $(BIN)/python
+	@echo "Installing SyncGuard with torch, to run programs (this takes a while)"
+	@$(PIP) install --quiet --editable ".[run]" "$(TORCH)"
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.running
+	@echo '$$ syncguard check examples/segmentation_loss.py'
+	@$(BIN)/syncguard check examples/segmentation_loss.py --exit-zero
 	@echo
-	@echo "The run part (what each wait costs on a real GPU) is not there yet."
+	@echo '$$ syncguard run --device simulate --check examples/segmentation_loss.py'
+	@$(BIN)/syncguard run --device simulate --check examples/segmentation_loss.py
+	@echo
+	@echo 'The same loss and gradients without a wait:'
+	@echo '$$ syncguard run --device simulate --check --budget 0 examples/segmentation_loss_fixed.py'
+	@$(BIN)/syncguard run --device simulate --check --budget 0 examples/segmentation_loss_fixed.py
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -q -n 2

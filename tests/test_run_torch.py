@@ -166,6 +166,32 @@ def test_a_record_is_left_by_a_program_that_is_killed_in_a_step(tmp_path):
     assert record["machine"]["mode"] == "simulate"
 
 
+SPAWNED = """\
+import torch
+import torch.multiprocessing as mp
+
+
+def work(rank):
+    x = torch.ones(3, device="cuda")
+    if rank:
+        x.sum().item()
+
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+    print(torch.ones(2, device="cuda").tolist())
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_are_spawned_are_watched_too(tmp_path):
+    (tmp_path / "train.py").write_text(SPAWNED)
+    code, out, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py")
+    assert (code, out) == (0, "[1.0, 1.0]\n"), err
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert [(w["place"]["line"], w["count"]) for w in record["waits"]] == [(13, 1), (8, 1)]
+
+
 DISTRIBUTED = """\
 import torch
 import torch.distributed as dist

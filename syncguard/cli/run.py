@@ -81,14 +81,14 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     packs = () if want.isolated else folders([program.name], want.config_file)
     wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs)
     try:
-        record, ended = launch(program, wishes, keeper.keep)
+        record, children, ended = launch(program, wishes, keeper.keep)
     except (CannotRun, PackError) as fault:
         raise click.ClickException(str(fault)) from None
     if os.getpid() != pid:
         return ended.code  # a child that the program forked, and that came back through here
     failed = 0
     try:
-        failed = _outcome(record, want, keeper, colour, quiet)
+        failed = _outcome((record, *children), want, keeper, colour, quiet)
     except Exception as fault:
         # The program has run and its exit code is due; a fault of ours must not take its place.
         if not ended.code:
@@ -111,14 +111,14 @@ def _program(words: list[str]) -> Program:
     return Program(words[0], tuple(words[1:]), module)
 
 
-def _outcome(record: Record, want: Wanted, keeper: Keeper, colour: str, quiet: bool) -> int:
-    """Join, report and judge; the ranks other than 0 leave that to it."""
+def _outcome(records: tuple[Record, ...], want: Wanted, keeper: Keeper, colour: str, quiet: bool) -> int:
+    """Merge, join, report and judge; the ranks other than 0 leave that to it."""
     from syncguard.compare.merge import merged
 
     if keeper.rank:
         return 0
     others = keeper.others()
-    whole = joined(merged([record, *others]) if keeper.world > 1 else record, want)
-    if keeper.save and whole is not record:
+    whole = joined(merged([*records, *others]), want)
+    if keeper.save and whole is not records[0]:
         keeper.write(whole)
     return tell(whole, want, colour, sys.stderr, quiet)

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from importlib.abc import Loader, MetaPathFinder
 from pathlib import Path
 from types import FrameType, ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from syncguard import pack
 from syncguard.observe import program
@@ -24,6 +24,9 @@ from syncguard.observe.recorder import Recorder, machine
 from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
 from syncguard.record import Record
+
+if TYPE_CHECKING:
+    from syncguard.observe.children import Children
 
 # On a device, memory pools, libraries and tuned kernels take a few steps to settle.
 WARMUP = {"simulate": 1, "cuda": 3}
@@ -38,18 +41,30 @@ class Wishes(NamedTuple):
     packs: tuple[Path, ...] = ()
 
 
-def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> tuple[Record, Ended]:
+class Outcome(NamedTuple):
+    """What a program left: its record, those of the processes that it spawned, how it ended. None in a forked child."""
+
+    record: Record
+    children: tuple[Record, ...]
+    ended: Ended
+
+
+def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> Outcome:
     """Run a program to its end. `keep` is given the record even where the program is killed."""
     program.check(what)
     session = Session(what, wishes, keep)
-    with session:
+    session.open()
+    try:
         ended = program.run(what)
         ended = session.refused or ended
         _join()
+    finally:
+        session.close()
     record = session.record(ended)
-    if os.getpid() == session.pid:
+    ours = os.getpid() == session.pid
+    if ours:
         keep(record)
-    return record, ended
+    return Outcome(record, session.children() if ours else (), ended)
 
 
 class Session:
@@ -60,11 +75,13 @@ class Session:
         self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
         self.watch: Watch | None = None
+        self.spawned: Children | None = None
         self.refused: Ended | None = None
         self.pid = os.getpid()
         self._undo = ExitStack()
 
-    def __enter__(self) -> Session:
+    def open(self) -> None:
+        """Before the program's first line."""
         self._undo.enter_context(Exits(self))
         if "torch" in sys.modules:
             self.start()
@@ -73,10 +90,14 @@ class Session:
             sys.meta_path.insert(0, finder)
             self._undo.callback(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
         self._undo.enter_context(self.lines)
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """After its last."""
         self._undo.close()
+
+    def children(self) -> tuple[Record, ...]:
+        """What the processes that the program spawned have left."""
+        return self.spawned.gather() if self.spawned else ()
 
     def start(self) -> None:
         """Torch is there: start the engine."""
@@ -93,6 +114,9 @@ class Session:
             self.recorder.clock.limit = self.recorder.warmup + self.wishes.steps
         self._undo.callback(watch.stop)
         self._undo.enter_context(Hooks(self.recorder.clock))
+        from syncguard.observe.children import Children
+
+        self.spawned = self._undo.enter_context(Children(self.wishes._replace(device=watch.mode)))
 
     def record(self, ended: Ended) -> Record:
         """What was seen until now."""
@@ -101,9 +125,9 @@ class Session:
             self.recorder.notes.append("The program did not import torch, so there was nothing to see.")
         measured = self.watch.measured() if self.watch else None
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
-        used = bool(getattr(self.watch.engine, "used", True)) if self.watch else False
-        notes = self.lines.notes
-        self.recorder.notes += [note for note in notes if note not in self.recorder.notes]
+        # An engine that does not say so has seen a tensor on the device if anything waited.
+        used = bool(getattr(self.watch.engine, "used", self.recorder.entries)) if self.watch else False
+        self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
         return self.recorder.record(machine(mode, device, used), ended.said, ended.complete, self.lines.executed(), measured)
 
 
