@@ -165,9 +165,7 @@ def test_check_gets_the_findings_with_their_verdicts():
 
 def moved(one: Wait, by: int) -> Wait:
     at = one.place
-    return msgspec.structs.replace(
-        one, place=msgspec.structs.replace(at, line=at.line + by, end_line=at.end_line + by)
-    )
+    return msgspec.structs.replace(one, place=msgspec.structs.replace(at, line=at.line + by, end_line=at.end_line + by))
 
 
 def test_moved_lines_are_the_same_and_counts_are_compared_per_step():

@@ -78,16 +78,24 @@ def test_the_innermost_decides(device):
 
 
 def test_an_outer_budget_counts_what_inner_ones_permit(device):
+    @budget(1)
+    def once():
+        return device.tolist()
+
+    def thrice():
+        return once(), once(), once()
+
     with pytest.raises(SyncError, match="wait 3 where the budget is 2"), budget(2):
-        for _ in range(3):
-            with budget(1):
-                device.tolist()
+        thrice()
 
 
 def test_a_budget_names_the_waits_before(device):
-    with pytest.raises(SyncError) as fault, budget(1):
-        device.tolist()
-        device.any().item()
+    @budget(1)
+    def twice():
+        return device.tolist(), device.any().item()
+
+    with pytest.raises(SyncError) as fault:
+        twice()
     assert "wait 2 where the budget is 1" in str(fault.value)
     assert "before it" in str(fault.value)
     assert "`torch.Tensor.tolist`" in str(fault.value)

@@ -114,8 +114,6 @@ def test_a_session_without_torch_says_so(tmp_path):
 
 
 def test_a_wrong_marker_is_told(tmp_path):
-    code, out = pytested(
-        tmp_path, text="import pytest, torch\n@pytest.mark.sync_budget('x')\ndef test_it(): pass\n"
-    )
+    code, out = pytested(tmp_path, text="import pytest, torch\n@pytest.mark.sync_budget('x')\ndef test_it(): pass\n")
     assert code == 1
     assert "sync_budget takes a number of waits" in out

@@ -99,7 +99,7 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
     code, out, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py", "fail")
     assert (code, out) == (1, "cuda\n")
     assert "Traceback (most recent call last):\n  File " in err
-    assert "train.py\", line 23" in err
+    assert 'train.py", line 23' in err
     assert "syncguard/observe" not in err.partition("Traceback")[2]
     record = json.loads((tmp_path / "run.json").read_text())
     assert record["ended"].startswith("exception RuntimeError")
@@ -243,5 +243,5 @@ def test_examples_wait_where_their_marks_say(name, tmp_path):
     record = json.loads((tmp_path / "run.json").read_text())
     verdicts = {(f["place"]["line"], f["code"]): f["verdict"] for f in record.get("findings", ())}
     assert set(verdicts) >= marks(EXAMPLES / f"{name}.py")
-    assert {verdict for verdict in verdicts.values()} <= {"confirmed", "untested"}, verdicts
+    assert set(verdicts.values()) <= {"confirmed", "untested"}, verdicts
     assert not [w for w in record.get("waits", ()) if w.get("static") == "missed-alarm"]
