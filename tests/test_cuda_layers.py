@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import operator
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -29,6 +30,7 @@ from syncguard.observe.cuda import Device, costs_of, said  # noqa: E402
 from syncguard.observe.layers import WAITS, Missing, Nodes, Traces, Warnings, made_by  # noqa: E402
 from syncguard.observe.profile import Unreadable, read, timeline  # noqa: E402
 from syncguard.observe.window import Window  # noqa: E402
+from syncguard.record import load as record_of  # noqa: E402
 
 PACK = pack.load()
 STREAM, DEVICE, EVENT = (
@@ -655,3 +657,102 @@ def test_a_device_that_steps_closes_what_it_opened():
     measured = device.measured()
     assert (measured.costs, measured.device_ms, measured.what_if) == ({}, (), ())
     assert any("does not see the device" in note for note in measured.notes)
+
+
+# -- the record ---------------------------------------------------------------------------------------
+
+
+def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
+    from syncguard.observe.recorder import Recorder, machine
+    from syncguard.observe.watch import Watch
+
+    recorder = Recorder(PACK, str(tmp_path))
+    watch = Watch("cuda", recorder)
+    watch.engine = Device(PACK, watch.hear)
+    with watch.engine:
+        for _ in range(3):
+            bound()
+        x = waiting(1.0, 2.0)
+        x.tolist()
+    record = recorder.record(machine("cuda", "NVIDIA of the mind"), measured=watch.measured())
+    counts = {wait.op: (wait.count, len(wait.wait_us), wait.kind) for wait in record.waits}
+    assert counts["torch.Tensor.tolist"] == (1, 0, "cudaStreamSynchronize")
+    assert max(len(wait.wait_us) for wait in record.waits) == 3
+    assert any("no wait has a cost" in note for note in record.notes)
+
+
+# -- on a device --------------------------------------------------------------------------------------
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples")
+
+
+def recorded(name, tmp_path):
+    """The record of an example, run as a user would."""
+    file = tmp_path / f"{name}.json"
+    command = [sys.executable, "-m", "syncguard", "run", "--device", "cuda", "--save", str(file), "-q"]
+    done = subprocess.run([*command, os.path.join(EXAMPLES, f"{name}.py")], capture_output=True, text=True)
+    assert file.exists(), done.stderr
+    return record_of(str(file))
+
+
+@pytest.mark.device
+def test_the_loss_shows_its_four_questions_with_their_bubbles(tmp_path):
+    record = recorded("segmentation_loss", tmp_path)
+    assert {wait.code for wait in record.waits if wait.steps} >= {"SG101", "SG102", "SG104", "SG204"}
+    for wait in record.waits:
+        if wait.code in ("SG101", "SG102", "SG104", "SG204") and wait.phase == "forward":
+            assert wait.wait_us, wait
+            assert wait.verdict, wait
+    assert record.what_if
+    assert record.steps.device_ms
+
+
+@pytest.mark.device
+def test_the_fixed_loss_waits_nowhere_in_a_step(tmp_path):
+    record = recorded("segmentation_loss_fixed", tmp_path)
+    assert [wait for wait in record.waits if wait.steps and wait.steps[-1][0] > 2] == []
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("text", "op"),
+    [
+        ("x.sum().item()", "torch.Tensor.item"),
+        ("x[x > 0]", "torch.Tensor.__getitem__"),
+        ("1 if x.sum() else 0", "torch.Tensor.__bool__"),
+        ("torch.cuda.synchronize()", "torch.cuda.synchronize"),
+        ("torch.ops.aten.nonzero(x)", None),
+    ],
+)
+def test_a_wait_is_told_once_and_by_its_name(text, op):
+    space = {"torch": torch, "x": torch.ones(8, device="cuda")}
+    code = compile(text, "probe.py", "eval")
+    eval(code, space)
+    found = []
+    with Device(PACK, found.append):
+        eval(code, space)
+    assert len(found) == 1
+    assert op is None or found[0].op == op or found[0].op == ""
+
+
+@pytest.mark.device
+def test_a_wait_in_backward_is_told_on_its_thread_with_its_forward_line():
+    found = []
+    x, m = torch.ones(8, device="cuda", requires_grad=True), torch.ones(8, dtype=torch.bool, device="cuda")
+    with Device(PACK, found.append):
+        for _ in range(3):
+            x[m].sum().backward()
+    backward = [seen for seen in found if seen.phase == "backward"]
+    assert backward
+    assert backward[-1].forward
+    assert backward[-1].forward[0].code.co_name == "test_a_wait_in_backward_is_told_on_its_thread_with_its_forward_line"
+
+
+@pytest.mark.device
+def test_what_is_forbidden_raises_on_a_device():
+    def forbid(seen):
+        raise PermissionError("forbidden")
+
+    x = torch.ones(8, device="cuda")
+    with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
+        x.sum().item()

@@ -70,7 +70,7 @@ class Device:
         seen: Callable[[Seen], int | None],
         *,
         layers: Iterable[str] = LAYERS,
-        window: tuple[int, int] = (10, 5),
+        window: tuple[int, int] = (6, 4),
     ) -> None:
         self.pack, self.seen, self.layers = pack, seen, frozenset(layers)
         self.notes: list[str] = []
@@ -151,7 +151,13 @@ class Device:
                 lengths.setdefault(self.lines[number], []).append(wait)
         costs = {line: Cost(tuple(waits)) for line, waits in lengths.items()}
         costs |= {line: Cost(one.wait_us, one.bubble_us, one.verdict) for line, one in window.of.items()}
-        return Measured(costs, window.timeline, window.what_if, self._clock.steps, (*self._window.notes, *said(window)))
+        notes = (*self._window.notes, *said(window))
+        if not notes and not self._window.watched[1] and "window" in self.layers:
+            first = self._window.first
+            notes = (
+                f"The program made {self.steps} steps, the profiler begins with step {first}: no wait has a cost.",
+            )
+        return Measured(costs, window.timeline, window.what_if, self._clock.steps, notes)
 
     def _begins(self, kind: str) -> None:
         """A GPU-trace callback: the thread is about to wait."""
