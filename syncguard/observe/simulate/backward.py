@@ -91,7 +91,7 @@ def applied(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any
 def hooks(patches: Patches, device: Any) -> None:
     """saved_tensors_hooks are called by C++ in the middle of a call, and see the device all the same."""
     kind: Any = torch.autograd.graph.saved_tensors_hooks
-    init, enter, leave = kind.__init__, kind.__enter__, kind.__exit__
+    init = kind.__init__
 
     def begin(self: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         def pack(tensor: Any) -> Any:
@@ -101,13 +101,4 @@ def hooks(patches: Patches, device: Any) -> None:
 
         init(self, pack, unpack_hook)
 
-    def counted(self: Any) -> Any:
-        local.hooks += 1
-        return enter(self)
-
-    def uncounted(self: Any, *reason: object) -> Any:
-        local.hooks -= 1
-        return leave(self, *reason)
-
-    for name, method in (("__init__", begin), ("__enter__", counted), ("__exit__", uncounted)):
-        patches.set(kind, name, method)
+    patches.set(kind, "__init__", begin)

@@ -25,8 +25,7 @@ class Local(threading.local):
     def __init__(self) -> None:
         self.backwards = 0
         self.unmarked = HOST
-        self.hooks = 0  # saved_tensors_hooks in force
-        self.packing = HOST  # where what a call saves is
+        self.packing = HOST  # where the results of the call in progress are
         self.passing = False  # the next question for overrides answers no
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from syncguard.observe.simulate import backward, moves
+from syncguard.observe.simulate import backward, lacking, moves
 from syncguard.observe.simulate.marks import (
 
     DEVICE,
     HOST,
+    MARK,
     PINNED,
     PLAIN,
     default_place,
@@ -24,6 +25,7 @@ from syncguard.observe.simulate.marks import (
     mark,
     names_device,
     place,
+    storage_of,
     tensors,
 )
 from syncguard.observe.simulate.verdict import Verdict
@@ -65,15 +67,6 @@ class Device(TorchFunctionMode):
             yield
         finally:
             torch._C._pop_torch_function_stack()
-
-    @contextmanager
-    def packing(self, where: int) -> Iterator[None]:
-        """What a call saves for its backward is where its result is, when hooks get to see it."""
-        before, local.packing = local.packing, where
-        try:
-            yield
-        finally:
-            local.packing = before
 
     def plan(self, func: Any) -> Plan:
         """How calls of this function are carried out."""
@@ -145,33 +138,52 @@ class Device(TorchFunctionMode):
         again = backward.again(name)
 
         def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
-            where = default_place() if constructor else HOST
-            strangers = False
-            for tensor in tensors(args if not kwargs else (*args, *kwargs.values())):
-                if place(tensor) == DEVICE:
-                    where = DEVICE
-                elif tensor.ndim:
-                    strangers = True
-            asked = kwargs.get("device")
+            where, strangers = places(args if not kwargs else (*args, *kwargs.values()))
+            if constructor and where != DEVICE:
+                where = default_place()
+            asked = kwargs.get("device") if kwargs else None
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
-            if strangers and where == DEVICE and not mixes and asked is None:
-                moves.refuse(name, args, kwargs)
+            elif strangers and where == DEVICE and not mixes:
+                moves.refuse(name)
             told = judge(row, waits, args, kwargs, where) if waits and row is not None else ()
             if where == DEVICE and (asked is not None or constructor):
                 kwargs = {**kwargs, "device": "cpu"}
-            if kwargs.get("pin_memory") and where == HOST:
+            if kwargs and kwargs.get("pin_memory") and where == HOST:
                 kwargs, where = {**kwargs, "pin_memory": False}, PINNED
-            if local.hooks:
-                with self.packing(where):
-                    result = mark(func(*args, **kwargs), where)
+            local.packing = where
+            try:
+                result = func(*args, **kwargs)
+            except (NotImplementedError, RuntimeError) as fault:
+                if where != DEVICE or not lacking.lacks(fault):
+                    raise
+                result = lacking.computed(func, args, kwargs)
+            if type(result) is torch.Tensor:
+                storage = storage_of(result)
+                if getattr(storage, MARK, None) is None:
+                    setattr(storage, MARK, where)
             else:
-                result = mark(func(*args, **kwargs), where)
+                mark(result, where)
             if again is not None and where == DEVICE:
                 backward.remember(result, name, again(told), verdict)
             return result
 
         return call
+
+
+def places(values: Any, depth: int = 0) -> tuple[int, bool]:
+    """DEVICE where any of these is there, and whether others are on the host that may not go with it."""
+    where, strangers = HOST, False
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            if place(value) == DEVICE:
+                where = DEVICE
+            elif value.ndim:
+                strangers = True
+        elif isinstance(value, (list, tuple)) and value and depth < 3 and not isinstance(value[0], (int, float, str)):
+            there, others = places(value, depth + 1)
+            where, strangers = max(where, there), strangers or others
+    return where, strangers
 
 
 def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:

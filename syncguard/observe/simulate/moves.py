@@ -292,7 +292,7 @@ def mixes(name: str) -> bool:
     return name.rpartition(".")[2] in MIXING or "_foreach_" in name
 
 
-def refuse(name: str, args: Call, kwargs: Settings) -> None:
+def refuse(name: str) -> None:
     """What a device says to tensors of two places."""
     raise RuntimeError(
         "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
