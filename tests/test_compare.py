@@ -113,7 +113,7 @@ def test_the_best_fit_alone_is_confirmed():
         ("y.item()", "SG201", ((1, 14),), {"machine": Machine("simulate", used=False)}),
         ("y.item()", "SG201", ((1, 14),), {"executed": {"other.py": ((1, 14),)}}),
     ],
-    ids=["line not run", "stretch ends before", "no wait shows it", "right of and", "lambda", "no device", "other file"],
+    ids=["not run", "stretch ends before", "no wait shows it", "right of and", "lambda", "no device", "other file"],
 )  # fmt: skip
 def test_what_may_not_have_run_is_untested(text, code, ran, fields):
     seen = msgspec.structs.replace(record(ran=ran), **fields)

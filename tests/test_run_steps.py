@@ -69,7 +69,7 @@ def test_loaders_alone_tell_steps():
 
 def test_the_users_word_comes_first():
     assert told(clock("aouaouA")).how == "user"
-    assert steps("aouaouA") == "11122200"
+    assert steps("aouaouA") == "01122200"
 
 
 def test_the_warm_up_leaves_one_step():

@@ -29,7 +29,7 @@ except ImportError:
 
 
 class Children:
-    """While it is entered, a Python that multiprocessing spawns is told to watch itself. Forks are not: they share us."""
+    """While it is entered, a Python that multiprocessing spawns is told to watch itself. A fork is not."""
 
     def __init__(self, wishes: Wishes) -> None:
         self.wishes = wishes

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib.abc import Loader, MetaPathFinder
 from pathlib import Path
 from types import FrameType, ModuleType
@@ -86,7 +86,7 @@ class Session:
         if "torch" in sys.modules:
             self.start()
         else:
-            finder = OnImport("torch", self.start)
+            finder = OnImport("torch", self.start, self.lines.paused)
             sys.meta_path.insert(0, finder)
             self._undo.callback(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
         self._undo.enter_context(self.lines)
@@ -173,8 +173,10 @@ class Exits:
 class OnImport(MetaPathFinder):
     """Calls a function right after a module was imported, before whoever imports it goes on."""
 
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self.name, self.then = name, then
+    def __init__(
+        self, name: str, then: Callable[[], None], during: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        self.name, self.then, self.during = name, then, during
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -186,13 +188,13 @@ class OnImport(MetaPathFinder):
         if spec is None or spec.loader is None:
             sys.meta_path.insert(0, self)
             return spec
-        spec.loader = _Then(spec.loader, self.then)
+        spec.loader = _Then(spec.loader, self)
         return spec
 
 
 class _Then(Loader):
-    def __init__(self, plain: Loader, then: Callable[[], None]) -> None:
-        self.plain, self.then = plain, then
+    def __init__(self, plain: Loader, finder: OnImport) -> None:
+        self.plain, self.finder = plain, finder
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
         return self.plain.create_module(spec)
@@ -202,8 +204,9 @@ class _Then(Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self.plain
         module.__loader__ = self.plain
-        self.plain.exec_module(module)
-        self.then()
+        with self.finder.during():
+            self.plain.exec_module(module)
+            self.finder.then()
 
 
 def die_of(number: int) -> None:

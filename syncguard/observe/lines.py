@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
@@ -22,6 +23,7 @@ class Lines:
         self._wanted: dict[str, bool] = {}
         self._left: dict[CodeType, set[int]] = {}
         self._undo: Callable[[], None] = lambda: None
+        self._tracing = False
 
     def __enter__(self) -> Lines:
         if sys.version_info >= (3, 12):
@@ -35,6 +37,18 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         self._undo()
         self._undo = lambda: None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """For code that is surely none of the project's and that a trace would slow down much."""
+        tracer = sys.gettrace() if self._tracing else None
+        if tracer is not None:
+            sys.settrace(None)
+        try:
+            yield
+        finally:
+            if tracer is not None:
+                sys.settrace(tracer)
 
     def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """The stretches of executed lines by file name."""
@@ -99,8 +113,10 @@ class Lines:
 
         sys.settrace(call)
         threading.settrace(call)
+        self._tracing = True
 
         def undo() -> None:
+            self._tracing = False
             if sys.gettrace() is call:
                 sys.settrace(None)
                 threading.settrace(None)

@@ -129,16 +129,21 @@ def _training(marks: list[Mark], leading: frozenset[int]) -> frozenset[int]:
 
 def _ended(how: str, clock: Clock, leading: frozenset[int], training: frozenset[int]) -> Told:
     """Steps that end with a mark; those that a loader feeds end with its next one, and last until then."""
-    steps, spans = [0 if training or not leading else 1], list[tuple[float, float]]()
-    number, last, due = 1, max(leading, default=-1), False
-    inside, begun = not training, clock.started
+    spans: list[tuple[float, float]] = []
+    number, first, last, due = 1, min(leading), max(leading), False
+    # Where a loader is asked before the first step ends, what comes before that is setup.
+    fed = any(mark.kind == "next" for mark in clock.marks[:first])
+    inside, begun = not training and not fed, clock.started
+    steps = [int(inside)]
     for at, mark in enumerate(clock.marks):
         if due and (not training or mark.kind in ("next", "end")):
             due = False
             number += 1
             spans.append((begun, mark.time))
             begun = mark.time
-        if mark.kind == "next" and training:
+        if mark.kind == "next" and fed and not training:
+            begun, inside, fed = mark.time, True, False
+        elif mark.kind == "next" and training:
             begun = begun if inside else mark.time
             inside = mark.which in training and at < last
         elif mark.kind == "end":
