@@ -44,12 +44,12 @@ def test_a_row_has_one_first_name():
 def test_the_calls_run_simulated(by_calls):
     failed = {one.row: one.said.fault for one in by_calls.checked if one.said and one.said.waited is None}
     assert set(failed) <= BEYOND, failed
-    assert len(by_calls.exercised) > 150
+    assert len(by_calls.exercised) > 200
 
 
 def test_rows_that_wait_wait_in_one_of_their_calls(by_calls):
     quiet = set(silent(by_calls, PACK))
-    assert len(quiet) < 12, quiet
+    assert len(quiet) < 30, quiet
 
 
 def test_simulated_waits_are_of_the_rows_own_hazards(by_calls):
@@ -85,7 +85,10 @@ def test_the_oracles_know_what_they_know(by_calls):
 
 
 # What an oracle says against a row that is right all the same.
-EXPLAINED = {"torch.utils.data.random_split(listed, [32, 32])": "the permutation that is read is on the host"}
+EXPLAINED = {
+    "torch.utils.data.random_split(listed, [32, 32])": "the permutation that is read is on the host",
+    "nn.utils.parametrizations.orthogonal(nn.Linear(4, 4).to(C))": "it reads once, where the weight is registered",
+}
 
 
 def test_rows_agree_with_the_fake_tensors_but_where_it_is_explained(by_calls):
