@@ -92,14 +92,14 @@ def test_what_if_is_joint_and_never_a_sum():
     lines = shown(records.gpu())
     said = [line for line in lines if " without " in line and line.startswith("  - ")]
     assert said[0] == "  - 4.3 ms, 28% without all 6 waits"
-    assert "  - 3.6 ms, 24% without loss.py:6 and loss.py:7" in said
+    assert "  - 3.6 ms, 24% without `loss.py:6` and `loss.py:7`" in said
     assert not any("2.5 ms" in line for line in said)  # 1.8 + 0.7
 
 
 def test_the_closing_sentence_names_the_smallest_set_that_saves_nearly_all():
     assert first_choice(records.gpu()).waits == (0, 1, 3)
     assert words.advice(records.gpu()).startswith(
-        "Next: remove loss.py:6, loss.py:7 and loss.py:10 together, which saves 4.1 ms a step. `loss.py:6` first: Keep"
+        "Next: remove `loss.py:6`, `loss.py:7` and `loss.py:10` together, which saves 4.1 ms a step. `loss.py:6` first: Keep"
     )
 
 

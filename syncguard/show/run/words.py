@@ -16,12 +16,16 @@ BUSY = 0.05  # of the step: all waits together save less
 
 def heading(record: Record) -> str:
     """What ran where."""
+    return f"{command(record)} on {setting(record)}"
+
+
+def setting(record: Record) -> str:
+    """The device, the versions, and how many ranks."""
     machine = record.machine
-    device = "a simulated device" if machine.mode == "simulate" else machine.device or "CUDA"
-    parts = [f"on {device}"]
+    parts = ["a simulated device" if machine.mode == "simulate" else machine.device or "CUDA"]
     parts += [f"{name} {version}" for name, version in _versions(record) if version]
     parts += [plural(record.world, "rank")] if record.world > 1 else []
-    return f"{command(record)} {', '.join(parts)}"
+    return ", ".join(parts)
 
 
 def command(record: Record) -> str:
@@ -98,7 +102,7 @@ def what_ifs(record: Record) -> tuple[str, ...]:
 def names(record: Record, waits: Sequence[int]) -> str:
     """The lines of some waits, by number, the first few by name."""
     found = [row for row in rows(record) if row.number in frozenset(waits)]
-    places = list(dict.fromkeys(short(where(row.place), 40) + _backward(row) for row in found))
+    places = list(dict.fromkeys(f"`{short(where(row.place), 40)}`{_backward(row)}" for row in found))
     if len(places) > NAMED + 1:
         return f"{', '.join(places[:NAMED])} and {len(places) - NAMED:,} other lines"
     return " and ".join([", ".join(places[:-1]), places[-1]]) if len(places) > 1 else "".join(places)
