@@ -127,6 +127,10 @@ def test_entered_again_and_nested_in_itself(device):
 def test_a_comment_counts_at_run_time(device):
     with forbid():
         device.tolist()  # syncguard: allow[SG202] the test needs it
+        total = 0
+        # syncguard: allow[SG209] what `check` calls it in a loop
+        total += device.sum().item()
+        assert total == 6
         with pytest.raises(SyncError):
             device.tolist()  # syncguard: allow[SG204] another rule
 

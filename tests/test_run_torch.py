@@ -139,6 +139,17 @@ def test_a_limit_of_steps_and_a_step_of_the_users(tmp_path):
     assert [(w["count"], w.get("allowed")) for w in record["waits"]] == [(5, None), (5, "why not")]
 
 
+def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import importlib.util, sys\nassert importlib.util.find_spec('torch').origin\nassert 'torch' not in sys.modules\n"
+        "import torch\nassert 'syncguard' not in type(torch.__spec__.loader).__module__\n"
+        "assert torch.__loader__ is torch.__spec__.loader\ntorch.ones(2, device='cuda').tolist()\n"
+    )
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
+    assert code == 1, err
+    assert "train.py:7: waits where none may be" in err
+
+
 def test_a_device_that_is_not_here_is_refused(tmp_path):
     import torch
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from functools import cached_property
 
 from syncguard.observe.attribute import Spot, position
 from syncguard.pack import Pack
@@ -32,11 +33,17 @@ class Comments:
         if not self._files[name]:
             return ""
         line, last, _, _ = position(at.code, at.instruction)
-        codes = {rule.code for rule in self.pack.rules if hazard in rule.hazards}
+        codes = {rule.code for rule in self.pack.rules if hazard in rule.hazards} | self._judged
         for spans, named, reason in self._files[name]:
             if codes & named and any(first <= last and line <= end for first, end in spans):
                 return reason
         return ""
+
+    @cached_property
+    def _judged(self) -> set[str]:
+        """The rules that `check` judges by what surrounds a wait, which a run sees as the plain one that it is."""
+        plain = {wait.hazard for op in self.pack.ops.values() for wait in op.waits}
+        return {rule.code for rule in self.pack.rules if not plain & set(rule.hazards)}
 
     def _reach(self, name: str) -> Reach:
         text = "".join(linecache.getlines(name))

@@ -177,18 +177,21 @@ class OnImport(MetaPathFinder):
         self, name: str, then: Callable[[], None], during: Callable[[], AbstractContextManager[None]] = nullcontext
     ) -> None:
         self.name, self.then, self.during = name, then, during
+        self.looking = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname != self.name:
+        if fullname != self.name or self.looking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(fullname)
-        if spec is None or spec.loader is None:
-            sys.meta_path.insert(0, self)
-            return spec
-        spec.loader = _Then(spec.loader, self)
+        self.looking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.looking = False
+        # Many only ask whether there is one: we stay until it is imported.
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Then(spec.loader, self)
         return spec
 
 
@@ -200,6 +203,8 @@ class _Then(Loader):
         return self.plain.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
         # The module must look as if we had never been here.
         if module.__spec__ is not None:
             module.__spec__.loader = self.plain
