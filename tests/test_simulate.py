@@ -44,7 +44,7 @@ def device(*shape: int, dtype: Any = torch.float32) -> Any:
 
 
 HOLDS = {
-    "missing": (lambda: {}, lambda: {"x": 0}),
+    "missing": (dict, lambda: {"x": 0}),
     "given": (lambda: {"x": 0}, lambda: {"x": None}),
     "alone": (lambda: {"x": 1}, lambda: {"x": 1, "y": 2}),
     "tensor": (lambda: {"x": [1, device(2)]}, lambda: {"x": [torch.ones(2)]}),
@@ -52,8 +52,8 @@ HOLDS = {
     "data": (lambda: {"x": [1, [2.0]]}, lambda: {"x": [device(), 1]}),
     "host": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
     "true": (lambda: {"x": True}, lambda: {"x": 1}),
-    "false": (lambda: {}, lambda: {"x": True}),
-    "not_false": (lambda: {}, lambda: {"x": False}),
+    "false": (dict, lambda: {"x": True}),
+    "not_false": (dict, lambda: {"x": False}),
     "mask": (lambda: {"x": (0, device(2, dtype=torch.bool))}, lambda: {"x": torch.ones(2, dtype=torch.bool)}),
     "zero_dim": (lambda: {"x": device(dtype=torch.int64)}, lambda: {"x": device(1, dtype=torch.int64)}),
     "integers": (lambda: {"x": device(1, dtype=torch.int64)}, lambda: {"x": device(dtype=torch.int64)}),
@@ -109,7 +109,7 @@ def test_conditions_agree_with_what_the_analyzer_takes_them_for() -> None:
         lambda: torch.cuda.FloatTensor([1.0]),
         lambda: torch.normal(0.0, 1.0, (2,), device="cuda"),
         lambda: torch.ones(2, device=CUDA)[0:1].T.contiguous(),
-        lambda: torch.ones(2) .cuda() + torch.tensor(1.0),
+        lambda: torch.ones(2).cuda() + torch.tensor(1.0),
         lambda: F.relu(torch.ones(2, device=CUDA)),
         lambda: torch.stack([torch.ones(2, device=CUDA)]),
         lambda: torch.ones(4, device=CUDA).chunk(2)[1],
@@ -239,7 +239,7 @@ def test_two_places_do_not_mix(seen: list[Seen]) -> None:
         x + torch.ones(2)
     with pytest.raises(RuntimeError, match="same device"):
         F.linear(torch.ones(1, 2), x[None])
-    with pytest.raises(TypeError, match="Tensor.cpu"):
+    with pytest.raises(TypeError, match=r"Tensor\.cpu"):
         x.numpy()
     assert (x + torch.tensor(1.0)).is_cuda
     assert x.copy_(torch.ones(2)) is x
@@ -301,7 +301,7 @@ def test_everything_is_put_back() -> None:
         (lambda x: max(x[0], x[1]), "builtins.max", "tensor-as-condition"),
         (lambda x: f"{x.sum()}", "torch.Tensor.__format__", "print-tensor"),
         (lambda x: str(x), "builtins.str", "print-tensor"),
-        (lambda x: x.sum() in [x.max()], "torch.Tensor.__contains__", "tensor-equality"),
+        (lambda x: x.sum() in [x.max(), 1], "torch.Tensor.__contains__", "tensor-equality"),
         (lambda x: x[x > 0], "torch.Tensor.__getitem__", "mask-read"),
         (lambda x: torch.nonzero(x), "torch.nonzero", "nonzero"),
         (lambda x: torch.ops.aten.nonzero(x), "torch.nonzero", "nonzero"),
@@ -348,7 +348,9 @@ def test_training_is_exact(kind: Any, fused: Any) -> None:
 
     def train(device: str) -> list[float]:
         torch.manual_seed(0)
-        model = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.1), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 3)).to(device)
+        model = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.1), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 3)).to(
+            device
+        )
         optimizer = kind(model.parameters(), lr=1e-2, fused=fused) if fused else kind(model.parameters(), lr=1e-2)
         found = []
         for _ in range(4):

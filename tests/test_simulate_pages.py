@@ -1,4 +1,4 @@
-"""Every program of every rule page, run simulated: its marked lines wait with their rule's hazard, and no other does."""
+"""Every program of every rule page, run simulated: its marked lines wait with their rule's hazard, no other does."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def test_the_marked_lines_wait_and_no_others(page: str, program: pack.Example) -
         if f"import {library}" in program.text and not importlib.util.find_spec(library):
             pytest.skip(f"{library} is not installed")
     promised = {
-        (line, code) for line, code in marks(program.text) if code not in UNSEEN and ENVIRONMENT not in text_at(program, line)
+        (line, code)
+        for line, code in marks(program.text)
+        if code not in UNSEEN and ENVIRONMENT not in text_at(program, line)
     }
     seen = waits(page, program)
     unseen = {(line, code) for line, code in promised if not {(line, c) for c in (code, *BENEATH.get(code, ()))} & seen}
@@ -127,5 +129,3 @@ def missed(line: str) -> list[str]:
 
 def text_at(program: pack.Example, line: int) -> str:
     return program.text.splitlines()[line - 1]
-
-

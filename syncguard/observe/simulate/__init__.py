@@ -1,4 +1,4 @@
-"""A program runs on CPU tensors that claim to be on "cuda"; out come the operations at which a real device would wait."""
+"""A program runs on CPU tensors that claim to be on "cuda"; out come the operations at which a device would wait."""
 
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.simulation import Simulation

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-
 import torch
 
 from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
@@ -78,14 +77,12 @@ def applied(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(cls, *args, **kwargs)
         for tensor in tensors([result]):
-            node = tensor.grad_fn
+            node: Any = tensor.grad_fn
             if node is not None and FORWARD not in node.metadata:
                 node.metadata[FORWARD] = frames(verdict.caller() or sys._getframe(1))
         return result
 
     return apply
-
-
 
 
 def hooks(patches: Patches, device: Any) -> None:

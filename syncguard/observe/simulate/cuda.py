@@ -57,7 +57,7 @@ class Generator(torch._C.Generator, metaclass=GeneratorKind):
     """A generator of the host; one that was asked for the device says that it is there."""
 
     def __new__(cls, device: Any = "cpu") -> Generator:
-        made = super().__new__(cls, "cpu" if names_device(device) else device)
+        made: Generator = super().__new__(cls, "cpu" if names_device(device) else device)  # type: ignore[call-arg]
         made.claims = names_device(device)
         return made
 
@@ -72,7 +72,7 @@ CPU_STORAGE_DEVICE = torch.UntypedStorage.device
 
 
 def storage_device(storage: Any) -> torch.device:
-    return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)  # type: ignore
+    return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)
 
 
 def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
@@ -154,8 +154,9 @@ ANSWERS: dict[str, Any] = {
     "has_magma": True,
     **dict.fromkeys("is_current_stream_capturing _is_in_bad_fork can_device_access_peer".split(), always(False)),
     **dict.fromkeys(
-        "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats caching_allocator_delete"
-        " reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached _sleep check_error"
+        "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats"
+        " caching_allocator_delete reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached"
+        " _sleep check_error"
         " set_per_process_memory_fraction set_sync_debug_mode _record_memory_history _dump_snapshot seed seed_all"
         " reset_accumulated_host_memory_stats reset_peak_host_memory_stats _set_stream_by_id _lazy_call".split(),
         always(None),

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch
-
 from syncguard.observe.simulate.marks import CUDA
 
 
@@ -30,7 +28,7 @@ class Stream:
     def wait_stream(self, stream: Any) -> None: ...
 
     def record_event(self, event: Any = None) -> Any:
-        event = event or torch.cuda.Event()
+        event = event or Event()
         event.record(self)
         return event
 
@@ -198,8 +196,7 @@ class device:
 
     def __enter__(self) -> None: ...
 
-    def __exit__(self, *_: object) -> bool:
-        return False
+    def __exit__(self, *_: object) -> None: ...
 
 
 def always(answer: Any) -> Callable[..., Any]:

@@ -10,6 +10,8 @@ import torch
 
 from syncguard.observe.simulate.patches import Patches
 
+EAGER = "torch.compile: the model ran eagerly"
+
 
 class Notes(Protocol):
     def note(self, sentence: str) -> None: ...
@@ -18,20 +20,18 @@ class Notes(Protocol):
 def patch(patches: Patches, notes: Notes) -> None:
     """Set them all."""
     patches.set(torch, "compile", compiling(notes))
-    patches.set(torch.nn.Module, "compile", lambda module, *args, **settings: torch.compile(module) and None)
+    patches.set(torch.nn.Module, "compile", lambda *args, **settings: notes.note(EAGER))
     patches.set(torch.jit._state._enabled, "enabled", False)
     if torch.distributed.is_available():
         patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
-        patches.set(
-            torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group
-        )
+        patches.set(torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group)
 
 
 def compiling(notes: Notes) -> Callable[..., Any]:
     """torch.compile, which compiles nothing."""
 
     def compile(model: Any = None, *args: Any, **settings: Any) -> Any:  # noqa: A001
-        notes.note("torch.compile: the model ran eagerly")
+        notes.note(EAGER)
         return (lambda function: function) if model is None else model
 
     return compile

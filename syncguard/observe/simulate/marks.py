@@ -69,7 +69,7 @@ def place(tensor: torch.Tensor) -> int:
         found = local.unmarked
         if local.backwards:
             setattr(storage, MARK, found)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def on_device(tensor: torch.Tensor) -> bool:

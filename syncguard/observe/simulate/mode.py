@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -14,7 +14,6 @@ from torch.overrides import TorchFunctionMode, resolve_name
 
 from syncguard.observe.simulate import backward, lacking, moves
 from syncguard.observe.simulate.marks import (
-
     DEVICE,
     HOST,
     MARK,
@@ -35,6 +34,7 @@ from syncguard.terms import Op, Wait
 Call = tuple[Any, ...]
 Plan = Callable[[Any, Call, dict[str, Any]], Any]
 HANDLE = torch.overrides.handle_torch_function.__code__
+ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
 NUMBERS = frozenset("int float bool str number none size dtype".split())
 
 
@@ -47,9 +47,7 @@ class Device(TorchFunctionMode):
         self.plans: dict[Any, Plan] = {}
         verdict.quiet.add(self._quietly.__code__)
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Call = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Call = (), kwargs: dict[str, Any] | None = None) -> Any:
         plan = self.plans.get(func)
         if plan is None:
             plan = self.plans[func] = self.plan(func)
@@ -136,6 +134,7 @@ class Device(TorchFunctionMode):
         judge, verdict = self.verdict.judge, self.verdict
         constructor, mixes = moves.is_constructor(name), moves.mixes(name)
         again = backward.again(name)
+        one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
         def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
             where, strangers = places(args if not kwargs else (*args, *kwargs.values()))
@@ -146,7 +145,9 @@ class Device(TorchFunctionMode):
                 where = DEVICE if names_device(asked) else HOST
             elif strangers and where == DEVICE and not mixes:
                 moves.refuse(name)
-            told = judge(row, waits, args, kwargs, where) if waits and row is not None else ()
+            told: tuple[str, ...] = ()
+            if waits and row is not None and not (one and args and args[0].numel() != 1):
+                told = judge(row, waits, args, kwargs, where)
             if where == DEVICE and (asked is not None or constructor):
                 kwargs = {**kwargs, "device": "cpu"}
             if kwargs and kwargs.get("pin_memory") and where == HOST:
@@ -206,12 +207,15 @@ def foreign(args: Call, kwargs: dict[str, Any]) -> bool:
     return any(type(t) not in PLAIN and minded(type(t)) for t in tensors((*args, *kwargs.values())))
 
 
-@lru_cache(maxsize=None)
+@cache
 def minded(kind: type) -> bool:
     """Does this class of tensors override torch functions in its own way?"""
     override: Any = kind.__torch_function__  # type: ignore[attr-defined]
     usual: Any = torch.Tensor.__torch_function__
-    return override is not torch._C._disabled_torch_function_impl and getattr(override, "__func__", None) is not usual.__func__
+    return (
+        override is not torch._C._disabled_torch_function_impl
+        and getattr(override, "__func__", None) is not usual.__func__
+    )
 
 
 def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
@@ -231,12 +235,12 @@ def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
 def name_of(func: Any, verdict: Verdict) -> str:
     """The Python-level name of a function: "torch.Tensor.nonzero"; an operator's is that of what Python calls."""
     if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        packet = func.overloadpacket if isinstance(func, torch._ops.OpOverload) else func
-        space, _, bare = packet._qualified_op_name.partition("::")
+        packet: Any = func.overloadpacket if isinstance(func, torch._ops.OpOverload) else func
+        space, _, bare = str(packet._qualified_op_name).partition("::")
         spellings = [f"torch.{bare}", f"torch.Tensor.{bare}", f"torch.nn.functional.{bare}"]
         spellings = spellings if space == "aten" else [f"{space}.ops.{bare}"]
         return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
-    name = resolve_name(func)
+    name: str | None = resolve_name(func)
     if name is None:
         name = f"torch.{getattr(func, '__name__', type(func).__name__)}"
     return name.removesuffix(".__get__")
@@ -248,5 +252,3 @@ def plain(name: str, verdict: Verdict) -> bool:
     if op is None or not op.returns:
         return False
     return all(result.kind in NUMBERS for _, result in results(op.returns))
-
-

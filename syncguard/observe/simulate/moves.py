@@ -56,7 +56,7 @@ def parsed(args: Call, kwargs: Settings) -> tuple[torch.device | None, torch.dty
     """What `.to(...)` was asked for, in any of its spellings: device, dtype, non_blocking, memory format, copy."""
     settings = dict(kwargs)
     copy = bool(settings.pop("copy", False))
-    if args and isinstance(args[0], torch.Tensor) or isinstance(settings.get("other"), torch.Tensor):
+    if (args and isinstance(args[0], torch.Tensor)) or isinstance(settings.get("other"), torch.Tensor):
         other = settings.pop("other", None)
         other, *rest = (other, *args) if other is not None else args
         form = settings.get("memory_format")
@@ -77,7 +77,7 @@ def claimed(tensor: torch.Tensor) -> torch.device:
 
 
 def to(func: Any, args: Call, kwargs: Settings) -> Any:
-    tensor, *rest = args if args else (kwargs.pop("self"),)
+    tensor, *rest = args or (kwargs.pop("self"),)
     asked, dtype, non_blocking, form, copy = parsed(tuple(rest), kwargs)
     return sent(tensor, asked, dtype, non_blocking, form, copy)
 
@@ -95,7 +95,7 @@ def sent(
     settings: Settings = {"dtype": dtype or tensor.dtype, "non_blocking": non_blocking}
     if form is not None:
         settings["memory_format"] = form
-    if asked is None or (asked.type == "cpu") == (here != DEVICE) and asked.type in ("cpu", "cuda") and real(tensor):
+    if asked is None or ((asked.type == "cpu") == (here != DEVICE) and asked.type in ("cpu", "cuda") and real(tensor)):
         return mark(tensor.to(copy=copy, **settings), DEVICE if here == DEVICE else HOST)  # type: ignore[no-any-return]
     known(asked)
     there = DEVICE if asked.type == "cuda" else HOST
@@ -108,9 +108,7 @@ def sent(
 
 def known(asked: torch.device) -> None:
     if asked.type == "cuda" and asked.index not in (None, 0):
-        raise RuntimeError(
-            f"CUDA error: invalid device ordinal ({asked}: SyncGuard simulates one device, cuda:0)"
-        )
+        raise RuntimeError(f"CUDA error: invalid device ordinal ({asked}: SyncGuard simulates one device, cuda:0)")
 
 
 def named_to(args: Call, kwargs: Settings) -> tuple[Call, Settings]:
@@ -142,8 +140,7 @@ def kind(func: Any, args: Call, kwargs: Settings) -> Any:
         return mark(func(*args, **kwargs), place(tensor))
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
     there = CUDA if name.startswith(COPY_DTYPE) else torch.device("cpu")
-    dtype = getattr(torch, name.rpartition(".")[2])(0).dtype if not there.index == 0 else dtype_of(name)
-    return sent(tensor, there, dtype)
+    return sent(tensor, there, dtype_of(name))
 
 
 def dtype_of(name: str) -> torch.dtype:

@@ -49,7 +49,7 @@ class Simulation:
         patches.set(
             torch.autograd.Function,
             "apply",
-            classmethod(backward.applied(torch.autograd.Function.apply.__func__, self.verdict)),
+            classmethod(backward.applied(vars(torch.autograd.Function)["apply"].__func__, self.verdict)),
         )
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
@@ -57,11 +57,11 @@ class Simulation:
         wraps.patch(patches, self.verdict)
         threads(patches, self.device)
         in_children(self.verdict)
-        self.device.__enter__()
+        torch._C._push_on_torch_function_stack(self.device)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        self.device.__exit__(kind, fault, at)
+        torch._C._pop_torch_function_stack()
         self._patches.undo()
 
 

@@ -68,9 +68,9 @@ def qualified(called: str, frame: FrameType) -> str:
     head, *rest = called.split(".")
     found: Any = frame.f_locals.get(head, frame.f_globals.get(head, getattr(builtins, head, None)))
     for name in rest:
-        found = getattr(found, name, None) if isinstance(name, str) and name.isidentifier() else None
+        found = getattr(found, name, None)
     module, name = getattr(found, "__module__", None), getattr(found, "__qualname__", "")
-    return f"{MODULES.get(module, module) or 'builtins'}.{name}" if name else ""
+    return f"{MODULES.get(module or '', module) or 'builtins'}.{name}" if name else ""
 
 
 MODULES = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect", "_pickle": "pickle", "json.encoder": "json"}

@@ -6,7 +6,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -118,7 +118,7 @@ def forward_of(node: Any) -> tuple[Frame, ...] | None:
     return node.metadata.get(FORWARD) if node is not None else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def internal(filename: str) -> bool:
     """Is this file torch, the standard library or ours?"""
     if filename.startswith((HERE, TORCH, "<frozen ")):
@@ -126,7 +126,7 @@ def internal(filename: str) -> bool:
     return filename.startswith(STANDARD) and "site-packages" not in filename
 
 
-@lru_cache(maxsize=None)
+@cache
 def numbers(version: str) -> tuple[int, ...]:
     """2.13.0+cpu is (2, 13, 0)."""
     found: list[int] = []

@@ -45,8 +45,8 @@ def names(verdict: Verdict) -> Iterator[str]:
             owner, _, method = name.rpartition(".")
             methods.setdefault(owner, []).append(method)
     for kind in verdict.pack.classes:
-        base: str | None = kind
-        while (base := verdict.pack.base(base)) is not None:
+        base = kind
+        while base := verdict.pack.base(base) or "":
             yield from (f"{kind}.{method}" for method in methods.get(base, ()))
 
 
