@@ -190,7 +190,8 @@ def test_a_program_may_handle_signals_itself():
         (("--fail-on", "new", "prog.py"), "needs --against"),
         (("--budget", "-1", "prog.py"), "is not in the range"),
         (("--wat", "prog.py"), "No such option"),
-        (("--against", "gone.json", "prog.py"), "does not exist"),
+        (("--against", "gone.json", "prog.py"), "gone.json: cannot be read"),
+        (("--static", "gone/", "prog.py"), "gone/: there is no such file or folder"),
     ],
 )
 def test_wrong_usage_is_one_line_and_runs_nothing(words, said):
@@ -220,11 +221,10 @@ def test_the_report_says_that_there_was_nothing_to_see():
 
 
 def test_the_exit_code_of_the_program_comes_first():
-    Path("prog.py").write_text("raise SystemExit(5)")
-    Path("old.json").write_text("{}")
-    code, _, err = ran("-m", "syncguard", "run", "-q", "--fail-on", "new", "--against", "old.json", "prog.py")
+    Path("prog.py").write_text("import os; os.mkdir('out.html'); raise SystemExit(5)")
+    code, _, err = ran("-m", "syncguard", "run", "-q", "--html", "out.html", "prog.py")
     assert code == 5
-    assert "old.json: not a record" in err
+    assert "out.html" in err
 
 
 def test_a_program_that_runs_for_long_is_not_slowed_by_looking_at_its_lines():

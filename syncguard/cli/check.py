@@ -88,7 +88,6 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option(
     "--evidence",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False),
     metavar="RECORD",
     help="What `syncguard run --save` wrote: say of each finding whether the run confirmed it. May be repeated.",
 )

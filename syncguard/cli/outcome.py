@@ -42,7 +42,7 @@ def outcome_options(command: Command) -> Command:
         click.option("--html", type=output, metavar="FILE", default="", help="Write the report as one HTML page."),
         click.option("--trace", type=output, metavar="FILE", default="",
                      help="Write a trace for Perfetto, chrome://tracing or TensorBoard."),
-        click.option("--static", multiple=True, type=click.Path(exists=True), metavar="PATH",
+        click.option("--static", multiple=True, metavar="PATH",
                      help="Check this file or folder, and join what is found. May be repeated."),
         click.option("--check", is_flag=True, help="Check the project's files that the program executed, and join it."),
         click.option("--budget", type=click.FloatRange(0), metavar="N",
@@ -50,7 +50,7 @@ def outcome_options(command: Command) -> Command:
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
                      help="Exit with 1 if a step waits, if a wait is new (see --against), if `check` missed one, "
                      "or if it raised a false alarm. May be repeated."),
-        click.option("--against", type=click.Path(exists=True, dir_okay=False), metavar="RECORD",
+        click.option("--against", metavar="RECORD",
                      help="The record of an earlier run, to tell what is new."),
         click.option("--config", "config_file", type=click.Path(exists=True, dir_okay=False), metavar="FILE",
                      help="Read this configuration file, and look for no other."),
@@ -66,6 +66,11 @@ def wanted(given: dict[str, Any]) -> Wanted:
     found = Wanted(**{name: given[name] or default for name, default in Wanted()._asdict().items() if name != "budget"})
     if "new" in found.fail_on and not found.against:
         raise click.UsageError("--fail-on new needs --against, the record of an earlier run.")
+    for path in found.static:
+        if not Path(path).exists():
+            raise click.ClickException(f"{path}: there is no such file or folder")
+    if found.against:
+        load(found.against)
     for file in (found.html, found.trace):
         writable(file)
     return found._replace(budget=given["budget"])
