@@ -301,7 +301,7 @@ def test_everything_is_put_back() -> None:
         (lambda x: max(x[0], x[1]), "builtins.max", "tensor-as-condition"),
         (lambda x: f"{x.sum()}", "torch.Tensor.__format__", "print-tensor"),
         (lambda x: str(x), "builtins.str", "print-tensor"),
-        (lambda x: x.sum() in [x.max(), 1], "torch.Tensor.__contains__", "tensor-equality"),
+        (lambda x: [x.max()].count(x.sum()), "torch.Tensor.__contains__", "tensor-equality"),
         (lambda x: x[x > 0], "torch.Tensor.__getitem__", "mask-read"),
         (lambda x: torch.nonzero(x), "torch.nonzero", "nonzero"),
         (lambda x: torch.ops.aten.nonzero(x), "torch.nonzero", "nonzero"),
@@ -419,3 +419,35 @@ def test_checkpointing(seen: list[Seen]) -> None:
         assert [wait.phase for wait in seen] == ["forward", "backward"]
     assert x.grad is not None
     assert x.grad.is_cuda
+
+
+def test_what_is_loaded_later_is_judged(seen: list[Seen]) -> None:
+    sys.modules.pop("torch.distributed.nn.functional", None)
+    sys.modules.pop("torch.ao.quantization.observer", None)
+    from torch.ao.quantization import MinMaxObserver
+
+    observer = MinMaxObserver().cuda()
+    observer(torch.ones(2, device=CUDA))
+    observer.calculate_qparams()
+    assert "torch.ao.quantization" in seen[-1].op
+
+
+def test_custom_extensions() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        __import__("an_extension.kernels")
+    with Simulation(PACK, lambda _: None, step_over=["an_extension"]):
+        from an_extension.kernels import fused_norm
+
+        assert fused_norm(torch.ones(2, device=CUDA), eps=1e-5).is_cuda
+    with pytest.raises(ModuleNotFoundError):
+        __import__("an_extension.kernels")
+
+
+def test_an_operator_without_a_kernel_for_the_cpu() -> None:
+    library = torch.library.Library("syncguard_test", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x, "CUDA")
+    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="step over"):
+        torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA))
+    with Simulation(PACK, lambda _: None, step_over=["syncguard_test"]):
+        assert torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA)).is_cuda

@@ -15,11 +15,26 @@ WIDER = {
 
 def lacks(fault: Exception) -> bool:
     """Is it only that there is no kernel for this dtype on the CPU?"""
-    return "not implemented for" in str(fault)
+    text = str(fault)
+    return "not implemented for" in text or ("Could not run 'aten::" in text and ".dtype' with" in text)
+
+
+def foreign(fault: Exception, name: str) -> str:
+    """What to say of an operator that has no kernel for the CPU at all; empty where that is not the fault."""
+    if "Could not run '" not in str(fault) or "with arguments from the 'CPU' backend" not in str(fault):
+        return ""
+    return (
+        f"SyncGuard cannot simulate {name}: it has a kernel for CUDA and none for the CPU. Run it on a GPU, or step over"
+        f" it: Simulation(step_over={{{name.partition('.')[0]!r}}})"
+    )
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The call in a wider dtype. What it writes in place is written back."""
+    if "out_dtype" in kwargs:  # mm(a, b, out_dtype=torch.float32) of halves
+        wide = kwargs["out_dtype"]
+        args = tuple(arg.to(wide) if isinstance(arg, torch.Tensor) else arg for arg in args)
+        return func(*args, **{name: value for name, value in kwargs.items() if name != "out_dtype"})
     result = func(*map(widened, args), **{name: widened(value) for name, value in kwargs.items()})
     first = args[0] if args else None
     if not isinstance(first, torch.Tensor) or first.dtype not in WIDER:

@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from syncguard.observe.simulate import backward, lacking, moves
+from syncguard.observe.simulate.later import stepped_over
 from syncguard.observe.simulate.marks import (
     DEVICE,
     HOST,
@@ -41,9 +42,9 @@ NUMBERS = frozenset("int float bool str number none size dtype".split())
 class Device(TorchFunctionMode):
     """The simulated device on one thread. The plan of each function is made when it is first called."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict, step_over: frozenset[str] = frozenset()) -> None:
         super().__init__()
-        self.verdict = verdict
+        self.verdict, self.step_over = verdict, step_over
         self.plans: dict[Any, Plan] = {}
         verdict.quiet.add(self._quietly.__code__)
 
@@ -156,9 +157,16 @@ class Device(TorchFunctionMode):
             try:
                 result = func(*args, **kwargs)
             except (NotImplementedError, RuntimeError) as fault:
-                if where != DEVICE or not lacking.lacks(fault):
+                if where != DEVICE:
                     raise
-                result = lacking.computed(func, args, kwargs)
+                if lacking.lacks(fault):
+                    result = lacking.computed(func, args, kwargs)
+                elif said := lacking.foreign(fault, name):
+                    if name.partition(".")[0] not in self.step_over:
+                        raise NotImplementedError(said) from None
+                    result = stepped_over(*args, **kwargs)
+                else:
+                    raise
             if type(result) is torch.Tensor:
                 storage = storage_of(result)
                 if getattr(storage, MARK, None) is None:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from syncguard.observe.simulate import backward, cuda, libraries, saving, wraps
+from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local
 from syncguard.observe.simulate.mode import Device, plain_only
 from syncguard.observe.simulate.patches import Patches
@@ -32,7 +33,7 @@ class Simulation:
         self.notes: list[str] = []
         self.step_over = frozenset(step_over)
         self.verdict = Verdict(pack, seen)
-        self.device = Device(self.verdict)
+        self.device = Device(self.verdict, self.step_over)
         self._patches = Patches()
 
     def note(self, sentence: str) -> None:
@@ -54,7 +55,9 @@ class Simulation:
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
         libraries.patch(patches, self)
-        wraps.patch(patches, self.verdict)
+        again = wraps.patch(patches, self.verdict)
+        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.step_over)
+        self._later.enter()
         threads(patches, self.device)
         in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)
@@ -62,6 +65,7 @@ class Simulation:
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         torch._C._pop_torch_function_stack()
+        self._later.leave()
         self._patches.undo()
 
 

@@ -23,7 +23,7 @@ CALLS = {opcode.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", 
 
 CONTAINS = opcode.opmap["CONTAINS_OP"]
 MEMBER = "torch.Tensor.__contains__"  # `t in ts`, and what else compares with each of a list
-SEARCHES = ("list.index", "list.count", "list.remove", "tuple.index", "tuple.count", "deque.index", "deque.count")
+SEARCHES = ("index", "count", "remove")  # of lists; tensors have none of them
 
 
 def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, str]:
@@ -32,7 +32,7 @@ def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, st
         return op, hazard
     called = callee(frame.f_code, frame.f_lasti)
     name = qualified(called, frame) if called else ""
-    if called == MEMBER or name.partition(".")[2] in SEARCHES:
+    if called == MEMBER or called.rpartition(".")[2] in SEARCHES:
         name = MEMBER
     row = pack.op(name) if name else None
     if row is None or not row.known or not row.waits:

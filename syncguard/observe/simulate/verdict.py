@@ -80,7 +80,7 @@ class Verdict:
         if on == "argument":
             return any(on_device(tensor) for tensor in tensors((*args, *keywords.values())))
         if on == "self":
-            return bool(args) and any(on_device(tensor) for tensor in tensors(args[:1]))
+            return bool(args) and any(on_device(tensor) for tensor in (*tensors(args[:1]), *state(args[0])))
         return on == "always" or landing == DEVICE
 
     def tell(self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None) -> None:
@@ -111,6 +111,12 @@ class Verdict:
                 return frame
             last, frame = frame, frame.f_back
         return last
+
+
+def state(owner: Any) -> tuple[torch.Tensor, ...]:
+    """The tensors that an object of torch holds: a module's parameters and buffers, a mask's indices."""
+    held = getattr(owner, "__dict__", None)
+    return () if held is None or isinstance(owner, torch.Tensor) else tuple(tensors(held.values()))
 
 
 def forward_of(node: Any) -> tuple[Frame, ...] | None:

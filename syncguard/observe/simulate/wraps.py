@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -17,23 +17,43 @@ from syncguard.terms import Op
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
 
 
-def patch(patches: Patches, verdict: Verdict) -> None:
-    """Wrap whatever is loaded and has a row."""
+def patch(patches: Patches, verdict: Verdict) -> Callable[[], None]:
+    """Wrap whatever is loaded and has a row; what comes back does it again for what was loaded since."""
     verdict.quiet.add(quietly.__code__)
-    done: set[tuple[int, str]] = set()
+    rows = list(names(verdict))
+    done: set[str] = set()
+
+    def wrap() -> None:
+        for name in rows:
+            if name not in done and wrapped(name, patches, verdict):
+                done.add(name)
+
+    wrap()
+    return wrap
+
+
+def wrapped(name: str, patches: Patches, verdict: Verdict) -> bool:
+    """Wrap one callable; False where it is not loaded yet."""
+    found = find(name)
+    if found is None:
+        return False
+    owner, attribute, value = found
+    if inspect.isclass(value):
+        owner, attribute, value = value, "__init__", vars(value).get("__init__")
+    row = verdict.row(name)
+    if isinstance(value, FunctionType) and row is not None and not hasattr(value, "_syncguard_row"):
+        patches.set(owner, attribute, judged(value, row, verdict))
+    return True
+
+
+def owners(verdict: Verdict) -> frozenset[str]:
+    """The modules that may hold a callable with a row, and are worth a look when they are loaded."""
+    paths = set[str]()
     for name in names(verdict):
-        found = find(name)
-        if found is None:
-            continue
-        owner, attribute, value = found
-        if inspect.isclass(value):
-            owner, attribute, value = value, "__init__", vars(value).get("__init__")
-        row = verdict.row(name)
-        if not isinstance(value, FunctionType) or row is None or (id(owner), attribute) in done:
-            continue
-        if getattr(value, "_syncguard_row", None) is None:
-            done.add((id(owner), attribute))
-            patches.set(owner, attribute, judged(value, row, verdict))
+        while "." in name:
+            name = name.rpartition(".")[0]
+            paths.add(name)
+    return frozenset(paths)
 
 
 def names(verdict: Verdict) -> Iterator[str]:
