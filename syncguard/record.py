@@ -44,6 +44,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: str = ""  # gpu-bound | host-bound | true-dependency | "" where not measured
     static: str = ""  # confirmed | missed-alarm | "" where not compared
     allowed: str = ""  # the reason of an `allow` in force
+    call: str = ""  # of the function that waits, with arguments of the same kinds: "loss(torch.rand([8]))"
     ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it; the numbers are those of one of them
 
 

@@ -138,7 +138,7 @@ def test_a_wait_in_backward_meets_its_forward_line():
 
 def test_missed_alarms_are_of_checked_files_and_of_steps():
     seen = record(
-        wait("torch.nonzero(mask)", "SG101", op="torch.nonzero"),
+        wait("torch.nonzero(mask)", "SG101", op="torch.nonzero", call="forward(None, torch.rand([2]))"),
         wait("y.item()", "SG201", steps=()),
         wait("x.any()", "SG204", allowed="because"),
         Wait(Place("other.py", 1, 1, 1, 5), "torch.op", "hazard", count=3, steps=((2, 3),)),
@@ -148,6 +148,7 @@ def test_missed_alarms_are_of_checked_files_and_of_steps():
     (text,) = examples(done, {"loss.py": LINES})
     assert text.startswith("### torch.nonzero at loss.py:7\n```python\nimport torch\n\n\ndef forward(self, x, mask):\n")
     assert "    index = torch.nonzero(mask)  # missed: SG101\n" in text
+    assert text.endswith("return y.item(), index, ready, f\n\n\nforward(None, torch.rand([2]))\n```\n")
 
 
 def test_a_record_made_elsewhere_is_taken_to_be_of_here():

@@ -20,15 +20,16 @@ def examples(record: Record, lines_of: dict[str, Sequence[str]]) -> Iterator[str
 
 
 def example(wait: Wait, lines: Sequence[str]) -> str:
-    """Markdown for `## Caught`: the enclosing function, the imports that it needs, and `# missed:` on the line."""
+    """Markdown for `## Caught`: the enclosing function with `# missed:` on the line, its imports, and a call of it."""
     place = wait.forward or wait.place
     marked = [*lines]
     marked[place.line - 1] = f"{marked[place.line - 1].rstrip()}  # missed: {wait.code or UNJUDGED}"
     first, last, used = _around(lines, place.line)
     body = textwrap.dedent("\n".join(marked[first - 1 : last])).rstrip()
-    imports = "\n".join(dict.fromkeys(_imports(lines, used)))
+    imports = "\n".join(dict.fromkeys(_imports(lines, used | ({"torch"} if "torch." in wait.call else set()))))
+    call = f"\n\n\n{wait.call}" if wait.call and not wait.forward else ""
     head = f"{imports}\n\n\n" if imports else ""
-    return f"### {wait.op} at {place.path}:{place.line}\n```python\n{head}{body}\n```\n"
+    return f"### {wait.op} at {place.path}:{place.line}\n```python\n{head}{body}{call}\n```\n"
 
 
 def _around(lines: Sequence[str], line: int) -> tuple[int, int, frozenset[str]]:

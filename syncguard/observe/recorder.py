@@ -8,17 +8,18 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import CodeType, FrameType
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 import syncguard
 from syncguard.observe import steps
 from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, spot, spot_of
+from syncguard.observe.calls import call_of
 from syncguard.pack import Pack
 from syncguard.record import VERSION, Machine, Place, Record, Span, Wait, WhatIf
 
@@ -61,6 +62,7 @@ class Entry:
     key: Key
     kind: str
     stack: tuple[Spot, ...]
+    call: str
     moments: dict[int, int] = field(default_factory=dict)
 
 
@@ -99,6 +101,7 @@ class Recorder:
         self.started = datetime.now(UTC)
         self.seen = 0  # waits that are not allowed
         self.paused = False
+        self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device.type)
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
 
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
@@ -120,7 +123,8 @@ class Recorder:
             entry = self.entries.get(key)
             if entry is None:
                 stack = tuple(callers(frame, self.files))
-                entry = self.entries[key] = Entry(len(self.entries), key, seen.kind, stack)
+                entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of))
+                self.entries[key] = entry
             self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
@@ -186,6 +190,7 @@ class Recorder:
             bubble_us=cost.bubble_us,
             verdict=cost.verdict,
             allowed=key.allowed,
+            call=entry.call,
         )
 
     def _first(self, at: Spot) -> tuple[CodeType, int]:

@@ -67,6 +67,11 @@ class Watch:
         """Start the engine. NoDevice where there is no device such as was asked for."""
         self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options)
         self.engine.__enter__()
+        if self.mode == "simulate":
+            from syncguard.observe.simulate.marks import on_device
+
+            # While it tells of a wait, the simulation itself is off, and tensors say that they are on the CPU.
+            self.recorder.device_of = lambda tensor: "cuda" if on_device(tensor) else "cpu"
         self.recorder.clock.begins = getattr(self.engine, "step", None)
         Watch.current = self
 
