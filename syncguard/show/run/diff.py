@@ -20,8 +20,9 @@ NEAR = 0.02  # of a step: a difference that is no more than noise
 
 def render(before: Record, after: Record, changes: Sequence[Change], look: Look) -> Iterator[str]:
     """The lines of the report. `changes` is what compare.changes.difference gives of the two."""
-    yield from _said(f"before  {words.heading(before)}", look)
-    yield from _said(f"after   {words.heading(after)}", look)
+    was, now = words.heading(before), words.heading(after)
+    for text in (f"Before and after: {was}",) if was == now else (f"Before: {was}", f"After: {now}"):
+        yield from _said(text, look)
     yield ""
     shown = [change for change in changes if change.word != "same"]
     cells = [_cells(change) for change in shown]

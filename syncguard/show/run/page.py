@@ -291,6 +291,11 @@ def prose(text: str) -> Markup:
     return Markup("").join([*parts, escape(clean[last:])])
 
 
+def shown(value: object) -> object:
+    """A value of the page, with nothing in it that cannot be printed; what is HTML already stays as it is."""
+    return printable(value) if type(value) is str else value
+
+
 def asset(name: str) -> Markup:
     """A file of the page as it is."""
     from markupsafe import Markup
@@ -309,6 +314,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.finalize = shown
     environment.globals["asset"] = asset
     environment.filters["prose"] = prose
     return environment

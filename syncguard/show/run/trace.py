@@ -13,8 +13,7 @@ from syncguard.record import Record, Span
 from syncguard.show.run import words
 from syncguard.show.run.rows import Row, rows, span, where
 
-HOST = 1  # the process of the host in the trace; a device has the number that torch gives it, plus DEVICE
-DEVICE = 100
+HOST = 1000  # the process of the host in the trace; that of a device has the number that torch gives it
 WAITS = 1000  # added to a thread's number: its waits have a track of their own, since they may cross its calls
 IDLE = 9999  # the track of a device on which it is idle
 STEPS = 2000  # of a trace of counts
@@ -51,8 +50,8 @@ def _timed(record: Record) -> Iterator[Event]:
         yield _named("thread_name", HOST, number, name)
         yield _named("thread_name", HOST, number + WAITS, f"{name}: waits")
     for device, stream in sorted({_stream(s) for s in record.timeline if s.lane in ("gpu", "copy", "idle")}):
-        yield _named("process_name", device + DEVICE, 0, f"GPU {device} {record.machine.device}".rstrip())
-        yield _named("thread_name", device + DEVICE, stream, f"stream {stream}" if stream != IDLE else "idle")
+        yield _named("process_name", device, 0, f"GPU {device} {record.machine.device}".rstrip())
+        yield _named("thread_name", device, stream, f"stream {stream}" if stream != IDLE else "idle")
     pairs = _pairs(record.timeline)
     for number, s in enumerate(record.timeline):
         yield _slice(number, s, known, threads, pairs)
@@ -79,11 +78,11 @@ def _slice(
         case "host":
             return _event(s.name, "cuda_runtime", HOST, _thread(s, threads), s, _correlation(number, pairs))
         case "idle":
-            return _event("idle", "syncguard", device + DEVICE, stream, s, {})
+            return _event("idle", "syncguard", device, stream, s, {})
         case _:
             kind = "gpu_memcpy" if s.lane == "copy" else "kernel"
             args = {"device": device, "stream": stream, **_correlation(number, pairs)}
-            return _event(s.name, kind, device + DEVICE, stream, s, args)
+            return _event(s.name, kind, device, stream, s, args)
 
 
 def _told(s: Span, known: Mapping[int, Row]) -> tuple[str, dict[str, Any]]:
@@ -178,7 +177,7 @@ def _stream(s: Span) -> tuple[int, int]:
 
 def _track(s: Span) -> tuple[int, int]:
     device, stream = _stream(s)
-    return device + DEVICE, stream
+    return device, stream
 
 
 def _thread(s: Span, threads: Mapping[str, int]) -> int:

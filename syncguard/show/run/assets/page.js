@@ -11,6 +11,10 @@ if (find("#chart")) {
   find("#step")?.addEventListener("change", (event) => lanes.step(+event.target.value));
 }
 
+// Numbers begin with the largest, words with A: Sortable asks the table which, before it sorts.
+for (const head of document.querySelectorAll("table.sortable thead"))
+  head.addEventListener("click", (event) => head.parentNode.classList.toggle("asc", Boolean(event.target.closest("th.asc"))), true);
+
 const table = find("#table");
 find("#more")?.addEventListener("click", (event) => {
   table.classList.add("every");
