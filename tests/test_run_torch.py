@@ -83,7 +83,7 @@ def test_every_finding_of_the_loss_is_confirmed_and_its_twin_never_waits(tmp_pat
     assert run(ROOT, "diff", str(tmp_path / "a.json"), str(tmp_path / "b.json"))[0] == 0
     code, out, _ = run(ROOT, "diff", str(tmp_path / "b.json"), str(tmp_path / "a.json"))
     assert code == 1
-    assert "4 new; waits a step: 0 before, 4 after" in out
+    assert "0 -> 4 waits a step (4 new)" in out
 
     code, out, _ = run(ROOT, "check", "examples/segmentation_loss.py", "--evidence", str(tmp_path / "a.json"))
     assert code == 1
