@@ -6,6 +6,7 @@ What a device really does is in docs/unseen-on-a-device.md until `make device` h
 from __future__ import annotations
 
 import itertools
+import json
 import operator
 import os
 import subprocess
@@ -15,6 +16,7 @@ import time
 import types
 import warnings
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -657,6 +659,27 @@ def test_a_device_that_steps_closes_what_it_opened():
     measured = device.measured()
     assert (measured.costs, measured.device_ms, measured.what_if) == ({}, (), ())
     assert any("does not see the device" in note for note in measured.notes)
+    assert device.measured() == measured
+
+
+RECORDED = [
+    pytest.param(result, id=f"{path.stem} {result['twin']} {result['batch']}x{result['side']}")
+    for path in sorted((Path(__file__).parent.parent / "evidence").glob("*-torch*.json"))
+    for result in json.loads(path.read_text("utf-8"))["parts"].get("profiles", {"results": []})["results"]
+]
+
+
+@pytest.mark.parametrize("result", RECORDED)
+def test_recorded_profiles_are_read(result):
+    """Profiles of real devices, where `make device` has recorded any."""
+    trace = read({"traceEvents": result["rows"]}).trace
+    assert (len(trace.works), len(trace.stops)) == (result["works"], result["stops"])
+    assert trace.works
+    assert sum(cost.bubbles(trace)) <= cost.idle_time(trace) + 1e-6
+    replayed = cost.replay(trace)
+    assert replayed.device_us * trace.steps == pytest.approx(max(work.end for work in trace.works), rel=0.02)
+    if result["twin"] == "before":
+        assert [stop for stop in trace.stops if stop.wait >= 0], "no stop was joined to a wait"
 
 
 # -- the record ---------------------------------------------------------------------------------------
@@ -683,14 +706,14 @@ def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
 
 # -- on a device --------------------------------------------------------------------------------------
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples")
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def recorded(name, tmp_path):
     """The record of an example, run as a user would."""
     file = tmp_path / f"{name}.json"
     command = [sys.executable, "-m", "syncguard", "run", "--device", "cuda", "--save", str(file), "-q"]
-    done = subprocess.run([*command, os.path.join(EXAMPLES, f"{name}.py")], capture_output=True, text=True)
+    done = subprocess.run([*command, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True)
     assert file.exists(), done.stderr
     return record_of(str(file))
 

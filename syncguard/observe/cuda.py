@@ -86,6 +86,7 @@ class Device:
         self._traces, self._warnings, self._nodes = Traces(self._begins), Warnings(self._ended), Nodes()
         self._clock, self._window = Clock(), Window(*window)
         self._open: list[Any] = []
+        self._profile: Profile | None = None
 
     def __enter__(self) -> Device:
         if torch.version.cuda is None and torch.version.hip is None:
@@ -143,7 +144,8 @@ class Device:
 
     def measured(self) -> Measured:
         """What became known after the waits, by line of the record."""
-        profile = self._window.profile(self._deciding)
+        self._profile = self._profile or self._window.profile(self._deciding)
+        profile = self._profile
         window = costs_of(profile, self.lines) if profile is not None else Costs({})
         lengths: dict[int, list[float]] = {}
         for number, wait in self.waited.items():
