@@ -39,7 +39,7 @@ $(VENV)/.developing: pyproject.toml | $(BIN)/python
 # What a user who runs programs gets. The version is the one that the tests are pinned to.
 $(VENV)/.running: pyproject.toml | $(BIN)/python
 	@echo "Installing SyncGuard with torch, to run programs (this takes a while)"
-	@$(PIP) install --quiet --editable ".[run]" "$(TORCH)"
+	@$(PIP) install --quiet --editable ".[run]" "$(TORCH)" numpy
 	@touch $@ $(VENV)/.installed
 
 demo: $(VENV)/.running
