@@ -24,8 +24,8 @@ def foreign(fault: Exception, name: str) -> str:
     if "Could not run '" not in str(fault) or "with arguments from the 'CPU' backend" not in str(fault):
         return ""
     return (
-        f"SyncGuard cannot simulate {name}: it has a kernel for CUDA and none for the CPU. Run it on a GPU, or step over"
-        f" it: Simulation(step_over={{{name.partition('.')[0]!r}}})"
+        f"SyncGuard cannot simulate {name}: it has a kernel for CUDA and none for the CPU. Run it on a GPU, or step"
+        f" over it: Simulation(step_over={{{name.partition('.')[0]!r}}})"
     )
 
 

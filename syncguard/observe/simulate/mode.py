@@ -139,34 +139,23 @@ class Device(TorchFunctionMode):
 
         def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
             where, strangers = places(args if not kwargs else (*args, *kwargs.values()))
-            if constructor and where != DEVICE:
-                where = default_place()
             asked = kwargs.get("device") if kwargs else None
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
             elif strangers and where == DEVICE and not mixes:
                 moves.refuse(name)
+            elif constructor and where != DEVICE:
+                where = default_place()
             told: tuple[str, ...] = ()
             if waits and row is not None and not (one and args and args[0].numel() != 1):
                 told = judge(row, waits, args, kwargs, where)
-            if where == DEVICE and (asked is not None or constructor):
-                kwargs = {**kwargs, "device": "cpu"}
-            if kwargs and kwargs.get("pin_memory") and where == HOST:
-                kwargs, where = {**kwargs, "pin_memory": False}, PINNED
+            if kwargs or constructor:
+                kwargs, where = rewritten(kwargs, where, constructor)
             local.packing = where
             try:
                 result = func(*args, **kwargs)
             except (NotImplementedError, RuntimeError) as fault:
-                if where != DEVICE:
-                    raise
-                if lacking.lacks(fault):
-                    result = lacking.computed(func, args, kwargs)
-                elif said := lacking.foreign(fault, name):
-                    if name.partition(".")[0] not in self.step_over:
-                        raise NotImplementedError(said) from None
-                    result = stepped_over(*args, **kwargs)
-                else:
-                    raise
+                result = self._rescued(fault, where, name, func, args, kwargs)
             if type(result) is torch.Tensor:
                 storage = storage_of(result)
                 if getattr(storage, MARK, None) is None:
@@ -178,6 +167,26 @@ class Device(TorchFunctionMode):
             return result
 
         return call
+
+    def _rescued(self, fault: Exception, where: int, name: str, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """What a device would have computed where the CPU could not; the fault again where it was none of that."""
+        if where == DEVICE and lacking.lacks(fault):
+            return lacking.computed(func, args, kwargs)
+        said = lacking.foreign(fault, name) if where == DEVICE else ""
+        if not said:
+            raise fault
+        if name.partition(".")[0] not in self.step_over:
+            raise NotImplementedError(said) from None
+        return stepped_over(*args, **kwargs)
+
+
+def rewritten(kwargs: dict[str, Any], where: int, constructor: bool) -> tuple[dict[str, Any], int]:
+    """The keywords for the CPU: no other device, no pinned memory; and where the result is said to be."""
+    if where == DEVICE and (constructor or kwargs.get("device") is not None):
+        return {**kwargs, "device": "cpu"}, where
+    if kwargs.get("pin_memory") and where == HOST:
+        return {**kwargs, "pin_memory": False}, PINNED
+    return kwargs, where
 
 
 def places(values: Any, depth: int = 0) -> tuple[int, bool]:

@@ -50,8 +50,7 @@ def owners(verdict: Verdict) -> frozenset[str]:
     """The modules that may hold a callable with a row, and are worth a look when they are loaded."""
     paths = set[str]()
     for name in names(verdict):
-        while "." in name:
-            name = name.rpartition(".")[0]
+        while (name := name.rpartition(".")[0]) and name not in paths:
             paths.add(name)
     return frozenset(paths)
 
