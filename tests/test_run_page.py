@@ -92,7 +92,8 @@ def test_links_lead_somewhere(read, name):
 def test_the_parts_of_a_measured_run(read):
     text = read["gpu"].text
     for part in (
-        "waits a step 6 at 5 lines", "a step takes 15.2 ms", "all waits together cost, 28% of it 4.3 ms", "2.89 ms",
+        "waits a step 6 lines that wait 5", "a step takes 15.2 ms", "2.89 ms",
+        "all waits together cost, 28% of it 4.3 ms",
         "on NVIDIA H200, torch 2.13.0", "Waits inside the allocator have no Python line",
         "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested, 1 missed alarm.",
         "Instead: Keep the shape: torch.where(mask, x, fill)", "Waits in backward, at train.py:9",

@@ -16,6 +16,8 @@ from syncguard.show.run.lanes import lanes, moments
 from syncguard.show.run.rows import (
     GROUPS,
     Row,
+    brief,
+    callers,
     first_choice,
     hint,
     milliseconds,
@@ -90,15 +92,14 @@ def _figures(record: Record, found: tuple[Row, ...]) -> list[dict[str, str]]:
     """The few numbers that say how it stands."""
     often = [row for row in found if row.group in ("step", "run")]
     took, most = step_ms(record), together(record)
-    simulated = record.machine.mode == "simulate"
+    simulated, steps = record.machine.mode == "simulate", record.steps.counted
+    waits, lines = number(sum(row.often for row in often)), f"{len({where(row.place) for row in often}):,}"
     figures = [
-        {
-            "name": "waits a step" if record.steps.counted else "waits",
-            "value": number(sum(row.often for row in often)),
-            "unit": f"at {plural(len({where(row.place) for row in often}), 'line')}" if often else "",
-            "tone": "bad" if often else "good",
-        }
+        {"name": "waits a step" if steps else "waits", "value": waits, "unit": "", "tone": "bad" if often else "good"},
+        {"name": "lines that wait", "value": lines, "unit": "", "tone": "bad" if often else "good"},
     ]
+    if steps and (simulated or not took):
+        figures.append({"name": "steps counted", "value": f"{steps:,}", "unit": "", "tone": ""})
     if took and not simulated:
         value, _, unit = milliseconds(took).partition(" ")
         figures.append({"name": "a step takes", "value": value, "unit": unit, "tone": ""})
@@ -107,11 +108,10 @@ def _figures(record: Record, found: tuple[Row, ...]) -> list[dict[str, str]]:
         share = f", {most.saved_ms / took:.0%} of it" if took else ""
         figures.append({"name": f"all waits together cost{share}", "value": value, "unit": unit, "tone": "bad"})
     for group in ("first", "setup", "allowed"):
-        count = sum(row.group == group for row in found)
-        if count:
+        if count := sum(row.group == group for row in found):
             name = {"first": "wait in the first steps only", "setup": "wait outside the steps", "allowed": "allowed"}
-            lines = "line" if count == 1 else "lines"
-            figures.append({"name": name[group], "value": f"{count:,}", "unit": lines, "tone": "calm"})
+            unit = "line" if count == 1 else "lines"
+            figures.append({"name": name[group], "value": f"{count:,}", "unit": unit, "tone": "calm"})
     return figures
 
 
@@ -140,7 +140,7 @@ def _line(row: Row, scales: Mapping[str, float], columns: list[dict[str, Any]], 
     wait, place = row.wait, row.place
     often = number(row.often) if row.moment in ("step", "run") else f"{wait.count:,} in all"
     texts = {
-        "line": (printable(where(place)), f"{place.path}:{place.line:09}"),
+        "line": (brief(place), f"{place.path}:{place.line:09}"),
         "bubble": (_time(row.bubble), row.bubble),
         "wait": (_time(row.waited), row.waited),
         "often": (often, row.often if row.moment in ("step", "run") else wait.count * 1e-9),
@@ -191,7 +191,7 @@ def _choices(record: Record) -> list[dict[str, Any]]:
     numbers = {n for what in record.what_if if len(what.waits) <= CHOICES for n in what.waits}
     found = [row for row in rows(record) if row.number in numbers][:CHOICES]
     return [
-        {"number": row.number, "where": printable(where(row.place)), "aside": _aside(row),
+        {"number": row.number, "where": brief(row.place), "aside": _aside(row),
          "source": printable(span(row.place) if row.place.source else row.wait.op)}
         for row in found
     ]  # fmt: skip
@@ -237,7 +237,7 @@ def _note(row: Row, record: Record) -> dict[str, Any]:
     return {
         "number": row.number, "calm": row.group not in ("step", "run"),
         "code": wait.code or "no rule", "what": _what(wait), "tags": tags, "facts": facts,
-        "hint": hint(wait), "callers": [printable(where(place)) for place in wait.stack[:6]],
+        "hint": hint(wait), "callers": [brief(place) for place in callers(wait)[:6]],
     }  # fmt: skip
 
 
@@ -249,7 +249,7 @@ def _what(wait: Wait) -> str:
 def _finding(finding: Static, record: Record) -> dict[str, Any]:
     verdict = finding.verdict.replace("-", " ")
     return {
-        "where": printable(where(finding.place)), "sort": f"{finding.place.path}:{finding.place.line:09}",
+        "where": brief(finding.place), "sort": f"{finding.place.path}:{finding.place.line:09}",
         "code": finding.code, "verdict": verdict, "tone": TONES.get(verdict, ""), "message": printable(finding.message),
         "link": str(finding.waits[0]) if finding.waits else "",
     }  # fmt: skip
@@ -270,7 +270,7 @@ def _data(record: Record, found: tuple[Row, ...]) -> Mapping[str, Any]:
         "lanes": drawn,
         "steps": [[span.start_us, span.duration_us] for span in moments(record)],
         "waits": {
-            row.number: [printable(where(row.place)), printable(span(row.place)), row.wait.verdict]
+            row.number: [printable(brief(row.place)), printable(span(row.place)), row.wait.verdict]
             for row in found if row.number in shown
         },
         "whatIf": [[*what.waits] for what in record.what_if],

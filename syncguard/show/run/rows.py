@@ -82,6 +82,17 @@ def where(place: Place) -> str:
     return f"{place.path}:{place.line}" if place.path else "no Python line"
 
 
+def brief(place: Place, room: int = 48) -> str:
+    """Where it is, with the front of a long path left out."""
+    return short(where(place), room)
+
+
+def callers(wait: Wait) -> tuple[Place, ...]:
+    """Who called, innermost first. A module has none: what lies below it is what starts programs."""
+    ends = (n for n, place in enumerate((wait.place, *wait.stack)) if place.function in ("", "<module>"))
+    return wait.stack[: next(ends, len(wait.stack))]
+
+
 def short(path: str, room: int) -> str:
     """A path with its front cut off where it is too long."""
     if len(path) <= room:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from syncguard.record import Record, Static
 from syncguard.show.look import plural
-from syncguard.show.run.rows import Row, first_choice, hint, milliseconds, number, rows, short, step_ms, together, where
+from syncguard.show.run.rows import Row, brief, first_choice, hint, milliseconds, number, rows, step_ms, together, where
 
 NAMED = 3  # lines that a sentence names before it only counts
 LITTLE = 0.01  # of the step: not worth a line
@@ -102,7 +102,7 @@ def what_ifs(record: Record) -> tuple[str, ...]:
 def names(record: Record, waits: Sequence[int]) -> str:
     """The lines of some waits, by number, the first few by name."""
     found = [row for row in rows(record) if row.number in frozenset(waits)]
-    places = list(dict.fromkeys(f"`{short(where(row.place), 40)}`{_backward(row)}" for row in found))
+    places = list(dict.fromkeys(f"`{brief(row.place)}`{_backward(row)}" for row in found))
     if len(places) > NAMED + 1:
         return f"{', '.join(places[:NAMED])} and {len(places) - NAMED:,} other lines"
     return " and ".join([", ".join(places[:-1]), places[-1]]) if len(places) > 1 else "".join(places)
@@ -144,7 +144,7 @@ def advice(record: Record) -> str:
         return "The device is busy all the same: removing these waits saves nothing that can be measured. Leave them."
     if best is not None:
         lead = next((row for row in found if row.number in best.waits), found[0])
-        tail = f" `{where(lead.place)}` first: {_hinted(lead)}" if len(best.waits) > 1 else f" {_hinted(lead)}"
+        tail = f" `{brief(lead.place)}` first: {_hinted(lead)}" if len(best.waits) > 1 else f" {_hinted(lead)}"
         lines = names(record, best.waits)
         both = " together" if len(best.waits) > 1 else ""
         return f"Next: remove {lines}{both}, which saves {milliseconds(best.saved_ms)} a step.{tail}".rstrip()
@@ -158,7 +158,7 @@ def _backward(row: Row) -> str:
 def _begin(row: Row) -> str:
     if not row.place.path:
         return f"Next: `{row.wait.kind or row.wait.op}` has no Python line; a profile with stacks shows who calls it."
-    return f"Next: begin with `{where(row.place)}`. {_hinted(row)}".rstrip()
+    return f"Next: begin with `{brief(row.place)}`. {_hinted(row)}".rstrip()
 
 
 def _hinted(row: Row) -> str:
