@@ -139,6 +139,15 @@ def test_a_limit_of_steps_and_a_step_of_the_users(tmp_path):
     assert [(w["count"], w.get("allowed")) for w in record["waits"]] == [(5, None), (5, "why not")]
 
 
+def test_the_device_is_there_until_the_process_ends(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import atexit, torch\nx = torch.ones(2, device='cuda')\n"
+        "atexit.register(lambda: print((x + torch.ones(2, device='cuda')).tolist(), torch.cuda.is_available()))\n"
+    )
+    code, out, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
+    assert (code, out) == (0, "[2.0, 2.0] True\n"), err
+
+
 def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):
     (tmp_path / "train.py").write_text(
         "import importlib.util, sys\nassert importlib.util.find_spec('torch').origin\nassert 'torch' not in sys.modules\n"

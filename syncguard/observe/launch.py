@@ -112,7 +112,8 @@ class Session:
             self.recorder.warmup = WARMUP[watch.mode]
         if self.wishes.steps:
             self.recorder.clock.limit = self.recorder.warmup + self.wishes.steps
-        self._undo.callback(watch.stop)
+        # What a program does at its exit may still need the device that we simulate; it ends with the process.
+        self._undo.callback(watch.stop if watch.mode == "cuda" else watch.mute)
         self._undo.enter_context(Hooks(self.recorder.clock))
         from syncguard.observe.children import Children
 
