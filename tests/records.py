@@ -142,14 +142,14 @@ def timeline(steps: int) -> tuple[Span, ...]:
                 if start > busy + 30 and busy:
                     spans.append(Span("idle", "idle", busy, start - busy))
                 kernel = f"void kernel_{name[6:]}<float, {k}>"
-                spans.append(Span("gpu", kernel, start, 55.0 + k, thread="0:7"))
-                busy = start + 55.0 + k
+                spans.append(Span("gpu", kernel, start, 78.0 + k, thread="0:7"))
+                busy = start + 78.0 + k
                 now += 22.0
             length = max(busy - now, 0.0) + 25.0
             spans.append(Span("wait", "cudaStreamSynchronize", now, length, n, "main"))
             spans.append(Span("copy", "Memcpy DtoH (Device -> Pageable)", busy, 4.0, thread="0:7"))
             busy += 4.0
-            now += length + cost.bubble / 8
+            now += length + cost.bubble
         spans.append(Span("step", f"step {step + 4}", begin, now - begin))
     return tuple(sorted(spans, key=lambda s: s.start_us))
 

@@ -16,7 +16,7 @@ from syncguard.show.run.annotate import annotated
 from syncguard.show.run.lanes import lanes
 
 pytest.importorskip("jinja2")
-EVERY = ("gpu", "simulated", "empty", "ranked", "nasty", "large")
+EVERY = ("gpu", "simulated", "empty", "ranked", "nasty", "many")
 VOID = {"meta", "link", "input", "br", "img"}
 
 
@@ -57,7 +57,8 @@ class Reader(HTMLParser):
 
 @pytest.fixture(scope="module")
 def read() -> dict[str, Reader]:
-    return {name: Reader(page.render(getattr(records, name)(), records.lines)) for name in EVERY}
+    made = {name: getattr(records, name)() for name in EVERY if name != "many"} | {"many": records.large(300)}
+    return {name: Reader(page.render(record, records.lines)) for name, record in made.items()}
 
 
 def data(reader: Reader) -> dict[str, object]:
@@ -93,7 +94,7 @@ def test_the_parts_of_a_measured_run(read):
     text = read["gpu"].text
     for part in (
         "waits a step 6 lines that wait 5", "a step takes 15.2 ms", "2.89 ms",
-        "all waits together cost, 28% of it 4.3 ms",
+        "cost of all together, 28% of it 4.3 ms",
         "on NVIDIA H200, torch 2.13.0", "Waits inside the allocator have no Python line",
         "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested, 1 missed alarm.",
         "Instead: Keep the shape: torch.where(mask, x, fill)", "Waits in backward, at train.py:9",
@@ -169,9 +170,9 @@ def test_what_if_is_what_was_replayed(read):
     assert [a["data-wait"] for a in read["gpu"].of("input", type="checkbox")] == ["0", "1", "3", "2", "5", "4"]
 
 
-def test_thousands_of_what_ifs_get_few_boxes(read):
-    assert len(read["large"].of("input", type="checkbox")) == 1
-    assert "4,999 cheaper ones can only be removed together" in read["large"].text
+def test_hundreds_of_what_ifs_get_few_boxes(read):
+    assert len(read["many"].of("input", type="checkbox")) == 1
+    assert "299 cheaper ones can only be removed together" in read["many"].text
 
 
 def test_lanes():

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from syncguard.record import Record, Static, Wait
+from syncguard.record import Place, Record, Static, Wait
 from syncguard.show.look import QUOTED, plural, printable
 from syncguard.show.run import words
 from syncguard.show.run.annotate import File, Line, Sources, annotated
@@ -106,10 +106,10 @@ def _figures(record: Record, found: tuple[Row, ...]) -> list[dict[str, str]]:
     if most is not None:
         value, _, unit = milliseconds(max(most.saved_ms, 0.0)).partition(" ")
         share = f", {most.saved_ms / took:.0%} of it" if took else ""
-        figures.append({"name": f"all waits together cost{share}", "value": value, "unit": unit, "tone": "bad"})
+        figures.append({"name": f"cost of all together{share}", "value": value, "unit": unit, "tone": "bad"})
     for group in ("first", "setup", "allowed"):
         if count := sum(row.group == group for row in found):
-            name = {"first": "wait in the first steps only", "setup": "wait outside the steps", "allowed": "allowed"}
+            name = {"first": "in the first steps only", "setup": "outside the steps", "allowed": "allowed"}
             unit = "line" if count == 1 else "lines"
             figures.append({"name": name[group], "value": f"{count:,}", "unit": unit, "tone": "calm"})
     return figures
@@ -237,8 +237,12 @@ def _note(row: Row, record: Record) -> dict[str, Any]:
     return {
         "number": row.number, "calm": row.group not in ("step", "run"),
         "code": wait.code or "no rule", "what": _what(wait), "tags": tags, "facts": facts,
-        "hint": hint(wait), "callers": [brief(place) for place in callers(wait)[:6]],
+        "hint": hint(wait), "callers": [_caller(place, row.place) for place in callers(wait)[:6]],
     }  # fmt: skip
+
+
+def _caller(place: Place, below: Place) -> str:
+    return f"line {place.line}" if place.path == below.path else brief(place)
 
 
 def _what(wait: Wait) -> str:
