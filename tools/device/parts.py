@@ -114,11 +114,11 @@ def pages(desk: Desk) -> Iterator[dict[str, Any]]:
     """Every program of every rule page: the lines that are marked against the lines that waited."""
     for page, program in programs.every(desk.rules):
         seen, fault = programs.waits(program, desk.rules, desk.dry)
-        marked = programs.marks(program, desk.rules)
+        must, may = programs.marks(program)
         result: dict[str, Any] = {"page": page, "line": program.line, "section": program.section}
         if fault:
             result["fault"] = fault
-        result |= {"silent": sorted(set(marked) - set(seen)), "unmarked": sorted(set(seen) - set(marked))}
+        result |= {"silent": sorted(must - set(seen)), "unmarked": sorted(set(seen) - may)}
         yield result | {"agree": not fault and not result["silent"] and not result["unmarked"]}
 
 

@@ -23,6 +23,8 @@ from syncguard.observe.cuda import Device
 from syncguard.observe.simulate import Simulation
 from syncguard.pack import Example, examples
 
+# These judge a line at which nothing waits: an `if` before the copies, a read that comes too early, a setting.
+ASIDE = {"SG210", "SG306", "SG404", "SG901", "SG902", "SG903"}
 MARK = re.compile(r"#\s*(?:sync|missed):\s*([A-Z0-9, ]+)")
 BREAKS = ("torch.distributed", "DataParallel", "compile", "DataLoader")  # not in the middle of a measurement
 TIMES = 20
@@ -36,12 +38,11 @@ def every(rules: Any) -> Iterator[tuple[str, Example]]:
                 yield rule.code, program
 
 
-def marks(program: Example, rules: Any) -> dict[int, list[str]]:
-    """The lines of a program that must wait: those marked with a rule that some row's wait is judged by."""
-    waiting = {rules.by_hazard(wait.hazard).code for op in rules.ops.values() for wait in op.waits}
+def marks(program: Example) -> tuple[set[int], set[int]]:
+    """The lines of a program that must wait, and those that may: marked with any rule."""
     found = ((n, MARK.search(line)) for n, line in enumerate(program.text.split("\n"), 1))
-    codes = {n: [code.strip() for code in match[1].split(",")] for n, match in found if match}
-    return {n: named for n, named in codes.items() if waiting & set(named)}
+    codes = {n: {code.strip() for code in match[1].split(",")} for n, match in found if match}
+    return {n for n, named in codes.items() if named - ASIDE}, set(codes)
 
 
 def run(program: Example, name: str) -> tuple[Any, Any]:
@@ -75,6 +76,9 @@ def waits(program: Example, rules: Any, dry: bool) -> tuple[dict[int, list[str]]
             run(program, name)
         except Exception as problem:
             fault = f"{type(problem).__name__}: {problem}".split("\n")[0][:160]
+        finally:
+            if torch.distributed.is_available() and torch.distributed.is_initialized():
+                torch.distributed.destroy_process_group()
     return found, fault
 
 
