@@ -119,6 +119,8 @@ def test_conditions_agree_with_what_the_analyzer_takes_them_for() -> None:
         lambda: nn.Linear(2, 2, device="cuda").weight.data,
         lambda: nn.BatchNorm1d(2).to(0).running_mean,
         lambda: copy.deepcopy(nn.Linear(2, 2).cuda()).weight,
+        lambda: copy.deepcopy(torch.ones(2, device=CUDA)),
+        lambda: copy.copy(torch.ones(2, device=CUDA)),
         lambda: pickle.loads(pickle.dumps(torch.ones(2, device=CUDA))),
         lambda: torch.zeros(2, device=CUDA).to_sparse(),
         lambda: torch.func.vmap(lambda x: x * 2)(torch.ones(2, device=CUDA)),

@@ -35,6 +35,7 @@ def patch(patches: Patches) -> None:
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
     for name, stand_in in ONE_DEVICE.items():
         patches.set(torch._C, name, stand_in)
+    patches.set(torch.UntypedStorage, "__new__", make_storage)
     patches.set(torch.UntypedStorage, "device", property(storage_device))
     patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
     for name in vars(torch.cuda).copy():
@@ -73,6 +74,16 @@ CPU_STORAGE_DEVICE = torch.UntypedStorage.device
 
 def storage_device(storage: Any) -> torch.device:
     return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)
+
+
+def make_storage(cls: Any, *args: Any, device: Any = None, **settings: Any) -> Any:
+    """A storage of its own; a copy of a parameter makes one where the parameter is."""
+    there = device is not None and names_device(device)
+    place = {} if device is None else {"device": "cpu" if there else device}
+    made = torch._C.StorageBase.__new__(cls, *args, **place, **settings)
+    if there:
+        setattr(made, MARK, DEVICE)
+    return made
 
 
 def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
