@@ -12,6 +12,7 @@ from syncguard.record import Place, Record, Static, Wait
 from syncguard.show.look import QUOTED, plural, printable
 from syncguard.show.run import words
 from syncguard.show.run.annotate import File, Line, Sources, annotated
+from syncguard.show.run.cells import TONES, aside, columns, leading, line, scales_of, time_of
 from syncguard.show.run.lanes import lanes, moments
 from syncguard.show.run.rows import (
     GROUPS,
@@ -37,11 +38,6 @@ if TYPE_CHECKING:
 ASSETS = Path(__file__).parent / "assets"
 MOST = 200  # rows of the table that are shown before the reader asks for all
 CHOICES = 16  # what-if checkboxes
-TONES = {
-    "host-bound": "bad", "true-dependency": "fair", "gpu-bound": "calm",
-    "confirmed": "bad", "missed alarm": "odd", "false alarm": "calm", "untested": "calm",
-}  # fmt: skip
-SORTS = {"line": "line", "rule": "code"}
 
 
 class Incomplete(Exception):
@@ -62,7 +58,7 @@ def render(record: Record, sources: Sources) -> str:
         raise Incomplete(f"the HTML page needs {' and '.join(missing)}: pip install 'syncguard[run]'")
     found = rows(record)
     timed = any(row.waited is not None or row.bubble is not None for row in found)
-    columns, scales = _columns(found, record, timed), _scales(found)
+    heads, scales = columns(found, record, timed), scales_of(found)
     return _environment().get_template("page.html").render(
         command=printable(words.command(record)),
         setting=printable(words.setting(record)),
@@ -72,8 +68,8 @@ def render(record: Record, sources: Sources) -> str:
         unseen=words.unseen(record),
         lanes=record.timeline,
         steps=[span.name for span in moments(record)],
-        rows=[_line(row, scales, columns, record) for row in found],
-        columns=[{**column, "sorted": n == _sorted(columns)} for n, column in enumerate(columns)],
+        rows=[line(row, scales, heads, record) for row in found],
+        columns=[{**head, "sorted": n == leading(heads)} for n, head in enumerate(heads)],
         timed=timed,
         most=MOST,
         choices=_choices(record),
@@ -115,83 +111,12 @@ def _figures(record: Record, found: tuple[Row, ...]) -> list[dict[str, str]]:
     return figures
 
 
-def _columns(found: tuple[Row, ...], record: Record, timed: bool) -> list[dict[str, Any]]:
-    """The columns in which something stands."""
-    every = [
-        ("line", "line", "line", True),
-        ("bubble", "bubble", "cost", any(row.bubble is not None for row in found)),
-        ("wait", "wait", "cost", any(row.waited is not None for row in found)),
-        ("often", "a step" if record.steps.counted else "times", "number" if timed else "cost", True),
-        ("rule", "rule", "code", True),
-        ("verdict", "verdict", "word", any(row.wait.verdict for row in found)),
-        ("check", "check", "word", any(row.wait.static for row in found)),
-        ("ranks", "ranks", "plain", record.world > 1 and any(row.wait.ranks for row in found)),
-        ("when", "when", "plain", len({row.group for row in found}) > 1),
-    ]
-    return [{"key": key, "title": title, "kind": kind} for key, title, kind, there in every if there]
-
-
-def _sorted(columns: list[dict[str, Any]]) -> int:
-    return next(n for key in ("bubble", "wait", "often") for n, c in enumerate(columns) if c["key"] == key)
-
-
-def _line(row: Row, scales: Mapping[str, float], columns: list[dict[str, Any]], record: Record) -> dict[str, Any]:
-    """A row of the table."""
-    wait, place = row.wait, row.place
-    often = number(row.often) if row.moment in ("step", "run") else f"{wait.count:,} in all"
-    texts = {
-        "line": (brief(place), f"{place.path}:{place.line:09}"),
-        "bubble": (_time(row.bubble), row.bubble),
-        "wait": (_time(row.waited), row.waited),
-        "often": (often, row.often if row.moment in ("step", "run") else wait.count * 1e-9),
-        "rule": (wait.code or "none", wait.code),
-        "verdict": (wait.verdict, wait.verdict),
-        "check": (wait.static.replace("-", " "), wait.static),
-        "ranks": (ranks(wait, record.world), ranks(wait, record.world)),
-        "when": (_when(row), row.group),
-    }
-    values = {"bubble": row.bubble, "wait": row.waited, "often": row.often}
-    cells = []
-    for column in columns:
-        text, sort = texts[column["key"]]
-        bar = 0.0
-        if column["kind"] == "cost" and row.group in ("step", "run"):
-            most = scales[column["key"]]
-            bar = round(100 * (values[column["key"]] or 0.0) / most, 1) if most else 0.0
-        tone = TONES.get(text, "")
-        sort = "" if sort is None else sort
-        cells.append(
-            {"key": column["key"], "kind": column["kind"], "text": text, "sort": sort, "bar": bar, "tone": tone}
-        )
-    source = printable(span(place)) if place.source else wait.op
-    return {"number": row.number, "group": row.group, "cells": cells, "source": source, "aside": _aside(row)}
-
-
-def _when(row: Row) -> str:
-    return row.wait.allowed or (GROUPS[row.group].lower() if row.group in ("first", "setup") else "")
-
-
-def _aside(row: Row) -> str:
-    return "in backward" if row.wait.phase == "backward" else ""
-
-
-def _scales(found: tuple[Row, ...]) -> dict[str, float]:
-    """The longest bar of each column; bubbles and waits share a scale, so that they can be compared."""
-    often = [row for row in found if row.group in ("step", "run")]
-    longest = max((max(row.bubble or 0.0, row.waited or 0.0) for row in often), default=0.0)
-    return {"bubble": longest, "wait": longest, "often": max((row.often for row in often), default=0.0)}
-
-
-def _time(value: float | None) -> str:
-    return milliseconds(value).replace("us", "µs")
-
-
 def _choices(record: Record) -> list[dict[str, Any]]:
     """The waits that the what-if can remove one by one or a few together."""
     numbers = {n for what in record.what_if if len(what.waits) <= CHOICES for n in what.waits}
     found = [row for row in rows(record) if row.number in numbers][:CHOICES]
     return [
-        {"number": row.number, "where": brief(row.place), "aside": _aside(row),
+        {"number": row.number, "where": brief(row.place), "aside": aside(row),
          "source": printable(span(row.place) if row.place.source else row.wait.op)}
         for row in found
     ]  # fmt: skip
@@ -222,8 +147,8 @@ def _note(row: Row, record: Record) -> dict[str, Any]:
     wait = row.wait
     often = f"{number(row.often)} a step" if row.moment == "step" else f"{plural(wait.count, 'time')} in all"
     times = [
-        f"waits {_time(row.waited)}" if row.waited is not None else "",
-        _time(row.bubble) + " idle" if row.bubble else "",
+        f"waits {time_of(row.waited)}" if row.waited is not None else "",
+        time_of(row.bubble) + " idle" if row.bubble else "",
     ]
     tags = [Tag(often), *(Tag(text) for text in times if text)]
     tags += [Tag(word, TONES.get(word, "")) for word in (wait.verdict, wait.static.replace("-", " ")) if word]
