@@ -8,7 +8,6 @@ import py_compile
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -227,8 +226,12 @@ def test_the_exit_code_of_the_program_comes_first():
     assert "out.html" in err
 
 
-def test_a_program_that_runs_for_long_is_not_slowed_by_looking_at_its_lines():
-    Path("prog.py").write_text("def f(n):\n    return n + 1\nx = 0\nfor _ in range(300_000):\n    x = f(x)\n")
-    begun = time.perf_counter()
-    assert ran("-m", "syncguard", "run", "-q", "prog.py")[0] == 0
-    assert time.perf_counter() - begun < 5
+def test_looking_at_lines_costs_little_once_each_was_seen():
+    Path("prog.py").write_text(
+        "import time\ndef f(n):\n    return n + 1\nx = 0\nbegun = time.process_time()\n"
+        "for _ in range(300_000):\n    x = f(x)\nprint(time.process_time() - begun)\n"
+    )
+    plain, ours = both("prog.py")
+    # Python 3.11 has no monitoring: a function is traced as long as one of its lines was not seen.
+    most = 3 if sys.version_info >= (3, 12) else 60
+    assert float(ours[1]) < most * float(plain[1]) + 0.1

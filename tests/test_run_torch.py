@@ -150,7 +150,8 @@ def test_the_device_is_there_until_the_process_ends(tmp_path):
 
 def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):
     (tmp_path / "train.py").write_text(
-        "import importlib.util, sys\nassert importlib.util.find_spec('torch').origin\nassert 'torch' not in sys.modules\n"
+        "import importlib.util, sys\n"
+        "assert importlib.util.find_spec('torch').origin\nassert 'torch' not in sys.modules\n"
         "import torch\nassert 'syncguard' not in type(torch.__spec__.loader).__module__\n"
         "assert torch.__loader__ is torch.__spec__.loader\ntorch.ones(2, device='cuda').tolist()\n"
     )
