@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import subprocess
 import sys
 import threading
 from typing import Any
@@ -388,6 +389,18 @@ def test_mixed_precision(seen: list[Seen]) -> None:
         assert model.cpu()(torch.ones(3, 4)).dtype is torch.bfloat16
 
 
+def test_scripts_run_eagerly() -> None:
+    simulation = Simulation(PACK, lambda _: None)
+    with simulation:
+
+        @torch.jit.script
+        def twice(x):
+            return x * 2
+
+        assert twice(torch.ones(1, device=CUDA)).is_cuda
+    assert simulation.notes == ["torch.jit: scripts and traces ran eagerly"]
+
+
 def test_compiling_is_said_once() -> None:
     simulation = Simulation(PACK, lambda _: None)
     with simulation:
@@ -453,3 +466,37 @@ def test_an_operator_without_a_kernel_for_the_cpu() -> None:
         torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA))
     with Simulation(PACK, lambda _: None, step_over=["syncguard_test"]):
         assert torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA)).is_cuda
+
+
+STEP = """
+import os
+import torch
+import torch.distributed as dist
+from syncguard import pack
+from syncguard.observe.simulate import Simulation
+
+told = []
+with Simulation(pack.load(), told.append) as simulation:
+    dist.init_process_group("nccl", device_id=torch.device("cuda", 0))
+    rank = dist.get_rank()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2).cuda(), device_ids=[0])
+    model(torch.ones(3, 4, device="cuda") * (rank + 1)).sum().backward()
+    total = torch.ones(2, device="cuda") * rank
+    dist.all_reduce(total)
+    assert total.is_cuda and not told
+    dist.barrier()
+    grad = model.module.weight.grad.cpu().sum().item()
+    dist.destroy_process_group()
+print(f"rank {rank} {grad} {[wait.op for wait in told]} {simulation.notes}", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_ranks(tmp_path: Any) -> None:
+    script = tmp_path / "step.py"
+    script.write_text(STEP)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    said = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+    rest = "36.0 ['torch.distributed.barrier', 'torch.Tensor.cpu'] ['torch.distributed: gloo ran in place of nccl']"
+    assert said == [f"rank {rank} {rest}" for rank in (0, 1)], done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import torch
 
 from syncguard.observe.simulate.patches import Patches
 
+SCRIPTS = "torch.jit: scripts and traces ran eagerly"
 EAGER = "torch.compile: the model ran eagerly"
 
 
@@ -21,7 +23,9 @@ def patch(patches: Patches, notes: Notes) -> None:
     """Set them all."""
     patches.set(torch, "compile", compiling(notes))
     patches.set(torch.nn.Module, "compile", lambda *args, **settings: notes.note(EAGER))
-    patches.set(torch.jit._state._enabled, "enabled", False)
+    patches.set(torch.jit._state._enabled, "enabled", False)  # what PYTORCH_JIT=0 does
+    for name in ("script", "trace"):
+        patches.wrap(torch.jit, name, lambda original: scripting(original, notes))
     if torch.distributed.is_available():
         patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
         patches.set(torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group)
@@ -35,6 +39,18 @@ def compiling(notes: Notes) -> Callable[..., Any]:
         return (lambda function: function) if model is None else model
 
     return compile
+
+
+def scripting(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
+    """torch.jit.script, which scripts nothing. torch's own modules script when they are imported: no need to say so."""
+
+    @functools.wraps(original)
+    def script(*args: Any, **settings: Any) -> Any:
+        if not str(sys._getframe(1).f_globals.get("__name__", "")).startswith("torch."):
+            notes.note(SCRIPTS)
+        return original(*args, **settings)
+
+    return script
 
 
 def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
