@@ -115,8 +115,12 @@ def test_samples_wait_as_their_rows_say(op: Any) -> None:
     with Simulation(PACK, told.append) as simulation:
         spy = Spy(simulation, told)
         simulated = [results(op, "cuda", dtype, spy) for dtype in kinds]
-    wrong = set(spy.wrong).union(*map(differing, plain, simulated))
-    assert spy.calls or all(isinstance(result, type) for each in plain for result in each)
+    wrong = set(spy.wrong)
+    if op.name not in KNOWN["uncompared"]:
+        wrong = wrong.union(*map(differing, plain, simulated))
+    assert (
+        spy.calls or op.name in KNOWN["uncalled"] or all(isinstance(result, type) for each in plain for result in each)
+    )
     assert {text for text in wrong if text not in KNOWN["accepted"]} == set()
 
 
