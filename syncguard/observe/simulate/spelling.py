@@ -32,9 +32,9 @@ def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, st
         return op, hazard
     called = callee(frame.f_code, frame.f_lasti)
     name = qualified(called, frame) if called else ""
-    if called == MEMBER or called.rpartition(".")[2] in SEARCHES:
-        name = MEMBER
     row = pack.op(name) if name else None
+    if called == MEMBER or (row is None and called.rpartition(".")[2] in SEARCHES):
+        name, row = MEMBER, pack.op(MEMBER)
     if row is None or not row.known or not row.waits:
         return op, hazard
     return name, row.waits[0].hazard
