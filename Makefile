@@ -5,16 +5,17 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH ?= torch==2.13.0
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 help:
-	@echo "make demo    run 'syncguard check' on examples/ (needs no torch)"
+	@echo "make demo    'syncguard check' and 'syncguard run' on an example (installs torch, needs no GPU)"
 	@echo "make test    run the tests (installs torch into $(VENV))"
 	@echo "make lint    ruff, mypy and the import contracts"
 	@echo "make format  let ruff format the code"
 	@echo "make docs    write again the pages of docs/ that are generated"
 	@echo "make bench   measure the speed of 'syncguard check'"
-	@echo "make device  run the tests that need a GPU"
+	@echo "make device  measure on the GPU of this machine, into evidence/"
 	@echo "make clean   remove $(VENV) and every cache"
 
 $(BIN)/python:
@@ -35,11 +36,22 @@ $(VENV)/.developing: pyproject.toml | $(BIN)/python
 	@$(PIP) install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
-demo: $(VENV)/.installed
-	@echo '$$ syncguard check examples/'
-	@$(BIN)/syncguard check examples/ --exit-zero
+# What a user who runs programs gets. The version is the one that the tests are pinned to.
+$(VENV)/.running: pyproject.toml | $(BIN)/python
+	@echo "Installing SyncGuard with torch, to run programs (this takes a while)"
+	@$(PIP) install --quiet --editable ".[run]" "$(TORCH)" numpy
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.running
+	@echo '$$ syncguard check examples/segmentation_loss.py'
+	@$(BIN)/syncguard check examples/segmentation_loss.py --exit-zero
 	@echo
-	@echo "The run part (what each wait costs on a real GPU) is not there yet."
+	@echo '$$ syncguard run --device simulate --check examples/segmentation_loss.py'
+	@$(BIN)/syncguard run --device simulate --check examples/segmentation_loss.py
+	@echo
+	@echo 'The same loss and gradients without a wait:'
+	@echo '$$ syncguard run --device simulate --check --budget 0 examples/segmentation_loss_fixed.py'
+	@$(BIN)/syncguard run --device simulate --check --budget 0 examples/segmentation_loss_fixed.py
 
 test: $(VENV)/.developing
 	$(BIN)/python -m pytest -q -n 2
@@ -55,20 +67,16 @@ format: $(VENV)/.developing
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.developing
+	$(BIN)/python tools/atlas.py
 	$(BIN)/python tools/docs.py
 
 # `make bench ARGS="--part startup --quick"`; benchmarks/README.md has the options.
 bench: $(VENV)/.developing
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
+# `make device ARGS="--part doctor"`, `ARGS=--dry-run`, `ARGS=--list`; evidence/README.md says what it is for.
 device: $(VENV)/.developing
-	@echo "This runs the tests marked 'device': real waits, measured on the GPU of this machine."
-	@if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
-		$(BIN)/python -m pytest -q -m device; rc=$$?; \
-		if [ $$rc -eq 5 ]; then echo "There is no test marked 'device' yet."; else exit $$rc; fi; \
-	else \
-		echo "No GPU here: torch.cuda.is_available() is False, so nothing was run."; \
-	fi
+	$(BIN)/python tools/device/device.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .syncguard_cache

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import material
 import parts
+import simulate
 from parts import Plan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +24,7 @@ PARTS: dict[str, tuple[str, Callable[[Plan], list[str]]]] = {
     "speed": ("Speed", parts.speed),
     "growth": ("Growth", parts.growth),
     "startup": ("Start-up", parts.startup),
+    "simulate": ("The simulated device", lambda plan: simulate.simulate(max(plan.rounds, 3))),
 }
 HEAD = """# Benchmarks
 

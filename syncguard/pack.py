@@ -65,6 +65,10 @@ class Pack:
         """The nearest public base of a class."""
         return self.classes.get(name)
 
+    def row_of(self, name: str) -> str:
+        """The name under which a row stands in its file."""
+        return self.ops.first(name) if isinstance(self.ops, Rows) else name
+
     def _find(self, name: str) -> Op | None:
         hand = next((self.ops[n] for n in self._spellings(name) if n in self.ops), None)
         returns, args = next((self.made[n][:2] for n in self._spellings(name) if n in self.made), ("", ""))
@@ -100,6 +104,9 @@ class Rows(Mapping[str, Op]):
 
     def __init__(self, rows: dict[str, dict[str, Any]], also: dict[str, str]) -> None:
         self._rows, self._also, self._made = rows, also, dict[str, Op]()
+
+    def first(self, name: str) -> str:
+        return self._also.get(name, name)
 
     def __getitem__(self, name: str) -> Op:
         if name not in self._made:
@@ -144,15 +151,14 @@ def load(extra: tuple[Path, ...] = ()) -> Pack:
     """Our rules with the user's packs merged over them, compiled once and kept in the user's cache."""
     folders = (home(), *extra)
     digest = _digest(folders)
-    compiled = _read(digest)
-    if compiled is None:
+    if (compiled := _read(digest)) is None:
         compiled = parse(folders)
         _write(digest, compiled)
-    rows = Rows(compiled["rows"], compiled["also"])
     rules = tuple(
         [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks")}) for page in compiled["rules"]]
     )
-    return Pack(rows, rules, compiled["classes"], digest, compiled["torch"], compiled["results"], compiled["aliases"])
+    made = [compiled[part] for part in ("torch", "results", "aliases")]
+    return Pack(Rows(compiled["rows"], compiled["also"]), rules, compiled["classes"], digest, *made)
 
 
 def parse(folders: tuple[Path, ...]) -> dict[str, Any]:

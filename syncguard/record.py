@@ -38,13 +38,14 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     thread: str = "main"
     stack: tuple[Place, ...] = ()  # the callers, innermost first, without libraries' inner frames
     count: int = 0  # in all
-    steps: tuple[tuple[int, int], ...] = ()  # (step, count) of the steps that had any
+    steps: tuple[tuple[int, int], ...] = ()  # (step, count) of the steps that had any, from 1, the warm-up first
     wait_us: tuple[float, ...] = ()  # time blocked, each time that it was measured
     bubble_us: tuple[float, ...] = ()  # GPU idle time that it caused, likewise
     verdict: str = ""  # gpu-bound | host-bound | true-dependency | "" where not measured
     static: str = ""  # confirmed | missed-alarm | "" where not compared
     allowed: str = ""  # the reason of an `allow` in force
-    ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it
+    call: str = ""  # of the function that waits, with arguments of the same kinds: "loss(torch.rand([8]))"
+    ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it; the numbers are those of one of them
 
 
 class Machine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -57,6 +58,7 @@ class Machine(msgspec.Struct, frozen=True, omit_defaults=True):
     cuda: str = ""
     driver: str = ""
     system: str = ""
+    used: bool = True  # a tensor was on the device: where none was, no finding is a false alarm
 
 
 class Steps(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -72,7 +74,7 @@ class Steps(msgspec.Struct, frozen=True, omit_defaults=True):
 class Span(msgspec.Struct, frozen=True, omit_defaults=True):
     """A stretch of one lane of the timeline; `wait` is an index into the record's waits, or -1."""
 
-    lane: str  # host | wait | gpu | copy | idle
+    lane: str  # step | host | wait | gpu | copy | idle
     name: str
     start_us: float
     duration_us: float
@@ -119,6 +121,20 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     what_if: tuple[WhatIf, ...] = ()
     findings: tuple[Static, ...] = ()
     notes: tuple[str, ...] = ()  # what could not be seen or was left out, a sentence each
+
+
+def when(wait: Wait, steps: Steps) -> str:
+    """When it waits: `step` in the counted steps, `first` only in the warm-up, `setup` in none, `run` without steps."""
+    if not steps.counted:
+        return "run"
+    return "step" if any(n > steps.warmup for n, _ in wait.steps) else "first" if wait.steps else "setup"
+
+
+def per_step(wait: Wait, steps: Steps) -> float:
+    """How often it waits in a counted step, on average; in the whole run where there are no steps."""
+    if not steps.counted:
+        return float(wait.count)
+    return sum(count for n, count in wait.steps if n > steps.warmup) / steps.counted
 
 
 def load(path: str) -> Record:

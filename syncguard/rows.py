@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from syncguard.returns import CONDITIONS, results
 ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat since until evidence".split())
 WAIT_KEYS = frozenset("hazard when on since until mode".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat")
-EVIDENCE_KEYS = frozenset("state torch at note".split())
+EVIDENCE_KEYS = frozenset("state torch at note device date".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
@@ -38,7 +40,26 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
                 raise ValueError(f"{site}: [{name}] {wrong}")
             rows[name] = row
             also |= dict.fromkeys(row.get("also", ()), name)
+    for name, lines in _measured(folder / "measured.json").items():
+        if name in rows:  # a row that has gone was measured for nothing
+            rows[name] = rows[name] | {"evidence": [*lines, *rows[name]["evidence"]]}
     return rows, also, sites
+
+
+def state(evidence: Sequence[Mapping[str, Any]]) -> str:
+    """The strongest state of some evidence: measured, source, doc, claimed."""
+    return min((item["state"] for item in evidence), key=STATES.index, default="claimed")
+
+
+def _measured(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """What tools/atlas.py took from evidence/: for each row the lines of the devices on which it was measured."""
+    if not path.is_file():
+        return {}
+    try:
+        table = json.loads(path.read_text("utf-8"))
+        return {name: [{"state": "measured", **line} for line in lines] for name, lines in table.items()}
+    except (ValueError, TypeError, AttributeError) as fault:
+        raise ValueError(f"{path.name}: {fault}; write it again with tools/atlas.py") from None
 
 
 def _fault(row: Any) -> str:

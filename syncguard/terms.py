@@ -135,3 +135,4 @@ class Finding:
     breaks: tuple[str, ...] = ()
     function: str = ""
     fix: tuple[Edit, ...] = field(default=())
+    verdict: str = ""  # of a run: confirmed, false-alarm, untested; "" where there was none

@@ -144,7 +144,8 @@ def test_every_page_is_in_the_index():
 def test_commands_that_are_shown_exist(page):
     shown = re.findall(r"`(syncguard [^`\n]+)`", page.read_text())
     shown += re.findall(r"^    (syncguard .*)$", page.read_text(), re.MULTILINE)
-    context = click.Context(group)
+    # As the command line does: click remembers the help option of a command from the first time.
+    context = click.Context(group, help_option_names=["-h", "--help"])
     for line in shown:
         args = shlex.split(line, comments=True)[1:]
         if args[0].startswith("-") or args[0] in ("run", "check,"):
@@ -152,7 +153,7 @@ def test_commands_that_are_shown_exist(page):
         command = group.get_command(context, args[0])
         assert command is not None, line
         if len(args) > 1:
-            command.make_context(args[0], args[1:])
+            command.make_context(args[0], args[1:], parent=context)
 
 
 @pages

@@ -253,6 +253,7 @@ def test_json_has_exactly_the_documented_fields():
         "confidence": "likely",
         "level": "warning",
         "breaks": ["capture", "compile"],
+        "verdict": None,
         "fix": None,
     }
     assert found["summary"] == {

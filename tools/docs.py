@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -10,8 +11,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import click
+import msgspec
 
 from syncguard.cli.main import COMMANDS, group, run
+from syncguard.record import Record
 
 ROOT = Path(__file__).parent.parent
 # A comment that begins with a dollar sign holds the command whose output is the block below.
@@ -31,12 +34,19 @@ def main() -> int:
 
 def pages() -> dict[Path, str]:
     """Every page that holds something made, as it should read."""
-    found = {ROOT / "docs" / "cli.md": command_line()}
+    found = {ROOT / "docs" / "cli.md": command_line(), ROOT / "docs" / "record.schema.json": record_schema()}
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8") if path.is_file() else ""
         if BLOCK.search(text):
             found[path] = BLOCK.sub(lambda match: f"{match[1]}{output(match['args'].split())}\n{match[3]}", text)
     return found
+
+
+def record_schema() -> str:
+    """docs/record.schema.json."""
+    schema = msgspec.json.schema(Record)
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What `syncguard run` saves"} | schema
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def command_line() -> str:

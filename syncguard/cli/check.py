@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -13,6 +14,12 @@ from syncguard.cli.common import colour_option, config_options, debug_option, lo
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
 from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
+
+if TYPE_CHECKING:
+    from syncguard.compare.verdicts import Lines
+    from syncguard.pipeline import Report
+
+VERDICTS = ("confirmed", "false-alarm", "untested")
 
 
 def _words(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
@@ -39,6 +46,14 @@ def _choice(key: str) -> click.Choice[str]:
 def _no_recipes(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
         raise click.UsageError("--fix is not available yet: there is no recipe in this version.")
+
+
+def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str]:
+    found = _words(ctx, param, value) or []
+    for word in found:
+        if word not in VERDICTS:
+            raise click.BadParameter(f"there is no verdict '{word}'; choose from {', '.join(VERDICTS)}.")
+    return found
 
 
 @click.command(name="check", short_help="Find where code makes the CPU wait for the GPU.")
@@ -70,6 +85,19 @@ def _no_recipes(ctx: click.Context, param: click.Parameter, value: bool) -> None
     help=f"One of {', '.join(FORMATS)}; full by default. May be repeated, with files.",
 )
 @click.option("--statistics", is_flag=True, help="Show how many findings each rule has, in place of the findings.")
+@click.option(
+    "--evidence",
+    multiple=True,
+    metavar="RECORD",
+    help="What `syncguard run --save` wrote: say of each finding whether the run confirmed it. May be repeated.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    callback=_verdicts,
+    metavar="VERDICTS",
+    help="With --evidence: only findings that are confirmed, false-alarm, untested.",
+)
 @click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
@@ -96,6 +124,8 @@ def command(
     paths: tuple[str, ...],
     outputs: tuple[Output, ...],
     statistics: bool,
+    evidence: tuple[str, ...],
+    only: list[str],
     show_allowed: bool,
     exit_zero: bool,
     colour: str,
@@ -121,6 +151,10 @@ def command(
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None
     lines = lines_of(stdin or b"", settings.stdin_filename)
+    if evidence:
+        report = _seen(report, evidence, only, lines)
+    elif only:
+        raise click.UsageError("--only needs --evidence, the record of a run.")
     for item in outputs:
         with _opened(item) as stream:
             style = look("never" if item.file else colour, stream, lines=lines)
@@ -131,6 +165,17 @@ def command(
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     write([counts.closing(report)], sys.stdout if people else sys.stderr)
     return 1 if report.findings and not exit_zero else 0
+
+
+def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lines) -> Report:
+    """The report with the verdicts of runs, and only the findings of the verdicts that are wanted."""
+    from syncguard.cli.outcome import load
+    from syncguard.compare.merge import merged
+    from syncguard.compare.verdicts import marked
+
+    findings = marked(report.findings, merged([load(path) for path in evidence]), lines)
+    kept = tuple(f for f in findings if not only or f.verdict in only or not f.op)
+    return replace(report, findings=kept)
 
 
 def _key(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from syncguard.rows import state
 from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
 from syncguard.terms import Fact, Op, Rule, Site, Wait
@@ -76,12 +77,14 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
         yield from _entry("waits", "never" if row.known else "not known to wait: no row says either way", look)
     for wait in row.waits:
         rule = rules.get(wait.hazard)
-        yield from _entry("waits", f"{_wait(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
+        yield from _entry("waits", f"{when(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
     versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
     yield from _entry("holds", ", ".join(text for text in versions if text), look)
     yield from _entry("instead", row.alternative, look)
     yield from _entry("but", row.caveat, look)
     yield from _entry("aten", row.aten, look)
+    if row.evidence:
+        yield from _entry("state", _state(row), look)
     for item in row.evidence:
         yield from _entry("evidence", _evidence(item), look)
 
@@ -116,7 +119,7 @@ def _entry(label: str, text: str, look: Look) -> Iterator[str]:
         yield f"  {look.paint('label', f'{label:<10}') if n == 0 else ' ' * 10}{look.prose(line)}"
 
 
-def _wait(wait: Wait, row: Op) -> str:
+def when(wait: Wait, row: Op) -> str:
     """When a wait holds, as a sentence."""
     named = [
         WHEN.get(condition, f"{condition} {{}}").format(" or ".join(f"`{name}`" for name in names.split("|")))
@@ -131,6 +134,15 @@ def _wait(wait: Wait, row: Op) -> str:
     versions = [f"since torch {wait.since}" if wait.since else "", f"until torch {wait.until}" if wait.until else ""]
     when = f"when {' and '.join(clauses)}" if clauses else "always"
     return ", ".join(text for text in (when, *versions) if text)
+
+
+def _state(row: Op) -> str:
+    """How well the row is known, in a few words."""
+    known = state(row.evidence)
+    if known != "measured":
+        return f"{known}, not measured on a device yet"
+    lines = [item for item in row.evidence if item["state"] == "measured"]
+    return "measured on " + "; ".join(f"{i['device']}, torch {i['torch']}, {i['date']}" for i in lines)
 
 
 def _evidence(item: Mapping[str, Any]) -> str:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 BREAKS = {"capture": "CUDA graph capture", "compile": "torch.compile"}
 HEATS = {"unknown": "heat unknown", "amortized": "amortized", "cold": "cold"}
+VERDICTS = {
+    "confirmed": "confirmed by a run",
+    "false-alarm": "a false alarm in a run",
+    "untested": "not tested by a run",
+}
 LABEL = len("because") + 2
 # A span of more lines than this is shown by its first and its last ones.
 MOST_LINES = 5
@@ -103,6 +108,8 @@ def _aside(finding: Finding) -> str:
     parts = [f" in {printable(finding.function)}"] if finding.function else []
     if finding.op and finding.heat in HEATS:
         parts.append(HEATS[finding.heat])
+    if finding.verdict:
+        parts.append(VERDICTS[finding.verdict])
     if finding.confidence == "possible":
         parts.append("only possible")
     return ", ".join(parts) if finding.function else "".join(f" ({part})" for part in parts)

@@ -54,6 +54,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence,
         "level": finding.level,
         "breaks": list(finding.breaks),
+        "verdict": finding.verdict or None,
         "fix": {"edits": [_edit(edit) for edit in finding.fix]} if finding.fix else None,
     }
 

@@ -1,0 +1,124 @@
+"""`syncguard run`: run a program, see where it waits, say so."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syncguard.cli.common import colour_option, debug_option
+from syncguard.cli.outcome import Wanted, folders, joined, outcome_options, tell, wanted, writable
+
+if TYPE_CHECKING:
+    from syncguard.observe.program import Program
+    from syncguard.observe.ranks import Keeper
+    from syncguard.record import Record
+
+
+class Launcher(click.Command):
+    """A command whose own options end where the program begins: at SCRIPT, or at `-m MODULE`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ours, program = self.split(args)
+        ctx.meta["program"] = program
+        return super().parse_args(ctx, ours)
+
+    def split(self, args: list[str]) -> tuple[list[str], list[str]]:
+        """Our options, and the program with its own."""
+        valued = {
+            name for option in self.params if isinstance(option, click.Option) and not option.is_flag
+            for name in option.opts
+        }  # fmt: skip
+        at = 0
+        while at < len(args):
+            word = args[at]
+            if word == "--":
+                return args[:at], args[at + 1 :]
+            if word == "-m" or not word.startswith("-") or word == "-":
+                return args[:at], args[at:]
+            at += 2 if word in valued else 1
+        return args, []
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[OPTIONS]", "SCRIPT | -m MODULE", "[ARGS]..."]
+
+
+@click.command(cls=Launcher, name="run", short_help="Run a program and see where it waits.")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "simulate"]),
+    default="auto",
+    show_default=True,
+    help="Watch a GPU, or simulate one on the CPU; auto simulates where there is no GPU.",
+)
+@click.option("--warmup", type=click.IntRange(0), metavar="N", help="Steps that do not count; 1 simulated, 3 on a GPU.")
+@click.option("--steps", type=click.IntRange(1), metavar="N", help="Watch so many steps after the warm-up; else all.")
+@click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", default="", help="Write the record as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no report.")
+@outcome_options
+@colour_option
+@debug_option
+@click.pass_context
+def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given: Any) -> int:
+    """Run a Python program as `python` would, and report where the CPU waited for the GPU.
+
+    Everything after SCRIPT or -m MODULE is the program's own. The report goes to standard error. The exit code is the
+    program's own unless that is 0: then 1 says that the program waits more than it may, 2 wrong usage, and 3 that
+    SyncGuard failed. Under torchrun, each rank leaves a record beside FILE, and rank 0 reports them merged.
+    """
+    from syncguard.observe.launch import Wishes, die_of, launch
+    from syncguard.observe.program import CannotRun
+    from syncguard.observe.ranks import Keeper
+    from syncguard.pack import PackError
+
+    program = _program(ctx.meta["program"])
+    want = wanted(given)
+    writable(save)
+    keeper = Keeper(save)
+    pid = os.getpid()
+    packs = () if want.isolated else folders([program.name], want.config_file)
+    wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs)
+    try:
+        record, children, ended = launch(program, wishes, keeper.keep)
+    except (CannotRun, PackError) as fault:
+        raise click.ClickException(str(fault)) from None
+    if os.getpid() != pid:
+        return ended.code  # a child that the program forked, and that came back through here
+    failed = 0
+    try:
+        failed = _outcome((record, *children), want, keeper, colour, quiet)
+    except Exception as fault:
+        # The program has run and its exit code is due; a fault of ours must not take its place.
+        if not ended.code:
+            raise
+        print(f"syncguard: {fault}", file=sys.stderr)
+    if ended.signal:
+        die_of(ended.signal)
+    return ended.code or failed
+
+
+def _program(words: list[str]) -> Program:
+    from syncguard.observe.program import Program
+
+    module = words[:1] == ["-m"]
+    words = words[1:] if module else words
+    if not words:
+        raise click.UsageError("which program? Name a script, or `-m` and a module.")
+    if words[0] == "-":
+        raise click.UsageError("a program cannot be read from standard input; write it to a file.")
+    return Program(words[0], tuple(words[1:]), module)
+
+
+def _outcome(records: tuple[Record, ...], want: Wanted, keeper: Keeper, colour: str, quiet: bool) -> int:
+    """Merge, join, report and judge; the ranks other than 0 leave that to it."""
+    from syncguard.compare.merge import merged
+
+    if keeper.rank:
+        return 0
+    others = keeper.others()
+    whole = joined(merged([*records, *others]), want)
+    if keeper.save and whole is not records[0]:
+        keeper.write(whole)
+    return tell(whole, want, colour, sys.stderr, quiet)

@@ -1,0 +1,1 @@
+"""A run -> observed syncs. The only room that imports torch."""

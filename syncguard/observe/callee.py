@@ -1,0 +1,235 @@
+"""The frames of a waiting thread -> the row in rules/ops of what the program called, and its hazard.
+
+A wait is told by the device, which knows no names. The names are in the program: the instruction at which a frame
+stands says which expression it is in the middle of, and the frame's variables say what that expression calls. This
+costs nothing until something waits, and then once for each place; a TorchFunctionMode would know the name exactly,
+and costs some microseconds at every operation.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import os
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+import torch
+from torch.overrides import resolve_name
+
+from syncguard.observe.expression import Given, arguments, expression, lookup, operands
+from syncguard.observe.simulate.conditions import Arguments, hold
+from syncguard.observe.simulate.marks import DEVICE, HOST, mark
+from syncguard.pack import Pack
+from syncguard.terms import Op
+
+UNKNOWN = "unpredicted"
+TORCH = os.path.dirname(torch.__file__) + os.sep
+OURS = os.path.dirname(os.path.dirname(__file__)) + os.sep
+TENSOR = "torch.Tensor."
+# What an instruction does to the tensor on the stack is a protocol, which has a row like any call.
+PROTOCOLS = {
+    "BINARY_SUBSCR": "__getitem__", "BINARY_SLICE": "__getitem__", "STORE_SUBSCR": "__setitem__",
+    "STORE_SLICE": "__setitem__", "DELETE_SUBSCR": "__delitem__", "CONTAINS_OP": "__contains__",
+    "FORMAT_VALUE": "__format__", "FORMAT_SIMPLE": "__format__", "FORMAT_WITH_SPEC": "__format__",
+    "GET_ITER": "__iter__", "FOR_ITER": "__iter__", "UNPACK_SEQUENCE": "__iter__", "UNPACK_EX": "__iter__",
+    "UNARY_NOT": "__bool__", "TO_BOOL": "__bool__", "UNARY_NEGATIVE": "__neg__", "UNARY_INVERT": "__invert__",
+    "LOAD_ATTR": "", "CALL": "", "CALL_KW": "", "CALL_FUNCTION_EX": "",
+}  # fmt: skip
+COMPARE = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__"}
+ARITHMETIC = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "@": "matmul", "**": "pow",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+SUBSCRIPTS = ("__getitem__", "__setitem__")
+JUMPS = ("POP_JUMP_", "JUMP_IF_")
+# Between a value and the jump on it: more of the same condition.
+HARMLESS = ("LOAD_", "COMPARE_OP", "BINARY_OP", "UNARY_NOT", "TO_BOOL", "CONTAINS_OP", "IS_OP", "CACHE", "COPY",
+            "PUSH_NULL", "EXTENDED_ARG", "NOT_TAKEN", "NOP", "PRECALL", "KW_NAMES")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """What waits: the key of a row (or the best name there is), its hazard, and whether a branch hangs on the value."""
+
+    op: str
+    hazard: str
+    decides: bool = False
+
+
+def callee(frames: Sequence[FrameType], pack: Pack) -> Callee:
+    """What these frames, innermost first, are in the middle of: what the program called, if it has a row that waits.
+
+    Otherwise the innermost such call on the way there: what a library function does inside. The first frame outside
+    torch is the program's; none further out is looked at.
+    """
+    fallback = ""
+    best: Callee | None = None
+    for frame in frames:
+        inside = frame.f_code.co_filename.startswith(TORCH)
+        for name, args in names(frame):
+            row = pack.op(name)
+            if row is not None and row.waits:
+                best = Callee(name, hazard(row, args), decides(frame.f_code, frame.f_lasti))
+                break
+            fallback = fallback or (name if row is not None or name.startswith("torch.") else "")
+        if not inside:
+            break
+    return best or Callee(fallback, UNKNOWN, bool(frames) and decides(frames[-1].f_code, frames[-1].f_lasti))
+
+
+def program_frames(start: FrameType | None) -> tuple[FrameType, ...]:
+    """The frames from this one outwards, up to and with the first that is neither torch's nor ours."""
+    found: list[FrameType] = []
+    while start is not None:
+        path = start.f_code.co_filename
+        if not path.startswith(OURS):
+            found.append(start)
+            if not path.startswith((TORCH, "<frozen", "<string>")):
+                break
+        start = start.f_back
+    return tuple(found)
+
+
+def hazard(row: Op, args: Given | None) -> str:
+    """The hazard of the row's wait that these arguments meet; its first, where they are not known."""
+    if args is not None and len(row.waits) > 1:
+        _place(args)
+        given = Arguments(row.args, *args)
+        for wait in row.waits:
+            if hold(wait.when, given):
+                return wait.hazard
+    return row.waits[0].hazard
+
+
+def _place(value: Any) -> None:
+    """Tell the conditions where the real tensors among some arguments are."""
+    if isinstance(value, torch.Tensor):
+        mark(value, DEVICE if value.is_cuda else HOST)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            _place(item)
+    elif isinstance(value, dict):
+        _place(list(value.values()))
+    elif isinstance(value, slice):
+        _place([value.start, value.stop, value.step])
+
+
+def decides(code: CodeType, instruction: int) -> bool:
+    """Does the program jump on what this instruction gives before it does anything else with it?"""
+    steps = [*dis.get_instructions(code)]
+    now = bisect_right(steps, instruction, key=lambda step: step.offset) - 1
+    for n, step in enumerate(steps[max(now, 0) :][:12]):
+        if step.opname.startswith(JUMPS):
+            return "NONE" not in step.opname
+        if n and not step.opname.startswith(HARMLESS):
+            return False
+    return False
+
+
+def step_at(code: CodeType, instruction: int) -> dis.Instruction:
+    """The instruction at an offset; one that calls Python stands on its cache, which belongs to it."""
+    steps = [*dis.get_instructions(code)]
+    return steps[max(bisect_right(steps, instruction, key=lambda step: step.offset) - 1, 0)]
+
+
+def names(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
+    """The qualified names that the call in progress may have, the surest first, with its arguments where known."""
+    if protocol := _protocol(step_at(frame.f_code, frame.f_lasti)):
+        yield (
+            f"{TENSOR}{protocol}",
+            operands(expression(frame.f_code, frame.f_lasti), frame) if protocol in SUBSCRIPTS else None,
+        )
+        return
+    node = expression(frame.f_code, frame.f_lasti)
+    if isinstance(node, ast.Call):
+        spelled = [*_called(node.func, frame)]
+        for name in spelled:
+            yield name, arguments(node, frame, name.startswith(TENSOR))
+    elif isinstance(node, ast.Attribute):
+        yield f"{TENSOR}{node.attr}", None
+
+
+def spelled(code: CodeType, instruction: int) -> Iterator[str]:
+    """The names that the call may have by its text alone, for a frame that has gone."""
+    if protocol := _protocol(step_at(code, instruction)):
+        yield f"{TENSOR}{protocol}"
+    node = expression(code, instruction)
+    if isinstance(node, ast.Call):
+        yield ast.unparse(node.func)
+        if isinstance(node.func, ast.Attribute):
+            yield f"torch.nn.functional.{node.func.attr}"
+            yield f"{TENSOR}{node.func.attr}"
+
+
+def _protocol(step: dis.Instruction) -> str:
+    if step.opname.startswith(JUMPS):
+        return "__bool__"
+    if step.opname == "COMPARE_OP":
+        return COMPARE.get(step.argrepr.removeprefix("bool(").removesuffix(")"), "")
+    if step.opname == "BINARY_OP":
+        sign = step.argrepr
+        name = ARITHMETIC.get(sign.removesuffix("="), "")
+        return "__getitem__" if sign == "[]" else f"__{'i' * sign.endswith('=')}{name}__" if name else ""
+    return PROTOCOLS.get(step.opname, "")
+
+
+def _called(func: ast.expr, frame: FrameType) -> Iterator[str]:
+    """The names of a callee: by the object that it is, by the classes of the object that has it, by its spelling."""
+    known, owner = lookup(func.value, frame) if isinstance(func, ast.Attribute) else (False, None)
+    if isinstance(func, ast.Attribute) and isinstance(owner, ModuleType):
+        yield f"{owner.__name__}.{func.attr}"
+    found, value = lookup(func, frame)
+    if found:
+        yield from _of_object(value)
+    if isinstance(func, ast.Attribute):
+        if known and isinstance(owner, ModuleType):
+            return
+        elif known and isinstance(owner, torch.Tensor):
+            yield f"{TENSOR}{func.attr}"
+        elif known:
+            yield from (f"{name}.{func.attr}" for name in _classes(type(owner)))
+        else:  # something waits in it, so that it may well be a tensor's
+            yield f"{TENSOR}{func.attr}"
+    elif isinstance(func, ast.Name):
+        yield f"builtins.{func.id}"
+
+
+def _of_object(value: Any) -> Iterator[str]:
+    if isinstance(value, torch.nn.Module):
+        yield from (f"{name}.forward" for name in _classes(type(value)))
+        return
+    if isinstance(value, type):
+        yield from _classes(value)
+        return
+    try:
+        resolved = resolve_name(value)
+    except Exception:  # it compares and hashes what it is given
+        resolved = None
+    if resolved:
+        yield resolved
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if isinstance(name, str) and isinstance(module, str):
+        yield f"{module}.{name}"
+        yield from _public(module, name, value)
+
+
+def _classes(kind: type) -> Iterator[str]:
+    """A class and its bases by their public names: torch.optim.Adam for torch.optim.adam.Adam."""
+    for base in kind.__mro__[:-1]:
+        module, name = base.__module__, base.__qualname__
+        yield from _public(module, name, base)
+        yield f"{module}.{name}"
+
+
+def _public(module: str, name: str, value: Any) -> Iterator[str]:
+    """The names under which outer packages offer the same object, the shortest first."""
+    parts = module.split(".")
+    for size in range(1, len(parts)):
+        outer = sys.modules.get(".".join(parts[:size]))
+        if outer is not None and vars(outer).get(name) is value:
+            yield f"{outer.__name__}.{name}"

@@ -1,0 +1,161 @@
+"""Rows and a machine -> which rows hold there: every call of a row, as the row says it and as it was found to be."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import torch
+
+from syncguard.observe import oracles
+from syncguard.observe.measure import Answer, Device, Real, simulated
+from syncguard.observe.samples import Call, calls, rows_of
+from syncguard.pack import Pack
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One call: what its row says (simulated), what the device did, what the oracles say."""
+
+    row: str
+    text: str
+    said: Answer | None = None
+    found: Answer | None = None
+    tags: tuple[str, ...] | None = None
+    fake: str | None = None  # what a fake tensor refused to be read by; empty: nothing
+
+    @property
+    def agrees(self) -> bool | None:
+        """Did the device do what the row says? None where either is not known."""
+        said, found = self.said and self.said.waited, self.found and self.found.waited
+        return None if said is None or found is None else said == found
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """All calls that were made, and the rows for which there is none here."""
+
+    checked: tuple[Checked, ...]
+    rows: int
+    missing: tuple[str, ...]
+    device: str  # "simulated" where there is no GPU
+    torch: str
+    date: str
+    seconds: float
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def exercised(self) -> tuple[str, ...]:
+        """The rows of which at least one call ran."""
+        ran = {c.row for c in self.checked if c.said and c.said.waited is not None}
+        return tuple(sorted(ran | {c.row for c in self.checked if c.found and c.found.waited is not None}))
+
+
+def diagnose(rules: Pack, select: Iterable[str] = (), opinfo: bool = True, tell: Tell = lambda text: None) -> Diagnosis:
+    """Make the calls of the selected rows (all where none is named) with every means that this machine has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of sparse and nested tensors, of schedulers: not of waits
+        return _diagnosed(rules, frozenset(select), opinfo, tell)
+
+
+def _diagnosed(rules: Pack, select: frozenset[str], opinfo: bool, tell: Tell) -> Diagnosis:
+    begin = time.perf_counter()
+    every = rows_of(rules)
+    wanted = {row: names for row, names in every.items() if not select or select & set(names)}
+    found: dict[tuple[str, str], Checked] = {}
+    faults: dict[str, str] = {}
+
+    def note(call: Call, **what: Any) -> None:
+        key = call.row, call.text
+        found[key] = replace(found.get(key, Checked(*key)), **what)
+
+    with simulated(rules) as device:
+        tell("what the rows say, on the simulated device")
+        for call in made(wanted, "cuda", opinfo, faults):
+            note(call, said=device.ask(call.run))
+    tell("what torch's tags say, on the CPU")
+    for call in made(wanted, "cpu", opinfo, faults):
+        note(call, tags=oracles.tags(call.run))
+    tell("what fake tensors refuse")
+    for (row, text), answer in oracles.refusals(tuple(wanted), opinfo).items():
+        if (row, text) in found:
+            found[row, text] = replace(found[row, text], fake=answer)
+    name = "simulated"
+    if torch.cuda.is_available():
+        tell("what the device does, by the clock")
+        real = Real()
+        name = real.name
+        for call in made(wanted, "cuda", opinfo, faults):
+            note(call, found=real.ask(call.run))
+        real.close()
+    missing = tuple(sorted(set(wanted) - {row for row, _ in found}))
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    taken = round(time.perf_counter() - begin, 1)
+    return Diagnosis(tuple(found.values()), len(wanted), missing, name, torch.__version__, today, taken, faults)
+
+
+def made(rows: Mapping[str, tuple[str, ...]], device: str, opinfo: bool, faults: dict[str, str]) -> Iterator[Call]:
+    """The calls that can be made; the reason where one cannot."""
+    for call in calls(rows, device, opinfo):
+        if call.fault:
+            faults[call.text] = call.fault
+        else:
+            yield call
+
+
+def asked(device: Device, calls_: Iterable[Call]) -> Iterator[tuple[Call, Answer]]:
+    """Every call with its answer."""
+    return ((call, device.ask(call.run)) for call in calls_ if not call.fault)
+
+
+def conflicts(diagnosis: Diagnosis, rules: Pack) -> Iterator[tuple[Checked, str]]:
+    """The calls for which somebody says otherwise than the row, and a sentence on who."""
+    for one in diagnosis.checked:
+        row, said = rules.ops[one.row], one.said.waited if one.said else None
+        if one.agrees is False:
+            yield one, f"the row says that it {_does(bool(said))}, the device {_did(not said)}"
+        elif said and not row.waits:
+            hazards = ", ".join(one.said.hazards) if one.said else ""
+            yield one, f"the row knows of no wait, but something that it calls has one ({hazards})"
+        elif said is False and one.fake:
+            yield (
+                one,
+                f"the row says that it does not wait, a fake tensor (perhaps of the host) refuses {one.fake}",
+            )
+
+
+def as_row(one: Checked, rules: Pack, device: str, version: str, date: str) -> str:
+    """A row for a call whose row is wrong, ready to be written into rules/ops."""
+    row = rules.ops[one.row]
+    waited = one.found.waited if one.found else bool(one.fake or (one.said and one.said.waited))
+    hazards = [*(one.said.hazards if one.said else ()), *(wait.hazard for wait in row.waits), "hidden-read"]
+    state = "measured" if one.found else "claimed"
+    where = f', device = "{device}", date = "{date}"' if one.found else ""
+    lines = [f'["{one.row}"]']
+    lines += [f"args = [{', '.join(f'{chr(34)}{arg}{chr(34)}' for arg in row.args)}]"] if row.args else []
+    lines += [f'waits = [{{ hazard = "{hazards[0]}" }}]'] if waited else ["# no waits"]
+    text = one.text.replace("\\", "\\\\").replace('"', '\\"')
+    lines.append(
+        f'evidence = [{{ state = "{state}", torch = "{version.split("+")[0]}"{where}, at = "doctor: {text}" }}]'
+    )
+    return "\n".join(lines)
+
+
+def silent(diagnosis: Diagnosis, rules: Pack) -> tuple[str, ...]:
+    """The rows that wait, of which no call here did: its conditions were not met."""
+    fired = {one.row for one in diagnosis.checked if one.said and one.said.waited}
+    return tuple(row for row in diagnosis.exercised if rules.ops[row].waits and row not in fired)
+
+
+def _does(waits: bool) -> str:
+    return "waits" if waits else "does not wait"
+
+
+def _did(waited: bool) -> str:
+    return "waited" if waited else "did not wait"

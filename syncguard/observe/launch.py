@@ -1,0 +1,237 @@
+"""A program and wishes -> the program run under an engine, and the record of what made it wait."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.machinery
+import importlib.util
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from importlib.abc import Loader, MetaPathFinder
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from syncguard import pack
+from syncguard.observe import program
+from syncguard.observe.lines import Lines
+from syncguard.observe.program import Ended, Program
+from syncguard.observe.recorder import Recorder, machine
+from syncguard.observe.steps import Hooks
+from syncguard.observe.watch import Mode, NoDevice, Watch
+from syncguard.record import Record
+
+if TYPE_CHECKING:
+    from syncguard.observe.children import Children
+
+# On a device, memory pools, libraries and tuned kernels take a few steps to settle.
+WARMUP = {"simulate": 1, "cuda": 3}
+
+
+class Wishes(NamedTuple):
+    """How to watch: on which device, which steps not to count, how many to count (0: all), engine options."""
+
+    device: Mode = "auto"
+    warmup: int | None = None  # None: as many as the device needs
+    steps: int = 0
+    packs: tuple[Path, ...] = ()
+
+
+class Outcome(NamedTuple):
+    """What a program left: its record, those of the processes that it spawned, how it ended. None in a forked child."""
+
+    record: Record
+    children: tuple[Record, ...]
+    ended: Ended
+
+
+def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> Outcome:
+    """Run a program to its end. `keep` is given the record even where the program is killed."""
+    program.check(what)
+    session = Session(what, wishes, keep)
+    session.open()
+    try:
+        ended = program.run(what)
+        ended = session.refused or ended
+        _join()
+    finally:
+        session.close()
+    record = session.record(ended)
+    ours = os.getpid() == session.pid
+    if ours:
+        keep(record)
+    return Outcome(record, session.children() if ours else (), ended)
+
+
+class Session:
+    """From before the program's first line to after its last. Torch is watched from the moment it is imported."""
+
+    def __init__(self, what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> None:
+        self.wishes, self.keep = wishes, keep
+        self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
+        self.lines = Lines()
+        self.watch: Watch | None = None
+        self.spawned: Children | None = None
+        self.refused: Ended | None = None
+        self.pid = os.getpid()
+        self._undo = ExitStack()
+
+    def open(self) -> None:
+        """Before the program's first line."""
+        self._undo.enter_context(Exits(self))
+        if "torch" in sys.modules:
+            self.start()
+        else:
+            finder = OnImport("torch", self.start, self.lines.paused)
+            sys.meta_path.insert(0, finder)
+            self._undo.callback(lambda: sys.meta_path.remove(finder) if finder in sys.meta_path else None)
+        self._undo.enter_context(self.lines)
+
+    def close(self) -> None:
+        """After its last."""
+        self._undo.close()
+
+    def children(self) -> tuple[Record, ...]:
+        """What the processes that the program spawned have left."""
+        return self.spawned.gather() if self.spawned else ()
+
+    def start(self) -> None:
+        """Torch is there: start the engine."""
+        watch = Watch(self.wishes.device, self.recorder)
+        try:
+            watch.start()
+        except NoDevice as fault:
+            self.refused = Ended("exit 2", 2)
+            raise SystemExit(f"syncguard: {fault}") from None
+        self.watch = watch
+        if self.wishes.warmup is None:
+            self.recorder.warmup = WARMUP[watch.mode]
+        if self.wishes.steps:
+            self.recorder.clock.limit = self.recorder.warmup + self.wishes.steps
+        # What a program does at its exit may still need the device that we simulate; it ends with the process.
+        self._undo.callback(watch.stop if watch.mode == "cuda" else watch.mute)
+        self._undo.enter_context(Hooks(self.recorder.clock))
+        from syncguard.observe.children import Children
+
+        self.spawned = self._undo.enter_context(Children(self.wishes._replace(device=watch.mode)))
+
+    def record(self, ended: Ended) -> Record:
+        """What was seen until now."""
+        mode = self.watch.mode if self.watch else self.wishes.device
+        if self.watch is None:
+            self.recorder.notes.append("The program did not import torch, so there was nothing to see.")
+        measured = self.watch.measured() if self.watch else None
+        device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
+        # An engine that does not say so has seen a tensor on the device if anything waited.
+        used = bool(getattr(self.watch.engine, "used", self.recorder.entries)) if self.watch else False
+        self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
+        return self.recorder.record(
+            machine(mode, device, used), ended.said, ended.complete, self.lines.executed(), measured
+        )
+
+
+class Exits:
+    """While it is entered, the ways out of a process that nobody can catch leave a record first."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._plain = os._exit
+        self._before: Any = None
+
+    def __enter__(self) -> Exits:
+        os._exit = self._leave
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            self._before = signal.signal(signal.SIGTERM, self._killed)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os._exit = self._plain
+        if self._before is not None and signal.getsignal(signal.SIGTERM) == self._killed:
+            signal.signal(signal.SIGTERM, self._before)
+
+    def _leave(self, status: int) -> Any:
+        self._write(Ended(f"exit {status}", status))
+        self._plain(status)
+
+    def _killed(self, number: int, frame: FrameType | None) -> None:
+        self._write(Ended("signal SIGTERM", 128 + number, False))
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def _write(self, ended: Ended) -> None:
+        if os.getpid() != self.session.pid:
+            return  # a forked child: the record is its parent's
+        try:
+            self.session.keep(self.session.record(ended))
+        except Exception as fault:
+            sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
+
+
+class OnImport(MetaPathFinder):
+    """Calls a function right after a module was imported, before whoever imports it goes on."""
+
+    def __init__(
+        self, name: str, then: Callable[[], None], during: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> None:
+        self.name, self.then, self.during = name, then, during
+        self.looking = False
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.name or self.looking:
+            return None
+        self.looking = True
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self.looking = False
+        # Many only ask whether there is one: we stay until it is imported.
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Then(spec.loader, self)
+        return spec
+
+
+class _Then(Loader):
+    def __init__(self, plain: Loader, finder: OnImport) -> None:
+        self.plain, self.finder = plain, finder
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType | None:
+        return self.plain.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if self.finder in sys.meta_path:
+            sys.meta_path.remove(self.finder)
+        # The module must look as if we had never been here.
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.plain
+        module.__loader__ = self.plain
+        with self.finder.during():
+            self.plain.exec_module(module)
+            self.finder.then()
+
+
+def die_of(number: int) -> None:
+    """End this process by a signal, after everything else that is done at its end, as Python itself does."""
+
+    def die() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    atexit.register(die)
+
+
+def _join() -> None:
+    """Wait for the program's threads, as Python does before it ends."""
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
+            thread.join()

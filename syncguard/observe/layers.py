@@ -1,0 +1,258 @@
+"""The layers that see a device wait, each by itself: what it hooks, and how it is put back.
+
+None of them sees everything, so the device opens all that there are. A layer that this torch lacks raises `Missing`
+with a sentence, and the others do without it.
+
+    Traces    torch's GPU-trace callbacks: on the waiting thread, before it waits, whatever waits in torch itself
+    Warnings  the sync debug mode: at the end of the binding in which torch waited, so that it tells how long
+    Nodes     the Python frames that made each autograd node, for what waits in backward
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from syncguard.observe.simulate.seen import Frame, frames
+
+WAITS = "called a synchronizing CUDA operation"
+QUIET, WARN, RAISE = 0, 1, 2  # the sync debug modes
+MODES = {"default": QUIET, "warn": WARN, "error": RAISE}
+TRACED = {
+    "stream": "StreamSynchronizationCallbacks",
+    "device": "DeviceSynchronizationCallbacks",
+    "event": "EventSynchronizationCallbacks",
+}
+
+
+class Missing(Exception):
+    """A layer that cannot be opened here; the message is a sentence."""
+
+
+class Traces:
+    """`told(kind)` on the waiting thread, before it waits for a "stream", the "device" or an "event".
+
+    torch cannot switch the callbacks off again once they are on: what stays is an empty call at each allocation. What
+    `told` raises would be logged and lost, so it must not raise.
+    """
+
+    def __init__(self, told: Callable[[str], None]) -> None:
+        self.told = told
+        self._put: list[tuple[list[Any], Callable[..., None]]] = []
+
+    def open(self) -> None:
+        activate = getattr(torch._C, "_activate_gpu_trace", None)
+        try:
+            registries = import_module("torch.cuda._gpu_trace")
+            lists = {kind: getattr(registries, name).callback_list for kind, name in TRACED.items()}
+        except (ImportError, AttributeError):
+            activate = None
+        if activate is None:
+            raise Missing(f"torch {torch.__version__} has no GPU-trace callbacks: waits are told by warnings alone.")
+        for kind, callbacks in lists.items():
+            callback = _telling(self.told, kind)
+            callbacks.append(callback)
+            self._put.append((callbacks, callback))
+        activate()
+
+    def close(self) -> None:
+        for callbacks, callback in self._put:
+            if callback in callbacks:
+                callbacks.remove(callback)
+        self._put.clear()
+
+
+def _telling(told: Callable[[str], None], kind: str) -> Callable[..., None]:
+    def tell(*_: Any) -> None:
+        told(kind)
+
+    return tell
+
+
+class Warnings:
+    """`told()` on the thread that torch warns, after it waited; what `told` raises is raised in the program.
+
+    The user's own mode is kept and obeyed: "warn" shows each place once, as Python does by default, "error" raises.
+    Filters are left as they are but for one of ours in front, for this one message: the hook is under the filters, so
+    that no `catch_warnings` of the program hides a wait from us, and none of our warnings reaches the program's list.
+    """
+
+    def __init__(self, told: Callable[[], None], message: str = WAITS) -> None:
+        self.told, self.message = told, message
+        self.mode = QUIET  # the user's
+        self._shown: set[tuple[str, int]] = set()
+        self._patched: list[tuple[Any, str, Any]] = []
+
+    def open(self) -> None:
+        switch = getattr(torch._C, "_cuda_set_sync_debug_mode", None)
+        if switch is None:
+            raise Missing("This torch has no sync debug mode (it was built without CUDA): nothing is told by warnings.")
+        if not hasattr(warnings, "_showwarnmsg"):
+            raise Missing(f"Python {sys.version.split()[0]} keeps warnings elsewhere: nothing is told by them.")
+        self.mode = torch._C._cuda_get_sync_debug_mode()
+        self._patch(torch.cuda, "set_sync_debug_mode", self._set)
+        self._patch(torch.cuda, "get_sync_debug_mode", lambda: self.mode)
+        self.hook()
+        with warnings.catch_warnings():  # "a prototype feature": said once, and not to the user
+            warnings.simplefilter("ignore")
+            switch(RAISE if self.mode == RAISE else WARN)
+
+    def hook(self) -> None:
+        """Hear the message from here on."""
+        shown = warnings._showwarnmsg  # type: ignore[attr-defined]
+
+        def show(message: Any) -> None:
+            if not str(message.message).startswith(self.message):
+                shown(message)
+            elif self._for_the_user(message):
+                self.told()
+                shown(message)
+            else:
+                self.told()
+
+        self._patch(warnings, "_showwarnmsg", show)
+        self.insist()
+
+    def insist(self) -> None:
+        """Put our filter in front again: the program may have put others before it. Cheap where it is there."""
+        pattern = getattr(_filters()[0][1], "pattern", None) if _filters() else None
+        if pattern != self.message:
+            warnings.filterwarnings("always", message=self.message)
+
+    def close(self) -> None:
+        switch = getattr(torch._C, "_cuda_set_sync_debug_mode", None)
+        for owner, name, value in reversed(self._patched):
+            setattr(owner, name, value)
+        self._patched.clear()
+        kept = [one for one in _filters() if getattr(one[1], "pattern", None) != self.message]
+        if len(kept) != len(_filters()):
+            _filters()[:] = kept
+            warnings.filterwarnings("default", message="(?!)")  # tells Python that the filters have changed
+            del _filters()[0]
+        if switch is not None:
+            switch(self.mode)
+
+    def _set(self, debug_mode: int | str) -> None:
+        """What the program calls as torch.cuda.set_sync_debug_mode."""
+        mode = MODES.get(debug_mode, -1) if isinstance(debug_mode, str) else int(debug_mode)
+        if mode not in MODES.values():
+            raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
+        self.mode = mode
+        torch._C._cuda_set_sync_debug_mode(RAISE if mode == RAISE else WARN)
+
+    def _for_the_user(self, message: Any) -> bool:
+        place = (message.filename, message.lineno)
+        if self.mode != WARN or place in self._shown:
+            return False
+        self._shown.add(place)
+        return True
+
+    def _patch(self, owner: Any, name: str, value: Any) -> None:
+        self._patched.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+
+def _filters() -> list[Any]:
+    """The filters in force, which newer Pythons keep for each context."""
+    inner = getattr(warnings, "_get_filters", None)
+    return inner() if inner is not None else warnings.filters  # type: ignore[return-value]
+
+
+class Made(str):
+    """What anomaly mode keeps with a node: a text for its message, and the frames that we want."""
+
+    __slots__ = ("frames",)
+    frames: tuple[Frame, ...]
+
+
+class Nodes:
+    """While it is open, every autograd node remembers the Python frames that made it.
+
+    torch's anomaly mode keeps a formatted stack with each node. We leave out its check for NaN, and the formatting,
+    which is most of what it costs.
+    """
+
+    def __init__(self) -> None:
+        self._was: tuple[bool, bool] | None = None
+        self._module: Any = None
+        self._format: Any = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._was is not None
+
+    def open(self) -> None:
+        if self.is_open:
+            return
+        try:
+            self._module = import_module("torch.fx.traceback")
+            self._format = self._module.format_stack
+        except (ImportError, AttributeError):
+            raise Missing(f"torch {torch.__version__}: the forward line of a wait in backward is not known.") from None
+        if torch.is_anomaly_enabled():
+            raise Missing("The program detects anomalies itself: the forward line of a wait in backward is not known.")
+        self._was = (False, torch.is_anomaly_check_nan_enabled())
+        self._module.format_stack = _made
+        torch.autograd.set_detect_anomaly(True, check_nan=False)
+
+    def close(self) -> None:
+        if self._was is not None:
+            torch.autograd.set_detect_anomaly(*self._was)
+            self._module.format_stack = self._format
+            self._was = None
+
+
+def _made() -> list[str]:
+    text = Made("  (the frames are kept by SyncGuard)\n")
+    text.frames = frames(sys._getframe(1))
+    return [text]
+
+
+def node_now() -> Any:
+    """The autograd node that runs on this thread, None outside backward."""
+    ask = getattr(torch._C, "_current_autograd_node", None)
+    return ask() if ask is not None else None
+
+
+def made_by(node: Any) -> tuple[Frame, ...] | None:
+    """The frames that made a node, innermost first, where they were kept."""
+    kept = getattr(node, "metadata", {}).get("traceback_")
+    return kept[0].frames if kept and isinstance(kept[0], Made) else None
+
+
+def raise_in(thread: int, fault: BaseException) -> None:
+    """Raise in a thread that stands in a callback of torch, which would log it: as soon as it has left the callback."""
+
+    def wait_and_raise() -> None:
+        for _ in range(100_000):
+            frame = sys._current_frames().get(thread)
+            while frame is not None and frame.f_code.co_name != "fire_callbacks":
+                frame = frame.f_back
+            if frame is None:
+                break
+            time.sleep(5e-5)
+        set_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+        set_in(ctypes.c_ulong(thread), ctypes.py_object(raised))
+
+    import ctypes
+
+    arguments = fault.args  # it takes a class, which is called without arguments
+    named = {"__init__": lambda self: BaseException.__init__(self, *arguments)}
+    raised = type(type(fault).__name__, (type(fault),), named)
+    threading.Thread(target=wait_and_raise, daemon=True).start()
+
+
+class Held(threading.local):
+    """What a thread has still to raise, and the waits that it began and torch has not yet told the end of."""
+
+    def __init__(self) -> None:
+        self.fault: BaseException | None = None
+        self.begun: list[tuple[int, tuple[int, int], float]] = []  # number, place, since
+        self.inside = False

@@ -1,0 +1,135 @@
+"""Which lines of the project's own files a run executed: by `sys.monitoring` where Python has it, else by a trace."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Any
+
+from syncguard.observe.attribute import inner, library
+
+TOOL = 4  # of sys.monitoring: 0 to 2 and 5 are debuggers', coverage's, profilers' and optimizers'
+
+
+class Lines:
+    """While it is entered, notes each executed line once. `notes` says so where that is not possible."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, set[int]] = {}
+        self.notes: list[str] = []
+        self._wanted: dict[str, bool] = {}
+        self._left: dict[CodeType, set[int]] = {}
+        self._undo: Callable[[], None] = lambda: None
+        self._tracing = False
+
+    def __enter__(self) -> Lines:
+        if sys.version_info >= (3, 12):
+            self._monitor()
+        elif sys.gettrace() is None:
+            self._trace()
+        else:
+            self.notes.append("Another tool traces this program, so which lines were executed is not known.")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo()
+        self._undo = lambda: None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """For code that is surely none of the project's and that a trace would slow down much."""
+        tracer = sys.gettrace() if self._tracing else None
+        if tracer is not None:
+            sys.settrace(None)
+        try:
+            yield
+        finally:
+            if tracer is not None:
+                sys.settrace(tracer)
+
+    def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
+        """The stretches of executed lines by file name."""
+        return {name: stretches(lines) for name, lines in list(self.seen.items()) if lines}
+
+    def wanted(self, name: str) -> bool:
+        """Is this one of the project's files?"""
+        if name not in self._wanted:
+            self._wanted[name] = not (name.startswith("<") or inner(name) or library(name))
+        return self._wanted[name]
+
+    def _monitor(self) -> None:
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
+        if monitoring.get_tool(TOOL) is not None:
+            self.notes.append("Another tool monitors this program, so which lines were executed is not known.")
+            return
+        monitoring.use_tool_id(TOOL, "syncguard")
+        events, off = monitoring.events, monitoring.DISABLE
+
+        def start(code: CodeType, offset: int) -> Any:
+            if self.wanted(code.co_filename):
+                self.seen.setdefault(code.co_filename, set()).add(code.co_firstlineno)
+                monitoring.set_local_events(TOOL, code, events.LINE)
+            return off
+
+        def line(code: CodeType, number: int) -> Any:
+            self.seen.setdefault(code.co_filename, set()).add(number)
+            return off
+
+        monitoring.register_callback(TOOL, events.PY_START, start)
+        monitoring.register_callback(TOOL, events.LINE, line)
+        monitoring.set_events(TOOL, events.PY_START)
+
+        def undo() -> None:
+            monitoring.set_events(TOOL, 0)
+            for event in (events.PY_START, events.LINE):
+                monitoring.register_callback(TOOL, event, None)
+            monitoring.free_tool_id(TOOL)
+
+        self._undo = undo
+
+    def _trace(self) -> None:
+        """A function is traced until each of its lines has been seen; then a call of it costs a look-up."""
+        left = self._left
+
+        def call(frame: FrameType, event: str, arg: object) -> Any:
+            code = frame.f_code
+            lines = left.get(code)
+            if lines is None:
+                wanted = self.wanted(code.co_filename)
+                lines = left[code] = {line for *_, line in code.co_lines() if line} if wanted else set()
+                if wanted:
+                    self.seen.setdefault(code.co_filename, set())
+            return traced if lines else None
+
+        def traced(frame: FrameType, event: str, arg: object) -> Any:
+            code = frame.f_code
+            self.seen[code.co_filename].add(frame.f_lineno)
+            lines = left[code]
+            lines.discard(frame.f_lineno)
+            return traced if lines else None
+
+        sys.settrace(call)
+        threading.settrace(call)
+        self._tracing = True
+
+        def undo() -> None:
+            self._tracing = False
+            if sys.gettrace() is call:
+                sys.settrace(None)
+                threading.settrace(None)
+
+        self._undo = undo
+
+
+def stretches(lines: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Lines as stretches: first and last."""
+    found: list[tuple[int, int]] = []
+    for line in sorted(lines):
+        if found and line == found[-1][1] + 1:
+            found[-1] = (found[-1][0], line)
+        else:
+            found.append((line, line))
+    return tuple(found)

@@ -1,0 +1,239 @@
+"""Waits as they are seen -> the record of a run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import CodeType, FrameType
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+import syncguard
+from syncguard.observe import steps
+from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, spot, spot_of
+from syncguard.observe.calls import call_of
+from syncguard.pack import Pack
+from syncguard.record import VERSION, Machine, Place, Record, Span, Wait, WhatIf
+
+NUMBERED = re.compile(r"[-_ ]?\d+( \(.*\))?$")
+
+
+class Seen(Protocol):
+    """The host waits here, as an engine tells it on the waiting thread, at the wait."""
+
+    @property
+    def op(self) -> str: ...
+    @property
+    def hazard(self) -> str: ...
+    @property
+    def phase(self) -> str: ...
+    @property
+    def forward(self) -> tuple[Gone, ...] | None: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class Key(NamedTuple):
+    """What makes two waits one."""
+
+    code: CodeType
+    instruction: int
+    op: str
+    hazard: str
+    phase: str
+    forward: tuple[CodeType, int] | None
+    thread: str
+    allowed: str
+
+
+@dataclass(slots=True)
+class Entry:
+    """A wait and how often it was seen at each moment of the clock. The place is made when the record is."""
+
+    number: int
+    key: Key
+    kind: str
+    stack: tuple[Spot, ...]
+    call: str
+    moments: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an engine measured of one wait: each time blocked, each idle time caused (microseconds), a verdict."""
+
+    wait_us: tuple[float, ...] = ()
+    bubble_us: tuple[float, ...] = ()
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What an engine knows at the end beyond the waits that it told of, which it counts from 0."""
+
+    costs: Mapping[int, Cost] = field(default_factory=dict)
+    timeline: tuple[Span, ...] = ()
+    what_if: tuple[WhatIf, ...] = ()
+    device_ms: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Recorder:
+    """Counts the waits of one run."""
+
+    def __init__(self, pack: Pack, folder: str = "", command: tuple[str, ...] = (), warmup: int = 1) -> None:
+        self.pack, self.command, self.warmup = pack, command, warmup
+        self.clock = steps.Clock()
+        self.files = Files()
+        self.places = Places(folder or os.getcwd())
+        self.entries: dict[Key, Entry] = {}
+        self.notes: list[str] = []
+        self._same: dict[tuple[CodeType, int], tuple[CodeType, int]] = {}
+        self._at: dict[Place, tuple[CodeType, int]] = {}
+        self.started = datetime.now(UTC)
+        self.seen = 0  # waits that are not allowed
+        self.paused = False
+        self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device.type)
+        self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
+
+    def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
+        """The user's place of a wait, from the frame that is innermost."""
+        return spot(frame, self.files)
+
+    def count(self, seen: Seen, at: Spot, frame: FrameType | None, allowed: str = "") -> int:
+        """Count a wait; its number among the record's waits, or -1 where the run is over."""
+        if self.clock.ended or self.paused:
+            return -1
+        made = spot_of(seen.forward, self.files) if seen.forward else None
+        phase = at.errand if at.errand and seen.phase == "forward" else seen.phase
+        code, instruction = self._same.get((at.code, at.instruction)) or self._first(at)
+        key = Key(
+            code, instruction, seen.op, seen.hazard, phase,
+            (made.code, made.instruction) if made else None, _thread(), allowed,
+        )  # fmt: skip
+        with self._lock:
+            entry = self.entries.get(key)
+            if entry is None:
+                stack = tuple(callers(frame, self.files))
+                entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of))
+                self.entries[key] = entry
+            self.seen += not allowed
+            now = self.clock.now
+            entry.moments[now] = entry.moments.get(now, 0) + 1
+        return entry.number
+
+    def record(
+        self,
+        machine: Machine,
+        ended: str = "exit 0",
+        complete: bool = True,
+        executed: Mapping[str, tuple[tuple[int, int], ...]] | None = None,
+        measured: Measured | None = None,
+    ) -> Record:
+        """All that was seen until now."""
+        measured = measured or Measured()
+        told = steps.told(self.clock)
+        timed = steps.measured(told, self.warmup)
+        with self._lock:
+            entries = list(self.entries.values())
+        waits = tuple(self._wait(entry, told, measured.costs.get(entry.number, Cost())) for entry in entries)
+        rank, world = rank_and_world()
+        return Record(
+            VERSION,
+            f"syncguard {syncguard.__version__}",
+            machine,
+            self.command,
+            self.places.folder.rstrip(os.sep) or os.sep,
+            self.started.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            round(time.perf_counter() - self.clock.started, 3),
+            complete,
+            ended,
+            rank,
+            world,
+            msgspec.structs.replace(timed, device_ms=measured.device_ms),
+            waits,
+            {self.places.path(name): lines for name, lines in sorted((executed or {}).items())},
+            measured.timeline,
+            measured.what_if,
+            (),
+            tuple(dict.fromkeys((*self.notes, *measured.notes, *self._late()))),
+        )
+
+    def _wait(self, entry: Entry, told: steps.Told, cost: Cost) -> Wait:
+        key = entry.key
+        numbers: dict[int, int] = {}
+        for moment, times in entry.moments.items():
+            if step := told.step(moment):
+                numbers[step] = numbers.get(step, 0) + times
+        judged = any(key.hazard in rule.hazards for rule in self.pack.rules)
+        return Wait(
+            place=self._place(Spot(key.code, key.instruction)),
+            op=key.op,
+            hazard=key.hazard,
+            kind=entry.kind,
+            code=self.pack.by_hazard(key.hazard).code if judged else "",
+            phase=key.phase,
+            forward=self._place(Spot(*key.forward)) if key.forward else None,
+            thread=key.thread,
+            stack=tuple(self._place(caller) for caller in entry.stack),
+            count=sum(entry.moments.values()),
+            steps=tuple(sorted(numbers.items())),
+            wait_us=cost.wait_us,
+            bubble_us=cost.bubble_us,
+            verdict=cost.verdict,
+            allowed=key.allowed,
+            call=entry.call,
+        )
+
+    def _first(self, at: Spot) -> tuple[CodeType, int]:
+        """The first instruction that was seen at the same place: a loop tests its condition with two."""
+        found = self._at.setdefault(self._place(at), (at.code, at.instruction))
+        self._same[at.code, at.instruction] = found
+        return found
+
+    def _place(self, at: Spot) -> Place:
+        return self.places.place(at)
+
+    def _late(self) -> Iterator[str]:
+        if self.clock.now == steps.LATE:
+            yield f"Only the first {steps.MOST:,} marks of steps are told apart: later waits count as outside of steps."
+
+
+def machine(mode: str, device: str = "", used: bool = True) -> Machine:
+    """Where this process runs. Torch is asked only if the program has imported it."""
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "version", None)
+    return Machine(
+        mode,
+        device,
+        str(getattr(torch, "__version__", "")),
+        platform.python_version(),
+        str(getattr(version, "cuda", None) or getattr(version, "hip", None) or ""),
+        "",
+        f"{platform.system()} {platform.machine()}",
+        used,
+    )
+
+
+def rank_and_world() -> tuple[int, int]:
+    """What torchrun says of this process."""
+    try:
+        return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    except (KeyError, ValueError):
+        return 0, 1
+
+
+def _thread() -> str:
+    """The name of this thread without its number, which may differ from run to run."""
+    if threading.get_ident() == threading.main_thread().ident:
+        return "main"
+    name = threading.current_thread().name
+    return "autograd" if name.startswith("Dummy-") else NUMBERED.sub("", name) or name

@@ -1,0 +1,101 @@
+"""Waits while gradients are computed: where gradients are, which nodes wait, and the forward line that made them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
+from syncguard.observe.simulate.seen import frames
+
+if TYPE_CHECKING:
+    from syncguard.observe.simulate.patches import Patches
+    from syncguard.observe.simulate.verdict import Verdict
+
+Told = tuple[str, ...]
+FORWARD = "syncguard_forward"
+
+
+def again(name: str) -> Callable[[Told], str] | None:
+    """For a function whose node waits in backward: from the hazards of the call to that of its node, empty if none.
+
+    The rows tell of the forward only; their caveats say so of these. A mask is counted once more when the gradient of
+    what it selected is scattered back; products look for zeros.
+    """
+    if name == "torch.Tensor.__getitem__":
+        return lambda told: "mask-read" if "mask-read" in told else ""
+    if name == "torch.Tensor.__setitem__":
+        return lambda told: "mask-write" if "mask-write" in told else ""
+    if name.rpartition(".")[2] in ("prod", "cumprod"):
+        return lambda told: "hidden-read"
+    return None
+
+
+def remember(result: Any, name: str, hazard: str, verdict: Verdict) -> None:
+    """When the node of this result runs, tell the wait with the line that made it."""
+    node = getattr(result, "grad_fn", None)
+    if not hazard or node is None:
+        return
+    line = frames(verdict.caller() or sys._getframe(1))
+
+    def tell(_: Any) -> None:
+        verdict.tell(name, hazard, 0, line)
+
+    node.register_prehook(tell)
+
+
+@contextmanager
+def running(roots: Any) -> Iterator[int]:
+    """Gradients that C++ makes in here are where the roots are."""
+    where = DEVICE if any(on_device(tensor) for tensor in tensors([roots])) else HOST
+    before = local.backwards, local.unmarked
+    local.backwards, local.unmarked = before[0] + 1, where
+    try:
+        yield where
+    finally:
+        local.backwards, local.unmarked = before
+
+
+def engine(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any]:
+    """The autograd engine, with its results put where they belong."""
+
+    def run(roots: Any, *args: Any, **kwargs: Any) -> Any:
+        with running(roots) as where:
+            return mark(original(roots, *args, **kwargs), where)
+
+    verdict.engine = run.__code__
+    return run
+
+
+def applied(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any]:
+    """Function.apply, which keeps the line that called it for waits in its backward."""
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        result = original(cls, *args, **kwargs)
+        for tensor in tensors([result]):
+            node: Any = tensor.grad_fn
+            if node is not None and FORWARD not in node.metadata:
+                node.metadata[FORWARD] = frames(verdict.caller() or sys._getframe(1))
+        return result
+
+    return apply
+
+
+def hooks(patches: Patches, device: Any) -> None:
+    """saved_tensors_hooks are called by C++ in the middle of a call, and see the device all the same."""
+    kind: Any = torch.autograd.graph.saved_tensors_hooks
+    init = kind.__init__
+
+    def begin(self: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        def pack(tensor: Any) -> Any:
+            mark(tensor, local.packing)
+            with device.elsewhere():
+                return pack_hook(tensor)
+
+        init(self, pack, unpack_hook)
+
+    patches.set(kind, "__init__", begin)

@@ -1,0 +1,235 @@
+"""The named conditions of op rows over the real arguments of a call: they hold, or they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from numbers import Number
+from typing import Any
+
+import torch
+
+from syncguard.observe.simulate.marks import DEVICE, HOST, PINNED, names_device, place
+from syncguard.returns import Conditions
+
+MASKS = (torch.bool, torch.uint8)
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
+ABSENT = object()
+
+
+class Arguments:
+    """The arguments of one call, by the names in the op's row; what the row does not name is only counted."""
+
+    __slots__ = ("count", "named", "owner")
+
+    def __init__(
+        self, names: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any], owner: Any = None
+    ) -> None:
+        self.owner = owner
+        self.count = len(args) + len(keywords)
+        self.named: dict[str, Any] = dict(zip(names, args))
+        if names and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
+            self.named[names[-1]] = args[len(names) - 1 :]
+        self.named.update(keywords)
+
+    def get(self, name: str) -> Any:
+        """An argument, or what an object was made with under that name; ABSENT where it is not given."""
+        if "." in name:
+            holder, _, setting = name.partition(".")
+            return setting_of(self.named.get(holder), setting)
+        value = self.named.get(name, ABSENT)
+        if self.owner is not None and (value is None or value is ABSENT):
+            return getattr(type(self.owner), f"_{name}", value)  # Distribution.set_default_validate_args
+        if value is ABSENT and self.named:
+            first = next(iter(self.named.values()))
+            return ABSENT if isinstance(first, torch.Tensor) else setting_of(first, name)
+        return value
+
+
+def setting_of(owner: Any, name: str) -> Any:
+    """What an object was made with: an optimizer's in its defaults, a distribution's with an underscore."""
+    if owner is None or isinstance(owner, (str, int, float, tuple, list, dict)):
+        return ABSENT
+    defaults = getattr(owner, "defaults", None)
+    if isinstance(defaults, dict) and name in defaults:
+        return defaults[name]
+    try:
+        return getattr(owner, f"_{name}", getattr(owner, name, ABSENT))
+    except Exception:
+        return ABSENT
+
+
+def device_tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
+    """The tensors on the device in a value."""
+    if isinstance(value, torch.Tensor):
+        if place(value) == DEVICE:
+            yield value
+    elif isinstance(value, (list, tuple)) and depth < 3:
+        for item in value:
+            yield from device_tensors(item, depth + 1)
+    elif isinstance(value, dict) and depth < 3:
+        for item in value.values():
+            yield from device_tensors(item, depth + 1)
+
+
+def missing(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return value is ABSENT or value is None
+
+
+def given(args: Arguments, name: str) -> bool:
+    return not missing(args, name)
+
+
+def alone(args: Arguments, name: str) -> bool:
+    return args.count == 1 and args.get(name) is not ABSENT
+
+
+def tensor(args: Arguments, name: str) -> bool:
+    return next(device_tensors(args.get(name)), None) is not None
+
+
+def number(args: Arguments, name: str) -> bool:
+    return isinstance(args.get(name), Number)
+
+
+def data(args: Arguments, name: str) -> bool:
+    """Python numbers, lists of them, arrays: what torch must copy from the host; of nothing, nothing is copied."""
+    return is_data(args.get(name))
+
+
+def is_data(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(is_data(item) for item in value)
+    return isinstance(value, (Number, str)) or is_array(value)
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "__array_interface__") and not isinstance(value, torch.Tensor)
+
+
+def host(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    if isinstance(value, torch.Tensor):
+        return place(value) != DEVICE
+    return is_array(value) or (isinstance(value, list) and is_data(value))
+
+
+def true(args: Arguments, name: str) -> bool:
+    return args.get(name) is True
+
+
+def false(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return value is ABSENT or (not isinstance(value, torch.Tensor) and not value)
+
+
+def not_false(args: Arguments, name: str) -> bool:
+    return args.get(name) is not False
+
+
+def parts(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) and _indexes(value) else () if value is ABSENT else (value,)
+
+
+def _indexes(value: Any) -> bool:
+    """A tuple is one index a dimension; so is the list of tensors that index_put_ takes."""
+    return isinstance(value, tuple) or any(isinstance(item, torch.Tensor) for item in value)
+
+
+def any_part(test: Callable[[torch.Tensor], bool]) -> Callable[[Arguments, str], bool]:
+    def holds(args: Arguments, name: str) -> bool:
+        return any(
+            isinstance(part, torch.Tensor) and test(part) and place(part) == DEVICE for part in parts(args.get(name))
+        )
+
+    return holds
+
+
+mask = any_part(lambda part: part.dtype in MASKS)
+zero_dim = any_part(lambda part: part.ndim == 0 and part.dtype in INTEGERS)
+integers = any_part(lambda part: part.ndim != 0 and part.dtype in INTEGERS)
+
+
+def slice_bound(args: Arguments, name: str) -> bool:
+    return any(
+        next(device_tensors((part.start, part.stop, part.step)), None) is not None
+        for part in parts(args.get(name))
+        if isinstance(part, slice)
+    )
+
+
+def host_index(args: Arguments, name: str) -> bool:
+    for part in parts(args.get(name)):
+        if isinstance(part, torch.Tensor):
+            if part.ndim and place(part) != DEVICE:
+                return True
+        elif is_array(part) or (isinstance(part, list) and is_data(part)):
+            return True
+    return False
+
+
+def target(args: Arguments, names: str) -> str:
+    """Where the arguments say that a tensor goes: 'cpu', 'cuda', another, or '' where none names a device."""
+    for name in names.split("|"):
+        value = args.get(name)
+        if isinstance(value, torch.Tensor):
+            return "cuda" if place(value) == DEVICE else "cpu"
+        if isinstance(value, torch.device):
+            return value.type
+        if isinstance(value, str) and value.startswith("torch."):  # .type("torch.cuda.FloatTensor")
+            return "cuda" if value.startswith("torch.cuda.") else "cpu"
+        if isinstance(value, str):
+            return value.split(":")[0]
+        if names_device(value):
+            return "cuda"
+    return ""
+
+
+def to_host(args: Arguments, names: str) -> bool:
+    return target(args, names) == "cpu"
+
+
+def to_device(args: Arguments, names: str) -> bool:
+    return target(args, names) == "cuda"
+
+
+def pinned(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and place(value) == PINNED
+
+
+def pageable(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and place(value) == HOST
+
+
+def zero_dim_target(args: Arguments, name: str) -> bool:
+    """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
+    of, index = args.get("self"), args.get(name)
+    wanted = index if isinstance(index, tuple) else (index,)
+    return (
+        isinstance(of, torch.Tensor)
+        and len(wanted) == of.ndim
+        and all(isinstance(part, int) and not isinstance(part, bool) for part in wanted)
+    )
+
+
+CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
+    "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
+    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
+    "pageable": pageable, "zero_dim_target": zero_dim_target,
+}  # fmt: skip
+WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
+
+
+def hold(conditions: Conditions, args: Arguments) -> bool:
+    """A conjunction of conditions."""
+    for condition, names in conditions:
+        test = CONDITIONS[condition]
+        if condition in WHOLE:
+            if not test(args, names):
+                return False
+        elif not any(test(args, name) for name in names.split("|")):
+            return False
+    return True

@@ -1,0 +1,231 @@
+"""What torch.cuda and torch.accelerator answer in a program that believes in its device."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import torch
+
+from syncguard.observe.simulate import inert
+from syncguard.observe.simulate.inert import always
+from syncguard.observe.simulate.marks import CUDA, DEVICE, MARK, names_device
+from syncguard.observe.simulate.patches import Patches
+
+VERSION = "12.8"
+
+
+def patch(patches: Patches) -> None:
+    """Put the device there."""
+    for name, value in ANSWERS.items():
+        if hasattr(torch.cuda, name) or name in ("Stream", "Event"):
+            patches.set(torch.cuda, name, value)
+    for module in (torch.cuda.memory, torch.cuda.random, torch.cuda.graphs, torch.cuda.streams, torch.cuda.nvtx):
+        for name in set(vars(module)) & set(ANSWERS):
+            patches.set(module, name, ANSWERS[name])
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        patches.set(torch.cuda.nvtx, name, always(0))
+    accelerator: Any = getattr(torch, "accelerator", None)
+    for name, value in ACCELERATOR.items():
+        if hasattr(accelerator, name):
+            patches.set(accelerator, name, value)
+    patches.set(torch.cuda, "default_generators", (torch.default_generator,))
+    patches.set(torch.version, "cuda", VERSION)
+    patches.set(torch, "Generator", Generator)
+    patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
+    for name, stand_in in ONE_DEVICE.items():
+        patches.set(torch._C, name, stand_in)
+    patches.set(torch.UntypedStorage, "__new__", make_storage)
+    patches.set(torch.UntypedStorage, "device", property(storage_device))
+    patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
+    for name in vars(torch.cuda).copy():
+        if name.endswith("Tensor") and isinstance(vars(torch.cuda)[name], type):
+            patches.set(torch.cuda, name, legacy(name))
+    autocast(patches)
+    if hasattr(torch, "Stream"):
+        patches.set(torch, "Stream", inert.Stream)
+        patches.set(torch, "Event", inert.Event)
+
+
+class GeneratorKind(type(torch._C.Generator)):  # type: ignore[misc]
+    """What is a generator of torch is one of these too."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, torch._C.Generator)
+
+
+class Generator(torch._C.Generator, metaclass=GeneratorKind):
+    """A generator of the host; one that was asked for the device says that it is there."""
+
+    def __new__(cls, device: Any = "cpu") -> Generator:
+        made: Generator = super().__new__(cls, "cpu" if names_device(device) else device)  # type: ignore[call-arg]
+        made.claims = names_device(device)
+        return made
+
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return CUDA if self.claims else torch.device("cpu")
+
+    claims = False
+
+
+CPU_STORAGE_DEVICE = torch.UntypedStorage.device
+
+
+def storage_device(storage: Any) -> torch.device:
+    return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)
+
+
+def make_storage(cls: Any, *args: Any, device: Any = None, **settings: Any) -> Any:
+    """A storage of its own; a copy of a parameter makes one where the parameter is."""
+    there = device is not None and names_device(device)
+    place = {} if device is None else {"device": "cpu" if there else device}
+    made = torch._C.StorageBase.__new__(cls, *args, **place, **settings)
+    if there:
+        setattr(made, MARK, DEVICE)
+    return made
+
+
+def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
+    """Parallel lists of tensors by the device and dtype of the first: optimizers and clipping ask C++ for this."""
+    groups: dict[Any, Any] = collections.OrderedDict()
+    for index, first in enumerate(lists[0]):
+        key = (first.device, first.dtype)
+        columns, indices = groups.setdefault(key, ([[] for _ in lists], []))
+        for column, values in zip(columns, lists):
+            if values:
+                column.append(values[index])
+        indices.append(index)
+    return {key: (columns, indices if with_indices else []) for key, (columns, indices) in groups.items()}
+
+
+def legacy(name: str) -> type:
+    """torch.cuda.FloatTensor: makes tensors on the device, and knows them."""
+    host = getattr(torch, name, None)
+
+    class Kind(type):
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, torch.Tensor) and value.is_cuda and host is not None and value.dtype == cls.dtype
+
+        @property
+        def dtype(cls) -> Any:
+            return host(0).cpu().dtype if host is not None else None
+
+        def __call__(cls, *args: Any) -> Any:
+            if args and not isinstance(args[0], int):
+                return torch.tensor(args[0], dtype=cls.dtype, device=CUDA)
+            return torch.empty(args, dtype=cls.dtype, device=CUDA)
+
+    return Kind(name, (), {"__module__": "torch.cuda"})
+
+
+def autocast(patches: Patches) -> None:
+    """Autocast of the device acts on the CPU tensors that stand for its own."""
+    enabled, dtype = torch.set_autocast_enabled, torch.set_autocast_dtype
+    usual = torch.get_autocast_dtype("cpu")
+
+    def set_enabled(*args: Any) -> None:
+        enabled(*args)
+        if len(args) == 1 or args[0] == "cuda":
+            enabled("cpu", args[-1])
+
+    def set_dtype(device: str, wanted: torch.dtype) -> None:
+        dtype(device, wanted)
+        if device == "cuda":
+            dtype("cpu", wanted if torch.is_autocast_enabled("cuda") else usual)
+
+    patches.set(torch, "set_autocast_enabled", set_enabled)
+    patches.set(torch, "set_autocast_dtype", set_dtype)
+
+
+def manual_seed(seed: int) -> None:
+    """On a machine without a device it is put off for ever, so that the losses are those of the CPU."""
+
+
+def get_rng_state(device: Any = "cuda") -> torch.Tensor:
+    return torch.get_rng_state()
+
+
+def set_rng_state(state: torch.Tensor, device: Any = "cuda") -> None:
+    torch.set_rng_state(state.cpu())
+
+
+def set_rng_states(states: Any) -> None:
+    for state in states:
+        set_rng_state(state)
+
+
+ONE_DEVICE: dict[str, Any] = {
+    "_scatter": lambda tensor, *_: (tensor.to(CUDA),),
+    "_gather": lambda tensors, *_: tensors[0],
+    "_broadcast_coalesced": lambda tensors, *_: [list(tensors)],
+}
+ANSWERS: dict[str, Any] = {
+    **dict.fromkeys("is_available is_initialized is_bf16_supported is_tf32_supported".split(), always(True)),
+    "has_magma": True,
+    **dict.fromkeys("is_current_stream_capturing _is_in_bad_fork can_device_access_peer".split(), always(False)),
+    **dict.fromkeys(
+        "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats"
+        " caching_allocator_delete reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached"
+        " _sleep check_error"
+        " set_per_process_memory_fraction set_sync_debug_mode _record_memory_history _dump_snapshot seed seed_all"
+        " reset_accumulated_host_memory_stats reset_peak_host_memory_stats _set_stream_by_id _lazy_call".split(),
+        always(None),
+    ),
+    **dict.fromkeys(
+        "current_device memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
+        " max_memory_cached get_sync_debug_mode utilization temperature power_draw clock_rate memory_usage"
+        " device_memory_used current_blas_handle caching_allocator_alloc".split(),
+        always(0),
+    ),
+    "get_per_process_memory_fraction": always(1.0),
+    "device_count": always(1),
+    "get_device_name": always(inert.Properties.name),
+    "get_device_capability": always((inert.Properties.major, inert.Properties.minor)),
+    "get_device_properties": always(inert.Properties()),
+    "get_arch_list": always(["sm_80"]),
+    "get_gencode_flags": always("-gencode compute=compute_80,code=sm_80"),
+    "mem_get_info": always((inert.Properties.total_memory, inert.Properties.total_memory)),
+    "memory_stats": always(collections.defaultdict(int)),
+    "memory_stats_as_nested_dict": always({}),
+    "memory_summary": always("No memory is used on a simulated device."),
+    "memory_snapshot": always([]),
+    "list_gpu_processes": always("no processes are running"),
+    "graph_pool_handle": always((0, 0)),
+    "manual_seed": manual_seed,
+    "manual_seed_all": manual_seed,
+    "initial_seed": lambda: torch.initial_seed(),
+    "get_rng_state": get_rng_state,
+    "set_rng_state": set_rng_state,
+    "get_rng_state_all": lambda: [get_rng_state()],
+    "set_rng_state_all": set_rng_states,
+    "Stream": inert.Stream,
+    "ExternalStream": inert.ExternalStream,
+    "Event": inert.Event,
+    "CUDAGraph": inert.CUDAGraph,
+    "graph": inert.graph,
+    "make_graphed_callables": inert.make_graphed_callables,
+    "stream": inert.stream,
+    "StreamContext": inert.stream,
+    "current_stream": inert.current_stream,
+    "default_stream": inert.default_stream,
+    "set_stream": inert.set_stream,
+    "get_stream_from_external": inert.current_stream,
+    "device": inert.device,
+    "device_of": inert.device,
+    "_DeviceGuard": inert.device,
+    "_exchange_device": always(0),
+    "_maybe_exchange_device": always(0),
+}
+ACCELERATOR: dict[str, Any] = {
+    **{name: ANSWERS[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize")},
+    **{name: ANSWERS[name] for name in ("empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated")},
+    **{name: ANSWERS[name] for name in ("memory_reserved", "max_memory_reserved", "reset_peak_memory_stats")},
+    "reset_accumulated_memory_stats": always(None),
+    "current_accelerator": always(torch.device("cuda")),
+    "current_device_index": always(0),
+    "current_device_idx": always(0),
+    "set_device_index": always(None),
+    "set_device_idx": always(None),
+    "device_index": inert.device,
+}

@@ -1,0 +1,206 @@
+"""Streams, events and graphs of a device on which all work is done when it is queued."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from syncguard.observe.simulate.marks import CUDA
+
+
+class Stream:
+    """A queue that is always empty."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **settings: Any) -> None:
+        self.device, self.priority = CUDA, priority
+        self.stream_id = self.cuda_stream = settings.get("stream_id", id(self) & 0xFFFF)
+        self.device_index, self.device_type = 0, 1
+
+    def query(self) -> bool:
+        return True
+
+    def synchronize(self) -> None: ...
+
+    def wait_event(self, event: Any) -> None: ...
+
+    def wait_stream(self, stream: Any) -> None: ...
+
+    def record_event(self, event: Any = None) -> Any:
+        event = event or Event()
+        event.record(self)
+        return event
+
+    def is_capturing(self) -> bool:
+        return False
+
+    def __enter__(self) -> Stream:
+        self._outer = state.stream
+        state.stream = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        state.stream = self._outer
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and other.stream_id == self.stream_id
+
+    def __hash__(self) -> int:
+        return hash(self.stream_id)
+
+    def __repr__(self) -> str:
+        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+
+class ExternalStream(Stream):
+    """A stream that somebody else made."""
+
+    def __init__(self, stream_ptr: int = 0, device: Any = None, **settings: Any) -> None:
+        super().__init__(device, stream_id=stream_ptr)
+
+
+class Event:
+    """A point in time of the host, which is that of the device."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        self.device, self.at, self.cuda_event = CUDA, 0.0, id(self)
+
+    def record(self, stream: Any = None) -> None:
+        self.at = time.perf_counter()
+
+    def wait(self, stream: Any = None) -> None: ...
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Event) -> float:
+        return (end.at - self.at) * 1000.0
+
+    def synchronize(self) -> None: ...
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: Any) -> Event:
+        return cls()
+
+    def ipc_handle(self) -> bytes:
+        return bytes(64)
+
+
+class State:
+    """Which stream is the current one."""
+
+    def __init__(self) -> None:
+        self.stream = self.first = Stream(stream_id=0)
+
+
+state = State()
+
+
+class CUDAGraph:
+    """Nothing is recorded: what was captured ran once, and a replay leaves its results as they are."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None: ...
+
+    def capture_begin(self, *args: Any, **settings: Any) -> None: ...
+
+    def capture_end(self) -> None: ...
+
+    def instantiate(self) -> None: ...
+
+    def replay(self) -> None: ...
+
+    def reset(self) -> None: ...
+
+    def pool(self) -> tuple[int, int]:
+        return 0, 0
+
+    def enable_debug_mode(self) -> None: ...
+
+    def debug_dump(self, path: str) -> None: ...
+
+
+class graph:
+    """Capture: the body runs as it stands."""
+
+    default_capture_stream: Any = None
+
+    def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **settings: Any) -> None:
+        self.cuda_graph = cuda_graph
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def make_graphed_callables(callables: Any, sample_args: Any, *args: Any, **settings: Any) -> Any:
+    """The callables themselves, run eagerly."""
+    return callables
+
+
+@contextlib.contextmanager
+def stream(wanted: Any) -> Iterator[Any]:
+    before = state.stream
+    state.stream = wanted or before
+    try:
+        yield wanted
+    finally:
+        state.stream = before
+
+
+def current_stream(device: Any = None) -> Stream:
+    return state.stream
+
+
+def default_stream(device: Any = None) -> Stream:
+    return state.first
+
+
+def set_stream(wanted: Any) -> None:
+    state.stream = wanted or state.stream
+
+
+class Properties:
+    """A device that programs find plausible. Its figures are those of an A100, for nothing depends on them."""
+
+    name = "SyncGuard simulated device (cuda)"
+    major, minor = 8, 0
+    total_memory = 80 * 2**30
+    multi_processor_count = 108
+    max_threads_per_multi_processor = 2048
+    regs_per_multiprocessor = 65536
+    shared_memory_per_block = 49152
+    shared_memory_per_block_optin = 166912
+    shared_memory_per_multiprocessor = 167936
+    warp_size = 32
+    L2_cache_size = 41943040
+    is_integrated = is_multi_gpu_board = 0
+    gcnArchName = ""  # noqa: N815
+    uuid = "00000000-0000-0000-0000-000000000000"
+    pci_bus_id = pci_device_id = pci_domain_id = 0
+
+    def __repr__(self) -> str:
+        return f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor})"
+
+
+@contextlib.contextmanager
+def device_context(*_: Any) -> Iterator[None]:
+    yield
+
+
+class device:
+    """`with torch.cuda.device(0)`: there is only one."""
+
+    def __init__(self, device: Any = None) -> None:
+        self.idx, self.prev_idx = 0, 0
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def always(answer: Any) -> Callable[..., Any]:
+    def same(*args: Any, **settings: Any) -> Any:
+        return answer
+
+    return same

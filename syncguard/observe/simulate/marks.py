@@ -1,0 +1,122 @@
+"""Where a tensor lives in the simulated world: a mark that its storage carries for as long as the storage lives.
+
+Views share the storage and so the mark; `.data`, `Module.to` and `set_` swap storages and the mark with them. A storage
+without a mark was made by C++ behind our back: on the device in a backward that started there, else on the host.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+import torch.utils._device
+
+HOST, PINNED, DEVICE = 0, 1, 2
+CUDA = torch.device("cuda", 0)
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+MARK = "_syncguard_place"
+
+
+class Local(threading.local):
+    """What holds on this thread: the backwards in progress, and where unmarked tensors are in them."""
+
+    def __init__(self) -> None:
+        self.backwards = 0
+        self.unmarked = HOST
+        self.packing = HOST  # where the results of the call in progress are
+        self.passing = False  # the next question for overrides answers no
+
+
+local = Local()
+
+
+def storage_of(tensor: torch.Tensor) -> Any:
+    """What carries the mark of a tensor: its storage, that of its values where it is sparse, or itself."""
+    try:
+        if type(tensor) in PLAIN:
+            return tensor.untyped_storage()
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        pass
+    return storage_behind(tensor)
+
+
+def storage_behind(tensor: torch.Tensor) -> Any:
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return storage_of(torch._C._functorch.get_unwrapped(tensor))
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            if tensor.layout is torch.sparse_coo:
+                return tensor._values().untyped_storage()
+            if tensor.is_sparse or tensor.layout in COMPRESSED:
+                return tensor.values().untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        pass
+    return tensor
+
+
+COMPRESSED = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
+
+
+def place(tensor: torch.Tensor) -> int:
+    """HOST, DEVICE or PINNED."""
+    storage = storage_of(tensor)
+    found = getattr(storage, MARK, None)
+    if found is None:
+        found = local.unmarked
+        if local.backwards:
+            setattr(storage, MARK, found)
+    return found
+
+
+def on_device(tensor: torch.Tensor) -> bool:
+    return place(tensor) == DEVICE
+
+
+def mark(value: Any, where: int, depth: int = 0) -> Any:
+    """Put what a call made where it belongs; what was there before stays where it was."""
+    if isinstance(value, torch.Tensor):
+        storage = storage_of(value)
+        if getattr(storage, MARK, None) is None:
+            setattr(storage, MARK, where)
+    elif isinstance(value, (tuple, list)) and depth < 3:
+        for item in value:
+            if not isinstance(item, (int, float, str, bool)):
+                mark(item, where, depth + 1)
+    return value
+
+
+def move(value: torch.Tensor, where: int) -> torch.Tensor:
+    """A fresh tensor is put somewhere, whatever was said of it."""
+    setattr(storage_of(value), MARK, where)
+    return value
+
+
+def tensors(values: Iterable[Any], depth: int = 0) -> Iterator[torch.Tensor]:
+    """The tensors among arguments, in lists and dictionaries too."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list)):
+            if value and depth < 3 and not isinstance(value[0], (int, float, str)):
+                yield from tensors(value, depth + 1)
+        elif isinstance(value, dict) and depth < 3:
+            yield from tensors(value.values(), depth + 1)
+
+
+def names_device(value: Any) -> bool:
+    """Does this name the simulated device: "cuda", "cuda:0", torch.device("cuda"), an ordinal?"""
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    if isinstance(value, str):
+        return value.split(":")[0] == "cuda"
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def default_place() -> int:
+    """Where a factory without a device puts its result."""
+    current = torch.utils._device.CURRENT_DEVICE
+    return DEVICE if current is not None and current.type == "cuda" else HOST

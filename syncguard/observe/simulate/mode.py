@@ -1,0 +1,271 @@
+"""Every call of a torch function -> the same call on the CPU, its result put where it belongs, its waits told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode, resolve_name
+
+from syncguard.observe.simulate import backward, lacking, moves
+from syncguard.observe.simulate.later import stepped_over
+from syncguard.observe.simulate.marks import (
+    DEVICE,
+    HOST,
+    MARK,
+    PINNED,
+    PLAIN,
+    default_place,
+    local,
+    mark,
+    names_device,
+    place,
+    storage_of,
+    tensors,
+)
+from syncguard.observe.simulate.verdict import Verdict
+from syncguard.returns import results
+from syncguard.terms import Op, Wait
+
+Call = tuple[Any, ...]
+Plan = Callable[[Any, Call, dict[str, Any]], Any]
+HANDLE = torch.overrides.handle_torch_function.__code__
+ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
+NUMBERS = frozenset("int float bool str number none size dtype".split())
+
+
+class Device(TorchFunctionMode):
+    """The simulated device on one thread. The plan of each function is made when it is first called."""
+
+    def __init__(self, verdict: Verdict, step_over: frozenset[str] = frozenset()) -> None:
+        super().__init__()
+        self.verdict, self.step_over = verdict, step_over
+        self.plans: dict[Any, Plan] = {}
+        verdict.quiet.add(self._quietly.__code__)
+
+    def __torch_function__(self, func: Any, types: Any, args: Call = (), kwargs: dict[str, Any] | None = None) -> Any:
+        plan = self.plans.get(func)
+        if plan is None:
+            plan = self.plans[func] = self.plan(func)
+        return plan(func, args, kwargs or {})
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """The same device on another thread, or where C++ calls back in the middle of a call."""
+        depth = torch._C._len_torch_function_stack()
+        if depth and torch._C._get_function_stack_at(depth - 1) is self:
+            yield
+            return
+        torch._C._push_on_torch_function_stack(self)
+        try:
+            yield
+        finally:
+            torch._C._pop_torch_function_stack()
+
+    def plan(self, func: Any) -> Plan:
+        """How calls of this function are carried out."""
+        name = name_of(func, self.verdict)
+        row = self.verdict.row(name)
+        waits = self.verdict.waits(row)
+        if (special := moves.SPECIAL.get(name)) is not None:
+            return self._special(special, row, waits)
+        if isinstance(func, FunctionType):
+            return self._python(name, row, waits)
+        if name.endswith(".__set__"):
+            return untouched
+        if not waits and plain(name, self.verdict):
+            return untouched
+        return self._native(name, row, waits)
+
+    def _special(self, special: Callable[..., Any], row: Op | None, waits: tuple[Wait, ...]) -> Plan:
+        judge = self.verdict.judge
+
+        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+            if waits and row is not None:
+                named = moves.NAMED.get(special)
+                given = named(args, kwargs) if named else (args, kwargs)
+                judge(row, waits, *given, HOST)
+            return special(func, args, kwargs)
+
+        return call
+
+    def _python(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
+        """A function written in Python: its inside is simulated too, quietly where it has a row."""
+        base = getattr(torch._C.TensorBase, name.rpartition(".")[2], None)
+        native = self._native(name, row, ())
+        judge, inside = self.verdict.judge, self._openly if row is None else self._quietly
+
+        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+            # `super().unflatten(...)` in Tensor.unflatten: C++ asks under the same name, and means its own.
+            if base is not None and sys._getframe(2).f_code is not HANDLE:
+                return native(base, args, kwargs)
+            if waits and row is not None:
+                judge(row, waits, args, kwargs, landing(args, kwargs, False))
+            if foreign(args, kwargs):
+                return mark(func(*args, **kwargs), landing(args, kwargs, False))
+            return inside(func, args, kwargs)
+
+        return call
+
+    def _openly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        before, local.passing = local.passing, True
+        torch._C._push_on_torch_function_stack(self)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            torch._C._pop_torch_function_stack()
+            local.passing = before
+
+    def _quietly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        before, local.passing = local.passing, True
+        torch._C._push_on_torch_function_stack(self)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            torch._C._pop_torch_function_stack()
+            local.passing = before
+
+    def _native(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
+        """A function of C++: on the CPU, with its device arguments rewritten."""
+        judge, verdict = self.verdict.judge, self.verdict
+        constructor, mixes = moves.is_constructor(name), moves.mixes(name)
+        again = backward.again(name)
+        one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
+
+        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+            where, strangers = places(args if not kwargs else (*args, *kwargs.values()))
+            asked = kwargs.get("device") if kwargs else None
+            if asked is not None:
+                where = DEVICE if names_device(asked) else HOST
+            elif strangers and where == DEVICE and not mixes:
+                moves.refuse(name)
+            elif constructor and where != DEVICE:
+                where = default_place()
+            told: tuple[str, ...] = ()
+            if waits and row is not None and not (one and args and args[0].numel() != 1):
+                told = judge(row, waits, args, kwargs, where)
+            if kwargs or constructor:
+                kwargs, where = rewritten(kwargs, where, constructor)
+            local.packing = where
+            try:
+                result = func(*args, **kwargs)
+            except (NotImplementedError, RuntimeError) as fault:
+                result = self._rescued(fault, where, name, func, args, kwargs)
+            if type(result) is torch.Tensor:
+                storage = storage_of(result)
+                if getattr(storage, MARK, None) is None:
+                    setattr(storage, MARK, where)
+            else:
+                mark(result, where)
+            if again is not None and where == DEVICE:
+                backward.remember(result, name, again(told), verdict)
+            return result
+
+        return call
+
+    def _rescued(self, fault: Exception, where: int, name: str, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """What a device would have computed where the CPU could not; the fault again where it was none of that."""
+        if where == DEVICE and lacking.lacks(fault):
+            return lacking.computed(func, args, kwargs)
+        said = lacking.foreign(fault, name) if where == DEVICE else ""
+        if not said:
+            raise fault
+        if name.partition(".")[0] not in self.step_over:
+            raise NotImplementedError(said) from None
+        return stepped_over(*args, **kwargs)
+
+
+def rewritten(kwargs: dict[str, Any], where: int, constructor: bool) -> tuple[dict[str, Any], int]:
+    """The keywords for the CPU: no other device, no pinned memory; and where the result is said to be."""
+    if where == DEVICE and (constructor or kwargs.get("device") is not None):
+        return {**kwargs, "device": "cpu"}, where
+    if kwargs.get("pin_memory") and where == HOST:
+        return {**kwargs, "pin_memory": False}, PINNED
+    return kwargs, where
+
+
+def places(values: Any, depth: int = 0) -> tuple[int, bool]:
+    """DEVICE where any of these is there, and whether others are on the host that may not go with it."""
+    where, strangers = HOST, False
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            if place(value) == DEVICE:
+                where = DEVICE
+            elif value.ndim:
+                strangers = True
+        elif isinstance(value, (list, tuple)) and value and depth < 3 and not isinstance(value[0], (int, float, str)):
+            there, others = places(value, depth + 1)
+            where, strangers = max(where, there), strangers or others
+    return where, strangers
+
+
+def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+    return func(*args, **kwargs)
+
+
+def landing(args: Call, kwargs: dict[str, Any], constructor: bool) -> int:
+    """Where the result of a call will be."""
+    asked = kwargs.get("device")
+    if asked is not None:
+        return DEVICE if names_device(asked) else HOST
+    for tensor in tensors((*args, *kwargs.values())):
+        if place(tensor) == DEVICE:
+            return DEVICE
+    return default_place() if constructor else HOST
+
+
+def foreign(args: Call, kwargs: dict[str, Any]) -> bool:
+    """Is there a tensor whose class has a mind of its own about torch functions?"""
+    return any(type(t) not in PLAIN and minded(type(t)) for t in tensors((*args, *kwargs.values())))
+
+
+@cache
+def minded(kind: type) -> bool:
+    """Does this class of tensors override torch functions in its own way?"""
+    override: Any = kind.__torch_function__  # type: ignore[attr-defined]
+    usual: Any = torch.Tensor.__torch_function__
+    return (
+        override is not torch._C._disabled_torch_function_impl
+        and getattr(override, "__func__", None) is not usual.__func__
+    )
+
+
+def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
+    """What decides on a fast path asks for overrides too; ours is none to speak of."""
+
+    def overridden(*values: Any) -> bool:
+        if local.passing:
+            local.passing = False
+            return False
+        if torch._C._len_torch_function_stack() > 1:
+            return original(*values)
+        return any(type(t) not in PLAIN and minded(type(t)) for t in tensors(values))
+
+    return overridden
+
+
+def name_of(func: Any, verdict: Verdict) -> str:
+    """The Python-level name of a function: "torch.Tensor.nonzero"; an operator's is that of what Python calls."""
+    if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        packet: Any = func.overloadpacket if isinstance(func, torch._ops.OpOverload) else func
+        space, _, bare = str(packet._qualified_op_name).partition("::")
+        spellings = [f"torch.{bare}", f"torch.Tensor.{bare}", f"torch.nn.functional.{bare}"]
+        spellings = spellings if space == "aten" else [f"{space}.ops.{bare}"]
+        return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
+    name: str | None = resolve_name(func)
+    if name is None:
+        name = f"torch.{getattr(func, '__name__', type(func).__name__)}"
+    return name.removesuffix(".__get__")
+
+
+def plain(name: str, verdict: Verdict) -> bool:
+    """Does this give a number, a size or a name, and nothing that lives anywhere?"""
+    op = verdict.pack.op(name)
+    if op is None or not op.returns:
+        return False
+    return all(result.kind in NUMBERS for _, result in results(op.returns))

@@ -1,0 +1,39 @@
+"""Attributes of torch set for as long as a simulation lasts, and put back in the reverse order."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+ABSENT = object()
+
+
+class Patches:
+    """What was set, and what was there before."""
+
+    def __init__(self) -> None:
+        self._before: list[tuple[Any, str, Any]] = []
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        before = vars(owner).get(name, ABSENT) if hasattr(owner, "__dict__") else getattr(owner, name, ABSENT)
+        self._before.append((owner, name, before))
+        setattr(owner, name, value)
+
+    def everywhere(self, name: str, value: Any, original: Any, prefix: str) -> None:
+        """Wherever a loaded module of this package bound the name to the original."""
+        for path, module in list(sys.modules.items()):
+            if path.startswith(prefix) and getattr(module, "__dict__", {}).get(name) is original:
+                self.set(module, name, value)
+
+    def wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
+        if (original := getattr(owner, name, None)) is not None:
+            self.set(owner, name, wrapper(original))
+
+    def undo(self) -> None:
+        while self._before:
+            owner, name, before = self._before.pop()
+            if before is ABSENT:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, before)

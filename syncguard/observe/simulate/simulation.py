@@ -1,0 +1,110 @@
+"""The simulated device, from the program's first line to its last."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from syncguard.observe.simulate import backward, cuda, libraries, saving, wraps
+from syncguard.observe.simulate.later import Later
+from syncguard.observe.simulate.marks import local
+from syncguard.observe.simulate.mode import Device, plain_only
+from syncguard.observe.simulate.patches import Patches
+from syncguard.observe.simulate.seen import Seen
+from syncguard.observe.simulate.verdict import Verdict
+from syncguard.pack import Pack
+
+
+class Simulation:
+    """While it is entered, torch has a device "cuda" that computes on the CPU, and `seen` hears of every wait.
+
+    Enter it on the main thread before the program's first line; threads that start inside are inside too. `seen` is
+    called on the waiting thread at the wait: the Python stack is the program's. `step_over` names modules (custom CUDA
+    extensions) whose calls are skipped. `notes`: what is not as on a device, a sentence each, said once.
+    """
+
+    def __init__(self, pack: Pack, seen: Callable[[Seen], None], *, step_over: Iterable[str] = ()) -> None:
+        self.notes: list[str] = []
+        self.step_over = frozenset(step_over)
+        self.verdict = Verdict(pack, seen)
+        self.device = Device(self.verdict, self.step_over)
+        self._patches = Patches()
+
+    def note(self, sentence: str) -> None:
+        """Say something once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def __enter__(self) -> Simulation:
+        patches = self._patches
+        overrides(patches)
+        cuda.patch(patches)
+        engine = torch.autograd.graph._engine_run_backward
+        patches.everywhere("_engine_run_backward", backward.engine(engine, self.verdict), engine, "torch")
+        patches.set(
+            torch.autograd.Function,
+            "apply",
+            classmethod(backward.applied(vars(torch.autograd.Function)["apply"].__func__, self.verdict)),
+        )
+        backward.hooks(patches, self.device)
+        saving.patch(patches, self.verdict)
+        libraries.patch(patches, self)
+        again = wraps.patch(patches, self.verdict)
+        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.step_over)
+        self._later.enter()
+        threads(patches, self.device)
+        in_children(self.verdict)
+        torch._C._push_on_torch_function_stack(self.device)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        torch._C._pop_torch_function_stack()
+        self._later.leave()
+        self._patches.undo()
+
+
+def overrides(patches: Patches) -> None:
+    """torch's own Python functions ask whether somebody overrides them; ours are let through the second time."""
+    for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
+        original = getattr(torch.overrides, name)
+        patches.everywhere(name, asking(original), original, "torch.")
+        patches.set(torch.overrides, name, plain_only(original))
+
+
+def asking(original: Callable[..., bool]) -> Callable[..., bool]:
+    def overridden(*values: Any) -> bool:
+        if local.passing:
+            local.passing = False
+            return False
+        return original(*values)
+
+    return overridden
+
+
+def threads(patches: Patches, device: Device) -> None:
+    """A thread that starts inside is inside."""
+    start = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def begin(thread: threading.Thread) -> None:
+        with device.elsewhere():
+            start(thread)
+
+    patches.set(threading.Thread, "_bootstrap_inner", begin)
+
+
+def in_children(verdict: Verdict) -> None:
+    """The workers of a loader are forks of this process: they compute as we do, and tell nothing."""
+    silent = weakref.ref(verdict)
+
+    def mute() -> None:
+        if (verdict := silent()) is not None:
+            verdict.muted = True
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=mute)

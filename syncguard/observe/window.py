@@ -1,0 +1,126 @@
+"""A few steps of a run, measured: the device's own clock at each step, and the profiler over a short window."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syncguard.observe.profile import MARK, Profile, Unreadable, read
+
+WARM = 1  # steps that the profiler runs before the window opens: its start is slow
+KEPT = 100_000  # events of the device's clock
+
+
+class Clock:
+    """An event of the device at the beginning of each step: between two lies the step, however it was queued."""
+
+    def __init__(self) -> None:
+        self._ticks: list[Any] = []
+        self.steps: tuple[float, ...] = ()  # milliseconds
+
+    def tick(self) -> None:
+        cuda: Any = torch.cuda
+        if len(self._ticks) >= KEPT or not cuda.is_initialized() or cuda.is_current_stream_capturing():
+            return
+        tick = cuda.Event(enable_timing=True)
+        tick.record()
+        self._ticks.append(tick)
+
+    def close(self) -> None:
+        if self._ticks:
+            self._ticks[-1].synchronize()
+            pairs = zip(self._ticks, self._ticks[1:])
+            self.steps = tuple(round(begin.elapsed_time(end), 4) for begin, end in pairs)
+            self._ticks.clear()
+
+
+class Window:
+    """torch.profiler over `length` steps from the beginning of step `first`; marks tie its rows to our waits."""
+
+    def __init__(self, first: int, length: int) -> None:
+        self.first, self.length = max(first, WARM + 1), length
+        self.notes: list[str] = []
+        self.watched = (0, 0)
+        self._profiler: Any = None
+        self._marking = False
+        self._file = ""
+
+    def step(self, number: int) -> None:
+        """The program begins step `number` (1-based)."""
+        if number == self.first - WARM and self._profiler is None and not self._file:
+            self._start()
+        if self._profiler is None:
+            return
+        if number >= self.first:
+            self._marking = True
+            self.mark("step", number)
+            self.watched = (self.first - WARM, number)
+        if number >= self.first + self.length:
+            self.close()
+
+    def mark(self, word: str, number: int) -> None:
+        """A row of zero length in the profile, on this thread, now."""
+        if self._marking:
+            fast = getattr(torch._C._profiler, "_RecordFunctionFast", None)
+            with (fast or torch.profiler.record_function)(f"{MARK}{word} {number}"):
+                pass
+
+    def close(self) -> None:
+        """End the window, if it is open."""
+        profiler, self._profiler, self._marking = self._profiler, None, False
+        if profiler is None:
+            return
+        profiler.stop()
+        handle, self._file = tempfile.mkstemp(suffix=".json.gz", prefix="syncguard-")
+        os.close(handle)
+        profiler.export_chrome_trace(self._file)
+
+    def data(self) -> Any:
+        """The window's Chrome trace, None where there was no window; the file is removed."""
+        if not self._file:
+            return None
+        raw = Path(self._file).read_bytes()
+        os.unlink(self._file)
+        self._file = ""
+        return json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+
+    def profile(self, decides: Collection[int] = ()) -> Profile | None:
+        """What the window saw; None where there was none or it cannot be read, which `notes` says."""
+        data = self.data()
+        if data is None:
+            return None
+        try:
+            return read(data, decides)
+        except Unreadable as fault:
+            self.notes.append(f"The profile could not be read ({fault}): no wait has a cost.")
+            return None
+
+    def _start(self) -> None:
+        from torch.profiler import ProfilerActivity, profile
+
+        if getattr(torch.autograd, "_profiler_enabled", bool)():
+            self.notes.append("The program profiles itself: the waits are counted, but have no cost.")
+            self.first = -1
+            return
+        activities = {ProfilerActivity.CPU, ProfilerActivity.CUDA} & torch.profiler.supported_activities()  # type: ignore[no-untyped-call]
+        if ProfilerActivity.CUDA not in activities:
+            self.notes.append("The profiler does not see the device here: the waits have no cost.")
+        self._profiler = profile(activities=activities, experimental_config=_with_sync_rows())
+        self._profiler.start()
+
+
+def _with_sync_rows() -> Any:
+    """The profiler's own rows of what waits for which stream, where it has them."""
+    from torch._C._profiler import _ExperimentalConfig
+
+    try:
+        return _ExperimentalConfig(enable_cuda_sync_events=True)
+    except TypeError:
+        return None

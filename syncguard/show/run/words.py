@@ -1,0 +1,175 @@
+"""A record -> the sentences around its table and its page: what ran, how much it waits, what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from syncguard.record import Record, Static
+from syncguard.show.look import plural
+from syncguard.show.run.rows import Row, brief, first_choice, hint, milliseconds, number, rows, step_ms, together, where
+
+NAMED = 3  # lines that a sentence names before it only counts
+LITTLE = 0.01  # of the step: not worth a line
+BUSY = 0.05  # of the step: all waits together save less
+
+
+def heading(record: Record) -> str:
+    """What ran where."""
+    return f"{command(record)} on {setting(record)}"
+
+
+def setting(record: Record) -> str:
+    """The device, the versions, and how many ranks."""
+    machine = record.machine
+    parts = ["a simulated device" if machine.mode == "simulate" else machine.device or "CUDA"]
+    parts += [f"{name} {version}" for name, version in _versions(record) if version]
+    parts += [plural(record.world, "rank")] if record.world > 1 else []
+    return ", ".join(parts)
+
+
+def command(record: Record) -> str:
+    """The command, without the folders of its program."""
+    words = [word.rpartition("/")[2] if n == 0 else word for n, word in enumerate(record.command)]
+    return " ".join(words) or "a program"
+
+
+def stepping(record: Record) -> str:
+    """How many steps were counted, how they were told, and how long one takes."""
+    steps = record.steps
+    if not steps.counted:
+        return f"No steps were told apart in {_seconds(record)}, so counts are of the whole run."
+    took = step_ms(record) if record.machine.mode != "simulate" else None
+    what = {"optimizer": "optimizer steps", "loader": "loader batches", "user": "calls of syncguard.step()"}
+    each = f" of {milliseconds(took)}" if took else ""
+    warm = f" after {steps.warmup:,} for warm-up" if steps.warmup else ""
+    told = f" (told by {what[steps.how]})" if steps.how in what else ""
+    return f"{plural(steps.counted, 'step')}{each} counted{warm}{told}."
+
+
+def waiting(record: Record) -> str:
+    """How often the host waits, at how many lines."""
+    found = [row for row in rows(record) if row.group in ("step", "run")]
+    often = sum(row.often for row in found)
+    if not found:
+        others = len(record.waits)
+        return "The host waits in no step." if record.steps.counted and others else "The host never waits."
+    lines = len({where(row.place) for row in found})
+    span = "a step" if record.steps.counted else "in all"
+    counted = plural(int(often), "time") if often == round(often) else f"{number(often)} times"
+    text = f"The host waits {counted} {span}, at {plural(lines, 'line')}"
+    most, took = together(record), step_ms(record)
+    if most is None:
+        return f"{text}."
+    if took and most.saved_ms < BUSY * took:
+        return f"{text}; without them all a step would be {milliseconds(max(most.saved_ms, 0.0))} shorter."
+    share = f" ({most.saved_ms / took:.0%})" if took else ""
+    return f"{text}; without them all a step would be {milliseconds(most.saved_ms)} shorter{share}."
+
+
+def ending(record: Record) -> str:
+    """How the program ended where that was not as it should; else nothing."""
+    if record.complete and record.ended in ("", "exit 0"):
+        return ""
+    partial = "" if record.complete else "; what is shown is what ran until then"
+    return f"The program ended with {record.ended}{partial}."
+
+
+def unseen(record: Record) -> tuple[str, ...]:
+    """What the run could not see."""
+    simulated = record.machine.mode == "simulate"
+    return (
+        *(["The device was simulated: counts and lines are real, times are not, and so are not shown."] * simulated),
+        *record.notes,
+    )
+
+
+def what_ifs(record: Record) -> tuple[str, ...]:
+    """What the removal of some waits together would save of a step, the most first; nothing that is too little."""
+    took, most = step_ms(record), together(record)
+    ranked = sorted(record.what_if, key=lambda what: (-what.saved_ms, len(what.waits)))
+    said = []
+    for what in ranked:
+        if what.saved_ms <= 0 or (took and what.saved_ms < LITTLE * took):
+            continue
+        share = f", {what.saved_ms / took:.0%}" if took else ""
+        every = what is most and len(what.waits) > NAMED
+        lines = f"all {len(what.waits):,} waits" if every else names(record, what.waits)
+        said.append(f"{milliseconds(what.saved_ms)}{share} without {lines}")
+    return (*said,) if said or not ranked else ("nothing is saved without these waits",)
+
+
+def names(record: Record, waits: Sequence[int]) -> str:
+    """The lines of some waits, by number, the first few by name."""
+    found = [row for row in rows(record) if row.number in frozenset(waits)]
+    places = list(dict.fromkeys(f"`{brief(row.place)}`{_backward(row)}" for row in found))
+    if len(places) > NAMED + 1:
+        return f"{', '.join(places[:NAMED])} and {len(places) - NAMED:,} other lines"
+    return " and ".join([", ".join(places[:-1]), places[-1]]) if len(places) > 1 else "".join(places)
+
+
+def checked(record: Record) -> str:
+    """What became of the static findings, and how many waits none of them told; nothing where none were joined."""
+    verdicts = Counter(finding.verdict for finding in record.findings)
+    missed = sum(wait.static == "missed-alarm" for wait in record.waits)
+    if not verdicts and not any(wait.static for wait in record.waits):
+        return ""
+    nouns = {"confirmed": "{} confirmed", "false-alarm": "{} false alarm{s}", "untested": "{} untested"}
+    parts = [
+        text.format(f"{verdicts[key]:,}", s="" if verdicts[key] == 1 else "s") for key, text in nouns.items()
+        if verdicts[key] or key == "confirmed"
+    ]  # fmt: skip
+    parts += [f"{missed:,} missed alarm{'' if missed == 1 else 's'}"] if missed else []
+    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}."
+
+
+def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:
+    """The static findings with a verdict, in order of place."""
+    found = (finding for finding in record.findings if finding.verdict == verdict)
+    return tuple(sorted(found, key=lambda f: (f.place.path, f.place.line, f.code)))
+
+
+def advice(record: Record) -> str:
+    """What to do next, in a sentence or two."""
+    found = [row for row in rows(record) if row.group in ("step", "run")]
+    found.sort(key=lambda row: (not row.place.path, row.wait.verdict == "gpu-bound"))
+    if not found:
+        if not record.complete:
+            return "Let the program run to its end, so that a clean result means something."
+        return "Nothing to remove here. `--budget 0` keeps it so in CI."
+    if record.machine.mode == "simulate":
+        return f"{_begin(found[0])} Where there is a GPU, run it there to see what each wait costs."
+    best, took = first_choice(record), step_ms(record)
+    if record.what_if and (best is None or (took and best.saved_ms < LITTLE * took)):
+        return "The device is busy all the same: removing these waits saves nothing that can be measured. Leave them."
+    if best is not None:
+        lead = next((row for row in found if row.number in best.waits), found[0])
+        tail = f" `{brief(lead.place)}` first: {_hinted(lead)}" if len(best.waits) > 1 else f" {_hinted(lead)}"
+        lines = names(record, best.waits)
+        both = " together" if len(best.waits) > 1 else ""
+        return f"Next: remove {lines}{both}, which saves {milliseconds(best.saved_ms)} a step.{tail}".rstrip()
+    return _begin(found[0])
+
+
+def _backward(row: Row) -> str:
+    return " in backward" if row.wait.phase == "backward" else ""
+
+
+def _begin(row: Row) -> str:
+    if not row.place.path:
+        return f"Next: `{row.wait.kind or row.wait.op}` has no Python line; a profile with stacks shows who calls it."
+    return f"Next: begin with `{brief(row.place)}`. {_hinted(row)}".rstrip()
+
+
+def _hinted(row: Row) -> str:
+    text = hint(row.wait)
+    return f"{text.rstrip('.')}." if text else ""
+
+
+def _versions(record: Record) -> tuple[tuple[str, str], ...]:
+    machine = record.machine
+    return (("torch", machine.torch), ("CUDA", machine.cuda), ("driver", machine.driver), ("Python", machine.python))
+
+
+def _seconds(record: Record) -> str:
+    return f"{record.seconds:.3g} s"

@@ -1,0 +1,247 @@
+"""The atlas and the evidence: every row has a state, none is measured without a line; parts run dry."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from syncguard import pack
+from syncguard.cli.explain import command as explain
+from syncguard.rows import STATES, state
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "device")]
+
+import atlas  # noqa: E402
+
+EVIDENCE = ROOT / "evidence"
+SCHEMA = json.loads((EVIDENCE / "schema.json").read_text())
+FILES = sorted(EVIDENCE.glob("*-torch*.json"))
+PACK = pack.load()
+
+
+def measured_device(folder: Path, device: str = "NVIDIA H200", **doctor: object) -> Path:
+    """An evidence file of one call, as `make device` writes it."""
+    call = {
+        "row": "torch.nonzero",
+        "call": "nonzero float32 sample 0",
+        "said": True,
+        "found": {"waited": True, "host_ms": 10.2},
+    }
+    machine = {"device": device, "torch": "2.13.0", "cuda": "13.0", "driver": "", "python": "3.11.9", "system": "Linux",
+               "date": "2026-11-21"}  # fmt: skip
+    part = {"seconds": 1.0, "complete": True, "results": [call | doctor]}
+    path = folder / f"{device.lower().replace(' ', '-')}-torch2.13.0.json"
+    path.write_text(json.dumps({"version": 1, "machine": machine, "parts": {"doctor": part}}))
+    return path
+
+
+# -- rows and evidence --------------------------------------------------------------------------------
+
+
+def test_every_row_has_a_state():
+    assert {state(op.evidence) for op in PACK.ops.values()} <= set(STATES)
+    assert all(op.evidence for op in PACK.ops.values())
+
+
+def test_no_row_is_called_measured_without_a_line_in_evidence():
+    lines = atlas.measured(EVIDENCE)
+    for name, op in PACK.ops.items():
+        for item in op.evidence:
+            if item["state"] == "measured":
+                row = PACK.row_of(name)
+                assert {key: item[key] for key in ("device", "torch", "date")} in [
+                    {key: line[key] for key in ("device", "torch", "date")} for line in lines.get(row, [])
+                ], name
+    for path in (ROOT / "rules" / "ops").glob("*.toml"):
+        assert 'state = "measured"' not in path.read_text("utf-8"), "measured lines come from evidence/ alone"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_evidence_is_as_the_schema_says(path):
+    evidence = json.loads(path.read_text("utf-8"))
+    jsonschema.validate(evidence, SCHEMA)
+    assert evidence["machine"]["device"] != atlas.DRY, "a dry run is no evidence"
+
+
+def test_while_there_is_no_evidence_the_pages_say_so():
+    said = "No device has been measured yet" in (EVIDENCE / "README.md").read_text()
+    assert said is (not FILES)
+    assert ("They are empty" in (ROOT / "docs" / "story.md").read_text()) is (not FILES)
+    assert ("No part of SyncGuard has run on a GPU" in (ROOT / "docs" / "unseen-on-a-device.md").read_text()) is (
+        not FILES
+    )
+
+
+def test_the_atlas_and_the_measured_lines_are_fresh():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "atlas.py", "--check"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_a_line_of_evidence_makes_a_row_measured(tmp_path):
+    measured_device(tmp_path)
+    found = atlas.measured(tmp_path)
+    assert list(found) == ["torch.nonzero"]
+    (line,) = found["torch.nonzero"]
+    assert line["note"] == "waited in 1 of 1 calls"
+    ours = tmp_path / "ours"
+    (ours / "ops").mkdir(parents=True)
+    (ours / "ops" / "a.toml").write_text(
+        '["torch.nonzero"]\nargs = ["input"]\nwaits = [{ hazard = "nonzero" }]\n'
+        'evidence = [{ state = "source", torch = "2.6.0", at = "Nonzero.cu" }]\n'
+    )
+    (ours / "measured.json").write_text(json.dumps(found))
+    row = pack.load((ours,)).ops["torch.nonzero"]
+    assert state(row.evidence) == "measured"
+    assert [item["state"] for item in row.evidence] == ["measured", "source"]
+
+
+def test_a_call_against_its_row_is_said(tmp_path):
+    measured_device(tmp_path, said=False)
+    assert atlas.measured(tmp_path)["torch.nonzero"][0]["note"] == "waited in 1 of 1 calls, 1 against the row"
+
+
+def test_a_dry_run_measures_nothing(tmp_path):
+    measured_device(tmp_path, device=atlas.DRY)
+    assert atlas.measured(tmp_path) == {}
+
+
+def test_a_call_that_failed_measures_nothing(tmp_path):
+    measured_device(tmp_path, found={"waited": None, "fault": "RuntimeError"})
+    assert atlas.measured(tmp_path) == {}
+
+
+def test_a_broken_table_of_measurements_is_one_line(tmp_path):
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "measured.json").write_text('{"torch.nonzero": 3}')
+    with pytest.raises(pack.PackError, match="write it again with tools/atlas"):
+        pack.load((tmp_path,))
+
+
+def test_the_page_has_every_row_and_what_it_says():
+    page = atlas.atlas()
+    rows = {PACK.row_of(name) for name in PACK.ops}
+    assert page.count("<tr><td>") == len(rows)
+    shown = page[page.index("<code>torch.bincount</code>") :]
+    assert "SG107" in shown[: shown.index("</tr>")]
+    assert "http" not in page[: page.index("<tbody>")].replace("http://www.w3.org", "")  # nothing is fetched
+
+
+def test_the_page_escapes_what_it_shows():
+    assert "<script>alert" not in atlas._code("<script>alert(1)</script>")
+    assert atlas._code("`a<b`") == "<code>a&lt;b</code>"
+
+
+@pytest.mark.parametrize("name", ["torch.nonzero", "torch.bincount"])
+def test_explain_shows_the_state(name):
+    done = CliRunner().invoke(explain, [name, "--isolated", "--color", "never"])
+    (line,) = re.findall(r"^  state +(.*)$", done.output, re.MULTILINE)
+    known = state(PACK.ops[name].evidence)
+    assert line.startswith(known)
+    assert (known == "measured") or line == f"{known}, not measured on a device yet"
+
+
+# -- make device, dry ---------------------------------------------------------------------------------
+
+torch = pytest.importorskip("torch")
+
+import device  # noqa: E402
+import parts  # noqa: E402
+import programs  # noqa: E402
+
+
+def test_the_schema_knows_every_part():
+    assert set(SCHEMA["properties"]["parts"]["propertyNames"]["enum"]) == set(parts.PARTS)
+    assert sum(part.share for part in parts.PARTS.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["questions", "story", "overhead", "opinfo", "profiles"])
+def test_a_part_runs_dry(name, tmp_path, capsys):
+    assert device.main(["--dry-run", "--part", name, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
+    (path,) = tmp_path.iterdir()
+    evidence = json.loads(path.read_text())
+    jsonschema.validate(evidence, SCHEMA)
+    part = evidence["parts"][name]
+    assert part["complete"]
+    assert part["results"]
+    assert evidence["machine"]["device"] == atlas.DRY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["doctor", "pages", "fixes", "tests"])
+def test_a_slow_part_runs_dry(name, tmp_path, capsys):
+    test_a_part_runs_dry(name, tmp_path, capsys)
+
+
+def test_every_question_can_be_asked():
+    results = [*parts.questions(parts.Desk(dry=True))]
+    assert {result["question"] for result in results} == {
+        question["name"]
+        for question in tomllib.loads((ROOT / "tools" / "device" / "questions.toml").read_text())["question"]
+    }
+    assert [result for result in results if result["waited"] is None] == []
+    known = {result["call"]: result["waited"] for result in results}
+    assert known["a.masked_fill(m, f0)"] is True
+    assert known["a.masked_fill(m, 0.0)"] is False
+
+
+def test_simulated_and_simulated_agree():
+    assert all(result["agree"] for result in parts.opinfo(parts.Desk(dry=True)))
+
+
+def test_parts_are_added_to_what_is_there(tmp_path, capsys):
+    for name in ("questions", "overhead"):
+        assert device.main(["--dry-run", "--part", name, "--out", str(tmp_path)]) == 0
+    (path,) = tmp_path.iterdir()
+    assert list(json.loads(path.read_text())["parts"]) == ["questions", "overhead"]
+    assert path.name == "dry-run-torch" + torch.__version__.split("+")[0] + ".json"
+
+
+def test_a_part_that_fails_keeps_what_it_found(tmp_path, monkeypatch, capsys):
+    def broken(desk):
+        yield {"one": 1}
+        raise RuntimeError("CUDA error: an illegal memory access")
+
+    monkeypatch.setitem(parts.PARTS, "story", parts.Part(broken, 0.2))
+    assert device.main(["--dry-run", "--part", "story", "--out", str(tmp_path)]) == 1
+    (path,) = tmp_path.iterdir()
+    part = json.loads(path.read_text())["parts"]["story"]
+    assert (part["results"], part["complete"]) == ([{"one": 1}], False)
+    assert part["fault"] == "RuntimeError: CUDA error: an illegal memory access"
+
+
+def test_a_part_that_is_late_stops(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(parts.PARTS, "story", parts.Part(lambda desk: ({"n": n} for n in range(10**9)), 0.2))
+    assert device.main(["--dry-run", "--part", "story", "--out", str(tmp_path), "--minutes", "0"]) == 0
+    (path,) = tmp_path.iterdir()
+    part = json.loads(path.read_text())["parts"]["story"]
+    assert (len(part["results"]), part["complete"]) == (1, False)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_nothing_is_measured(capsys):
+    assert device.main([]) == 2
+    assert "nothing was measured" in capsys.readouterr().out
+
+
+def test_programs_are_compared_by_what_they_give():
+    assert programs.same([torch.ones(2), {"a": 1.0}], [torch.ones(2), {"a": torch.tensor(1.0)}])
+    assert not programs.same(torch.ones(2), torch.zeros(2))
+    assert not programs.same(torch.ones(2), torch.ones(2).double())
+    assert programs.same("a", "b")
+    assert not programs.same("a", None)
+
+
+def test_the_waits_of_a_program_are_those_of_its_marked_lines():
+    program = next(p for code, p in programs.every(PACK) if (code, p.section) == ("SG101", "caught"))
+    seen, fault = programs.waits(program, PACK, dry=True)
+    assert fault == ""
+    assert set(seen) == programs.marks(program)[0] != set()

@@ -1,0 +1,241 @@
+"""Findings and a record joined: verdicts, missed alarms, changes, merging, and what fails in continuous integration."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from syncguard.compare.changes import difference
+from syncguard.compare.gate import reasons
+from syncguard.compare.merge import merged
+from syncguard.compare.missed import examples
+from syncguard.compare.verdicts import joined, marked
+from syncguard.record import VERSION, Machine, Place, Record, Steps, Wait
+from syncguard.terms import Finding, Site
+
+SOURCE = """\
+import torch
+from torch import nn
+
+
+class Loss(nn.Module):
+    def forward(self, x, mask):
+        index = torch.nonzero(mask)
+        if x.sum() > 0:
+            y = x[
+                mask
+            ].mean()
+        ready = self.training and bool(x.any())
+        f = lambda t: t.item()
+        return y.item(), index, ready, f
+"""
+LINES = tuple(SOURCE.split("\n"))
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loss.py").write_text(SOURCE)
+
+
+def span(text: str, line: int = 0) -> tuple[int, int, int, int]:
+    """The place of a text in SOURCE."""
+    start = SOURCE.index(text) if not line else SOURCE.index(text, sum(len(s) + 1 for s in LINES[: line - 1]))
+    before, all_ = SOURCE[:start], SOURCE[: start + len(text)]
+    column = len(before) - (before.rfind("\n") + 1) + 1
+    return before.count("\n") + 1, column, all_.count("\n") + 1, len(all_) - (all_.rfind("\n") + 1) + 1
+
+
+def finding(text: str, code: str, op: str = "torch.op", line: int = 0) -> Finding:
+    return Finding(
+        Site("loss.py", *span(text, line)), code, "name", op, "waits", "", (), (), "hot", "likely", "warning"
+    )
+
+
+def place(text: str, line: int = 0) -> Place:
+    first, column, last, end = span(text, line)
+    return Place("loss.py", first, column, last, end, "Loss.forward", LINES[first - 1])
+
+
+def wait(text: str, code: str, op: str = "torch.op", line: int = 0, **fields) -> Wait:
+    given = {"count": 3, "steps": ((1, 1), (2, 1), (3, 1))} | fields
+    return Wait(place(text, line), op, "hazard", "simulated", code, **given)
+
+
+def record(*waits: Wait, ran=((1, 14),), **fields) -> Record:
+    given = {"folder": ".", "steps": Steps("optimizer", 1, 2), "executed": {"loss.py": ran}} | fields
+    return Record(VERSION, "syncguard", Machine("simulate"), waits=waits, **given)
+
+
+def verdict(found: Finding, seen: Record) -> str:
+    return joined(seen, [found], ["loss.py"], lambda path: LINES).findings[0].verdict
+
+
+def test_the_same_expression_confirms_whatever_the_rule_is_called():
+    seen = record(wait("y.item()", "SG201"))
+    assert verdict(finding("y.item()", "SG209"), seen) == "confirmed"
+    assert verdict(finding("torch.nonzero(mask)", "SG101"), seen) == "false-alarm"
+
+
+def test_a_wait_around_or_inside_confirms_where_the_rule_or_operation_is_the_same():
+    around = record(wait("x[\n                mask\n            ].mean()", "SG102"))
+    inner = finding("x[\n                mask\n            ]", "SG102")
+    assert verdict(inner, around) == "confirmed"
+    assert verdict(finding("mask", "SG201", "torch.other", line=10), around) == "false-alarm"
+    inside = record(wait("x.sum()", "SG204", op="torch.Tensor.__bool__"))
+    assert verdict(finding("x.sum() > 0", "SG204"), inside) == "confirmed"
+    assert verdict(finding("x.sum() > 0", "SG203", op="torch.Tensor.__bool__"), inside) == "confirmed"
+    assert verdict(finding("x.sum() > 0", "SG203"), inside) == "false-alarm"
+
+
+def test_a_wait_elsewhere_in_the_statement_is_not_charged_to_its_neighbour():
+    seen = record(wait("index", "SG201", line=14))
+    assert verdict(finding("y.item()", "SG201"), seen) == "confirmed"  # of one rule, on one line: taken for the same
+    assert verdict(finding("y.item()", "SG202"), seen) == "false-alarm"
+    assert verdict(finding("torch.nonzero(mask)", "SG201"), seen) == "false-alarm"
+
+
+def test_the_best_fit_alone_is_confirmed():
+    seen = record(wait("bool(x.any())", "SG203"))
+    exact, near = finding("bool(x.any())", "SG203"), finding("x.any()", "SG203")
+    assert [f.verdict for f in joined(seen, [near, exact], ["loss.py"], lambda _: LINES).findings][1] == "confirmed"
+    assert joined(seen, [near, exact], ["loss.py"], lambda _: LINES).findings[0].verdict != "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "ran", "fields"),
+    [
+        ("y.item()", "SG201", ((1, 12),), {}),
+        ("y.item()", "SG201", ((1, 13),), {}),
+        ("y.item()", "SG303", ((1, 14),), {}),
+        ("bool(x.any())", "SG203", ((1, 14),), {}),
+        ("t.item()", "SG201", ((1, 14),), {}),
+        ("y.item()", "SG201", ((1, 14),), {"machine": Machine("simulate", used=False)}),
+        ("y.item()", "SG201", ((1, 14),), {"executed": {"other.py": ((1, 14),)}}),
+    ],
+    ids=["not run", "stretch ends before", "no wait shows it", "right of and", "lambda", "no device", "other file"],
+)  # fmt: skip
+def test_what_may_not_have_run_is_untested(text, code, ran, fields):
+    seen = msgspec.structs.replace(record(ran=ran), **fields)
+    assert verdict(finding(text, code), seen) == "untested"
+
+
+def test_what_ran_without_a_wait_is_a_false_alarm():
+    assert verdict(finding("y.item()", "SG201"), record()) == "false-alarm"
+    assert verdict(finding("x.sum() > 0", "SG204"), record()) == "false-alarm"
+
+
+def test_a_wait_in_backward_meets_its_forward_line():
+    seen = record(
+        Wait(Place("train.py", 9, 5, 9, 20), "torch.nonzero", "nonzero", phase="backward",
+             forward=place("x[\n                mask\n            ]"), count=1)
+    )  # fmt: skip
+    found = finding("x[\n                mask\n            ]", "SG102")
+    done = joined(seen, [found], ["loss.py"], lambda _: LINES)
+    assert done.findings[0].verdict == "confirmed"
+    assert done.waits[0].static == "confirmed"
+
+
+def test_missed_alarms_are_of_checked_files_and_of_steps():
+    seen = record(
+        wait("torch.nonzero(mask)", "SG101", op="torch.nonzero", call="forward(None, torch.rand([2]))"),
+        wait("y.item()", "SG201", steps=()),
+        wait("x.any()", "SG204", allowed="because"),
+        Wait(Place("other.py", 1, 1, 1, 5), "torch.op", "hazard", count=3, steps=((2, 3),)),
+    )
+    done = joined(seen, [], ["loss.py"], lambda _: LINES)
+    assert [w.static for w in done.waits] == ["missed-alarm", "", "", ""]
+    (text,) = examples(done, {"loss.py": LINES})
+    assert text.startswith("### torch.nonzero at loss.py:7\n```python\nimport torch\n\n\ndef forward(self, x, mask):\n")
+    assert "    index = torch.nonzero(mask)  # missed: SG101\n" in text
+    assert text.endswith("return y.item(), index, ready, f\n\n\nforward(None, torch.rand([2]))\n```\n")
+
+
+def test_a_record_made_elsewhere_is_taken_to_be_of_here():
+    seen = record(wait("y.item()", "SG201"), folder="/home/ci/build")
+    assert verdict(finding("y.item()", "SG201"), seen) == "confirmed"
+    assert verdict(finding("x.sum() > 0", "SG204"), seen) == "false-alarm"
+
+
+def test_check_gets_the_findings_with_their_verdicts():
+    house = Finding(Site("loss.py", 1, 1, 1, 2), "SG003", "n", "", "m", "", (), (), "hot", "certain", "warning")
+    found = [finding("y.item()", "SG201"), house, finding("torch.nonzero(mask)", "SG101")]
+    done = marked(found, record(wait("y.item()", "SG201")), lambda _: LINES)
+    assert [f.verdict for f in done] == ["confirmed", "", "false-alarm"]
+
+
+def moved(one: Wait, by: int) -> Wait:
+    at = one.place
+    return msgspec.structs.replace(one, place=msgspec.structs.replace(at, line=at.line + by, end_line=at.end_line + by))
+
+
+def test_moved_lines_are_the_same_and_counts_are_compared_per_step():
+    before = record(wait("y.item()", "SG201"), wait("x.any()", "SG204"), wait("t.item()", "SG201"))
+    after = record(
+        moved(wait("y.item()", "SG201"), 40),
+        wait("x.any()", "SG204", count=9, steps=((1, 3), (2, 3), (3, 3))),
+        wait("torch.nonzero(mask)", "SG101"),
+        wait("index", "SG999", allowed="reason", line=14),
+    )
+    assert [(c.word, c.was, c.now) for c in difference(before, after)] == [
+        ("new", 0.0, 1.0), ("more", 1.0, 3.0), ("gone", 1.0, 0.0), ("same", 1.0, 1.0),
+    ]  # fmt: skip
+    assert {c.word for c in difference(after, after)} == {"same"}
+
+
+def test_two_waits_of_one_line_stay_two():
+    twice = record(wait("x", "SG201", line=8), wait("x", "SG201", line=9))
+    assert len(difference(twice, twice)) == 2
+
+
+def test_the_numbers_of_a_merged_record_are_those_of_the_rank_that_has_most():
+    one = record(wait("y.item()", "SG201", count=3, wait_us=(5.0,)), ran=((1, 3),), world=2)
+    two = record(
+        wait("y.item()", "SG201", count=7, wait_us=(50.0,)), wait("x.any()", "SG204"), ran=((3, 5), (9, 9)),
+        rank=1, world=2, ended="exit 3", complete=False, notes=("a note",),
+    )  # fmt: skip
+    done = merged([two, one])
+    assert [(w.count, w.ranks) for w in done.waits] == [(7, (0, 1)), (3, (1,))]
+    assert done.executed == {"loss.py": ((1, 5), (9, 9))}
+    assert (done.rank, done.world, done.ended, done.complete, done.notes) == (0, 2, "exit 3", False, ("a note",))
+    assert merged([one]) == one
+    assert merged([done, one]).waits[0].ranks == (0, 1)
+
+
+def test_a_rank_that_is_missing_is_named():
+    assert "No record of rank 1, 2 of 3" in merged([record(world=3), record(world=3)]).notes[0]
+
+
+def test_a_collective_names_the_rank_that_the_others_wait_for():
+    def rank(number: int, waits: tuple[float, ...]) -> Record:
+        one = wait("y.item()", "SG403", wait_us=waits)
+        return record(msgspec.structs.replace(one, hazard="blocking-collective"), rank=number, world=2)
+
+    (note,) = merged([rank(0, (9000.0, 8000.0)), rank(1, (100.0, 90.0))]).notes
+    assert "wait for rank 1 here" in note
+    assert merged([rank(0, (100.0,)), rank(1, (101.0,))]).notes == ()
+
+
+def failing(seen: Record, budget=None, fail_on=(), before=None) -> list[str]:
+    return [*reasons(seen, budget, fail_on, before)]
+
+
+def test_budgets_and_gates():
+    first = wait("x.any()", "SG204", count=5, steps=((1, 5),))
+    seen = record(wait("y.item()", "SG201"), first, wait("t.item()", "SG201", allowed="reason"))
+    assert failing(seen, budget=1) == []
+    assert failing(seen, budget=0.5) == ["1 waits a step, and the budget is 0.5"]
+    assert failing(seen, fail_on=["any"]) == ["loss.py:14: waits where none may be"]
+    assert failing(record(first), 0, ["any"]) == []
+    assert failing(seen, fail_on=["new"], before=record(wait("y.item()", "SG201"), first)) == []
+    assert failing(seen, fail_on=["new"], before=record(first)) == ["loss.py:14: a wait that was not there before"]
+    done = joined(seen, [finding("torch.nonzero(mask)", "SG101")], ["loss.py"], lambda _: LINES)
+    assert failing(done, fail_on=["missed", "false-alarm"]) == [
+        "loss.py:14, loss.py:12: a wait that `check` did not predict",
+        "loss.py:7: ran without the wait that `check` predicted",
+    ]
+
+
+def test_without_steps_the_whole_run_counts():
+    seen = record(wait("y.item()", "SG201", steps=()), steps=Steps())
+    assert failing(seen, budget=2) == ["3 waits in all, and the budget is 2"]

@@ -1,0 +1,781 @@
+"""The layers of a CUDA run, on a machine that has none: their hooks fire as torch fires them, their profiles are made.
+
+What a device really does is in docs/unseen-on-a-device.md until `make device` has seen it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import operator
+import os
+import subprocess
+import sys
+import threading
+import time
+import types
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch.cuda import _gpu_trace  # noqa: E402
+
+from syncguard import pack  # noqa: E402
+from syncguard.observe import cost  # noqa: E402
+from syncguard.observe.callee import decides, step_at  # noqa: E402
+from syncguard.observe.cuda import Device, costs_of, said  # noqa: E402
+from syncguard.observe.layers import WAITS, Missing, Nodes, Traces, Warnings, made_by  # noqa: E402
+from syncguard.observe.profile import Unreadable, read, timeline  # noqa: E402
+from syncguard.observe.window import Window  # noqa: E402
+from syncguard.record import load as record_of  # noqa: E402
+
+PACK = pack.load()
+STREAM, DEVICE, EVENT = (
+    getattr(_gpu_trace, f"{kind}SynchronizationCallbacks") for kind in ("Stream", "Device", "Event")
+)
+# A tensor whose every operation waits, as if in C++: the frames of this text count as torch's own.
+WAITING = """
+import torch
+from torch.cuda import _gpu_trace
+
+class Waiting(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if kwargs is None: kwargs = {}
+        _gpu_trace.StreamSynchronizationCallbacks.fire_callbacks(0)
+        return super().__torch_function__(func, types, args, kwargs)
+"""
+SPACE: dict[str, Any] = {"__name__": "torch._waiting"}
+exec(compile(WAITING, os.path.join(os.path.dirname(torch.__file__), "_waiting.py"), "exec"), SPACE)
+Waiting = SPACE["Waiting"]
+
+
+def waiting(*values: float, dtype: Any = None) -> Any:
+    return torch.tensor(values, dtype=dtype).as_subclass(Waiting)
+
+
+def bound(kind: Any = STREAM) -> None:
+    """One call into C that waits, and warns of it when it returns, as torch's bindings do."""
+    [*map(operator.call, (partial(kind.fire_callbacks, 0), partial(warnings.warn, WAITS, stacklevel=1)))]
+
+
+def told(run: Any, **settings: Any) -> list[tuple[str, str]]:
+    """The op and hazard of every wait of a function."""
+    found: list[tuple[str, str]] = []
+    with Device(PACK, lambda seen: found.append((seen.op, seen.hazard)), **settings):
+        run()
+    return found
+
+
+# -- traces -------------------------------------------------------------------------------------------
+
+
+def test_traces_tell_the_kind_on_the_waiting_thread_and_stop_when_closed():
+    found = []
+    layer = Traces(lambda kind: found.append((kind, threading.get_ident())))
+    layer.open()
+    STREAM.fire_callbacks(7)
+    DEVICE.fire_callbacks()
+    thread = threading.Thread(target=EVENT.fire_callbacks, args=(3,))
+    thread.start()
+    thread.join()
+    layer.close()
+    STREAM.fire_callbacks(7)
+    here = threading.get_ident()
+    assert [kind for kind, _ in found] == ["stream", "device", "event"]
+    assert [ident == here for _, ident in found] == [True, True, False]
+
+
+def test_a_torch_without_callbacks_is_said(monkeypatch):
+    monkeypatch.delattr(torch._C, "_activate_gpu_trace")
+    with pytest.raises(Missing, match="no GPU-trace callbacks"):
+        Traces(lambda kind: None).open()
+
+
+# -- what waits ---------------------------------------------------------------------------------------
+
+
+def test_the_operation_is_read_off_the_waiting_frame():
+    x, m, n = waiting(1.0, 2.0), waiting(1, 0, dtype=torch.bool), waiting(3)
+
+    def program():
+        if m[0]:
+            pass
+        float(n)
+        x.tolist()
+        torch.unique(x)
+        x[m]
+        x[m] = x[m] + 1
+        f"{n}"
+        assert 2.0 in x
+        torch.linalg.cholesky(torch.eye(2).as_subclass(Waiting))
+        torch.nn.functional.one_hot(waiting(3, dtype=torch.int64))
+
+    found = told(program)
+    for one in (
+        ("torch.Tensor.__bool__", "tensor-as-condition"),
+        ("builtins.float", "python-number"),
+        ("torch.Tensor.tolist", "copy-to-host"),
+        ("torch.unique", "unique"),
+        ("torch.Tensor.__format__", "print-tensor"),
+        ("torch.Tensor.__contains__", "tensor-equality"),
+        ("torch.linalg.cholesky", "linalg-check"),
+        ("torch.nn.functional.one_hot", "one-hot"),
+    ):
+        assert one in found, one
+    assert {op for op, _ in found} >= {"torch.Tensor.__getitem__", "torch.Tensor.__setitem__"}
+
+
+def test_what_a_library_function_waits_for_is_told_under_the_name_that_the_program_called():
+    def program():
+        torch.nn.utils.clip_grad_norm_([parameter], 1.0, error_if_nonfinite=True)
+
+    parameter = torch.nn.Parameter(torch.ones(2))
+    parameter.grad = waiting(1.0, 2.0)
+    assert ("torch.nn.utils.clip_grad_norm_", "clip-grad-check") in told(program)
+
+
+def test_methods_of_modules_and_optimizers_go_by_their_public_names():
+    class Mine(torch.optim.SparseAdam):
+        def step(self, closure=None):
+            return super().step(closure)
+
+    loss = torch.nn.CTCLoss()
+    optimizer = torch.optim.LBFGS([torch.nn.Parameter(torch.ones(1))])
+
+    def program():
+        loss(waiting(1.0).reshape(1, 1), waiting(1), waiting(1), waiting(1))
+        optimizer.step(lambda: waiting(1.0).sum())
+
+    names = set()
+    with Device(PACK, lambda seen: names.add(seen.op)):
+        try:
+            program()
+        except (RuntimeError, ValueError):
+            pass
+    assert "torch.nn.CTCLoss.forward" in names
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("if x: pass", True),
+        ("if x.item() > 0: pass", True),
+        ("while not x.any(): break", True),
+        ("y = 1 if x else 2", True),
+        ("assert x", True),
+        ("y = x.item()", False),
+        ("print(x)", False),
+        ("y = bool(x); z = 1", False),
+        ("if x is None: pass", None),
+    ],
+)
+def test_a_branch_on_the_value_is_a_decision(text, expected):
+    code = compile(f"def f(x):\n    {text}\n", "text", "exec").co_consts[0]
+    found = []
+
+    class Probe:
+        def _here(self, *_):
+            frame = sys._getframe(1)
+            found.append(decides(frame.f_code, frame.f_lasti) if frame.f_code is inner else None)
+            return self
+
+        item = any = _here
+
+        def __bool__(self):
+            frame = sys._getframe(1)
+            found.append(decides(frame.f_code, frame.f_lasti))
+            return True
+
+        def __gt__(self, other):
+            return True
+
+        def __repr__(self):
+            return ""
+
+    inner = code
+    types.FunctionType(code, {"__builtins__": __builtins__})(Probe())
+    assert (found[:1] or [None]) == [expected if expected is not False or found else None]
+    assert step_at(code, 0).offset == 0
+
+
+# -- warnings -----------------------------------------------------------------------------------------
+
+BYTES = "indexing with dtype torch.uint8"  # what torch warns of on a CPU, by the way that it warns of waits
+
+
+def byte_index():
+    return torch.ones(3)[torch.ones(3, dtype=torch.uint8)]
+
+
+@pytest.fixture
+def layer():
+    found: list[Any] = []
+    one = Warnings(lambda: found.append(sys._getframe(2)), message=BYTES)
+    one.found = found
+    with warnings.catch_warnings():
+        one.hook()
+        yield one
+        one.close()
+
+
+def test_every_warning_is_heard_at_the_line_that_waits(layer):
+    for _ in range(3):
+        byte_index()
+    assert [frame.f_code.co_name for frame in layer.found] == ["byte_index"] * 3
+
+
+@pytest.mark.parametrize("action", ["ignore", "error", "once"])
+def test_filters_of_the_program_hide_nothing_and_are_left_alone(layer, action):
+    with warnings.catch_warnings(record=True) as mine:
+        warnings.simplefilter(action)
+        before = warnings.filters[:]
+        layer.insist()
+        byte_index()
+        warnings.warn("mine", stacklevel=1) if action == "once" else None
+    assert len(layer.found) == 1
+    assert [str(w.message) for w in mine] == (["mine"] if action == "once" else [])
+    assert before == [one for one in warnings.filters if one in before] or action
+
+
+def test_what_we_raise_is_raised_in_the_program(layer):
+    layer.told = lambda: (_ for _ in ()).throw(ValueError("not here"))
+    with pytest.raises(ValueError, match="not here"):
+        byte_index()
+
+
+def test_closing_puts_everything_back():
+    filters, shown = warnings.filters[:], warnings._showwarnmsg
+    one = Warnings(lambda: None, message=BYTES)
+    one.hook()
+    one.close()
+    assert warnings.filters == filters
+    assert warnings._showwarnmsg is shown
+
+
+@pytest.fixture
+def modes(monkeypatch):
+    """The switch of a torch that was built with CUDA."""
+    state = [0]
+    monkeypatch.setattr(torch._C, "_cuda_set_sync_debug_mode", lambda mode: state.__setitem__(0, mode), raising=False)
+    monkeypatch.setattr(torch._C, "_cuda_get_sync_debug_mode", lambda: state[0], raising=False)
+    return state
+
+
+def test_the_users_mode_is_kept_and_restored(modes):
+    modes[0] = 0
+    with Device(PACK, lambda seen: None, layers=["warnings"]):
+        assert modes == [1]
+        assert torch.cuda.get_sync_debug_mode() == 0
+        torch.cuda.set_sync_debug_mode("error")
+        assert (modes, torch.cuda.get_sync_debug_mode()) == ([2], 2)
+        torch.cuda.set_sync_debug_mode("warn")
+        assert (modes, torch.cuda.get_sync_debug_mode()) == ([1], 1)
+        with pytest.raises(RuntimeError, match="debug_mode"):
+            torch.cuda.set_sync_debug_mode("loud")
+    assert modes == [1]
+    assert torch.cuda.set_sync_debug_mode.__module__ == "torch.cuda"
+
+
+def test_the_users_own_mode_shows_each_place_once(modes):
+    shown = []
+    with Device(PACK, lambda seen: None, layers=["warnings"]) as device, warnings.catch_warnings():
+        torch.cuda.set_sync_debug_mode("warn")
+        warnings.showwarning = lambda message, *_: shown.append(str(message))
+        for _ in range(3):
+            device._warnings.insist()
+            warnings.warn(f"{WAITS} (in a test)", stacklevel=1)
+    assert shown == [f"{WAITS} (in a test)"]
+
+
+def test_without_traces_the_warnings_tell_the_waits(modes):
+    found = []
+    with Device(PACK, found.append, layers=["warnings"]):
+        warnings.warn(WAITS, stacklevel=1)
+    assert [seen.kind for seen in found] == ["synchronizing operation"]
+
+
+def test_with_both_a_wait_is_told_once_and_its_length_is_known(modes):
+    found = []
+    device = Device(PACK, lambda seen: found.append(seen) or 7)
+    with device:
+        for _ in range(2):
+            bound()
+    assert len(found) == 2
+    assert list(device.measured().costs) == [7]  # both are the record's line 7
+    assert [0 <= wait < 1e6 for wait in device.measured().costs[7].wait_us] == [True, True]
+
+
+def test_a_wait_that_python_was_not_warned_of_is_counted(modes):
+    with Device(PACK, lambda seen: None) as device:
+        STREAM.fire_callbacks(0)
+        bound()
+    assert list(device.waited) == [1]
+    assert any("1 waits came with no Python warning" in note for note in device.notes)
+
+
+def test_what_seen_raises_reaches_the_program(modes):
+    def forbid(seen):
+        raise PermissionError("forbidden")
+
+    def event():
+        EVENT.fire_callbacks(0)  # torch warns of no event: it is raised as soon as torch is done
+        time.sleep(5)
+
+    for wait in (bound, event):
+        with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
+            wait()
+
+
+def test_a_torch_without_cuda_is_said():
+    with Device(PACK, lambda seen: None) as device:
+        pass
+    assert any("built without CUDA" in note for note in device.notes)
+
+
+def test_threads_keep_to_themselves(modes):
+    found = []
+    device = Device(PACK, lambda seen: found.append(threading.get_ident()))
+    together = threading.Barrier(4)
+
+    def work():
+        together.wait()
+        for _ in range(20):
+            bound()
+
+    with device:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+    assert len(found) == len(device.waited) == 80
+    assert len(set(found)) == 4
+
+
+# -- backward -----------------------------------------------------------------------------------------
+
+
+def test_a_node_knows_the_line_that_made_it():
+    layer = Nodes()
+    layer.open()
+    try:
+        x = torch.ones(3, requires_grad=True)
+        y = x.exp()
+        line = sys._getframe().f_lineno - 1
+    finally:
+        layer.close()
+    frames = made_by(y.grad_fn)
+    assert (frames[0].line, frames[0].code.co_name) == (line, "test_a_node_knows_the_line_that_made_it")
+    assert not torch.is_anomaly_enabled()
+    assert made_by(x.exp().grad_fn) is None
+
+
+def test_an_error_in_backward_is_still_the_users():
+    class Fails(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise ArithmeticError("mine")
+
+    layer = Nodes()
+    layer.open()
+    try:
+        with pytest.warns(UserWarning, match="Error detected"), pytest.raises(ArithmeticError, match="mine"):
+            Fails.apply(torch.ones(2, requires_grad=True)).sum().backward()
+    finally:
+        layer.close()
+
+
+def test_a_wait_in_backward_goes_to_its_forward_line():
+    found = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if inside:
+                frame = sys._getframe()
+                while frame and not frame.f_code.co_filename.endswith(os.path.join("autograd", "graph.py")):
+                    frame = frame.f_back
+                if frame:
+                    device._tell("cudaStreamSynchronize", frame)  # as from C++: no frame of Python is nearer
+            return func(*args, **(kwargs or {}))
+
+    x, m = torch.ones(4, requires_grad=True), torch.tensor([True, False, True, True])
+    device, inside = Device(PACK, found.append), False
+    with device:
+        for _ in range(2):  # the first wait in backward switches the nodes on
+            loss = x[m].sum()
+            line = sys._getframe().f_lineno - 1
+            inside = True
+            with Watch():
+                loss.backward()
+            inside = False
+    assert {seen.phase for seen in found} == {"backward"}
+    assert found[0].forward is None
+    known = [seen for seen in found if seen.forward]
+    assert {seen.forward[0].line for seen in known} == {line}
+    assert ("torch.Tensor.__getitem__", "mask-read") in {(seen.op, seen.hazard) for seen in known}
+    assert not torch.is_anomaly_enabled()
+
+
+# -- the profile --------------------------------------------------------------------------------------
+
+
+class Script:
+    """A Chrome trace, written call by call as Kineto writes them: one main thread, one stream, an autograd thread."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.now, self.free, self.numbers = 1000.0, 0.0, itertools.count(1)
+        self.thread = 11
+
+    def row(self, cat: str, name: str, at: float, dur: float, tid: Any = None, **args: Any) -> None:
+        tid = self.thread if tid is None else tid
+        self.rows.append(
+            {"ph": "X", "cat": cat, "name": name, "ts": at, "dur": dur, "tid": tid, "pid": 1, "args": args}
+        )
+
+    def mark(self, text: str) -> None:
+        self.row("user_annotation", f"syncguard:{text}", self.now, 0.1)
+
+    def host(self, us: float) -> None:
+        self.now += us
+
+    def kernel(self, us: float, cat: str = "kernel", name: str = "gemm", stream: int = 7) -> int:
+        number = next(self.numbers)
+        start = max(self.now + 3, self.free)
+        self.row(
+            "cuda_runtime",
+            "cudaLaunchKernel" if cat == "kernel" else "cudaMemcpyAsync",
+            self.now,
+            5,
+            correlation=number,
+        )
+        self.row(cat, name, start, us, tid=stream, device=0, stream=stream, correlation=number)
+        self.now, self.free = self.now + 5, start + us
+        return number
+
+    def item(self, number: int, before: bool = True, after: bool = True) -> None:
+        begin = self.now
+        if before:
+            self.mark(f"before {number}")
+        self.kernel(2, "gpu_memcpy", "Memcpy DtoH (Device -> Pinned)")
+        end = max(self.now, self.free) + 1
+        self.row("cuda_runtime", "cudaStreamSynchronize", self.now, end - self.now, correlation=next(self.numbers))
+        self.now = end
+        self.row("cpu_op", "aten::item", begin - 0.5, self.now - begin + 0.5)
+        if after:
+            self.mark(f"after {number}")
+
+    def data(self) -> dict[str, Any]:
+        return {"schemaVersion": 1, "traceEvents": self.rows}
+
+
+def story(gpu: float, steps: int = 3, **marks: bool) -> Script:
+    script = Script()
+    script.kernel(50)  # before the window
+    for n in range(steps):
+        script.mark(f"step {n}")
+        script.kernel(gpu)
+        script.item(2 * n, **marks)
+        script.host(120)
+        script.kernel(gpu)
+        script.item(2 * n + 1, **marks)
+        script.host(60)
+    script.mark("step end")
+    # The profiler's own.
+    script.row("cuda_runtime", "cudaDeviceSynchronize", script.now + 5, 900, correlation=next(script.numbers))
+    return script
+
+
+@pytest.mark.parametrize("marks", [{}, {"after": False}, {"before": False}])
+def test_stops_are_joined_to_their_waits_by_the_marks(marks):
+    profile = read(story(400, **marks).data())
+    trace = profile.trace
+    assert (len(trace.works), len(trace.stops), trace.steps) == (12, 6, 3)  # neither the one before nor the profiler's
+    assert [stop.wait for stop in trace.stops] == [0, 1, 2, 3, 4, 5]
+    assert {stop.op for stop in trace.stops} == {"aten::item"}
+    assert {stop.kind for stop in trace.stops} == {"cudaStreamSynchronize"}
+
+
+def test_a_window_costs_each_line():
+    lines = {n: n % 2 for n in range(6)}
+    small, large = (costs_of(read(story(gpu).data()), lines) for gpu in (400, 60_000))
+    assert set(small.of) == {0, 1}
+    assert [len(small.of[line].wait_us) for line in (0, 1)] == [3, 3]
+    assert sum(small.of[0].bubble_us) > sum(small.of[1].bubble_us) > 0
+    assert {one.verdict for one in small.of.values()} == {"host-bound"}
+    assert {one.verdict for one in large.of.values()} == {"gpu-bound"}
+    assert small.what_if[0].waits == (0, 1)
+    assert 0.05 < small.what_if[0].saved_ms < small.device_us / 1e3
+    assert large.what_if[0].saved_ms < 0.01 * large.device_us / 1e3
+    assert {span.lane for span in small.timeline} == {"host", "wait", "gpu", "copy", "idle"}
+
+
+def test_a_decision_is_a_true_dependency():
+    profile = read(story(400).data(), decides={0, 2, 4})
+    costs = costs_of(profile, {n: n % 2 for n in range(6)})
+    assert (costs.of[0].verdict, costs.of[1].verdict) == ("true-dependency", "host-bound")
+
+
+def test_a_stop_without_a_mark_is_kept_and_has_no_line():
+    script = story(400, before=False, after=False)
+    costs = costs_of(read(script.data()), {})
+    assert (len(costs.of), len(costs.unjoined)) == (0, 6)
+    assert {stop.op for stop in costs.unjoined} == {"aten::item"}
+    assert [note.partition(":")[2] for note in said(costs)] == [" 6 x cudaStreamSynchronize in aten::item."]
+
+
+def test_a_mark_does_not_take_the_stop_of_a_later_call():
+    script = Script()
+    script.mark("step 0")
+    script.mark("before 5")  # a wait that did not reach the runtime
+    script.kernel(100)
+    script.item(6, before=False, after=False)
+    script.mark("step 1")
+    assert [stop.wait for stop in read(script.data()).trace.stops] == [-1]
+
+
+def test_pageable_copies_hold_the_host_up():
+    script = Script()
+    script.mark("step 0")
+    number = next(script.numbers)
+    script.kernel(500)
+    begin = script.now
+    script.row(
+        "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", script.free, 80, tid=7, device=0, stream=7, correlation=number
+    )
+    script.row("cuda_runtime", "cudaMemcpyAsync", begin, script.free + 82 - begin, correlation=number)
+    script.now = script.free + 82
+    script.mark("step 1")
+    profile = read(script.data())
+    assert profile.pageable == 1
+    assert [(stop.kind, stop.length) for stop in profile.trace.stops] == [("cudaMemcpyAsync", script.now - begin)]
+
+
+def test_an_allocation_waits_only_where_it_takes_long_and_something_ended():
+    script = Script()
+    script.mark("step 0")
+    script.kernel(300)
+    script.row("cuda_runtime", "cudaFree", script.now, 350, correlation=next(script.numbers))
+    script.now += 360
+    script.row("cuda_runtime", "cudaMalloc", script.now, 200, correlation=next(script.numbers))
+    script.now += 210
+    script.row("cuda_runtime", "cudaFree", script.now, 4, correlation=next(script.numbers))
+    script.mark("step 1")
+    assert [stop.kind for stop in read(script.data()).trace.stops] == ["cudaFree"]
+
+
+def test_the_autograd_thread_works_for_the_thread_that_steps():
+    script = Script()
+    script.mark("step 0")
+    script.kernel(100)
+    script.thread = 12
+    script.row("cpu_op", "autograd::engine::evaluate_function: IndexBackward0", script.now, 400)
+    script.kernel(100)
+    script.item(0)
+    script.thread = 11
+    script.now += 10
+    script.mark("step 1")
+    trace = read(script.data()).trace
+    assert {work.thread for work in trace.works} == {stop.thread for stop in trace.stops} == {11}
+
+
+def test_a_stream_that_waits_for_another():
+    script = Script()
+    script.mark("step 0")
+    script.kernel(500, stream=7)
+    record = next(script.numbers)
+    script.row("cuda_runtime", "cudaEventRecord", script.now, 2, correlation=record)
+    waits = next(script.numbers)
+    script.row("cuda_runtime", "cudaStreamWaitEvent", script.now + 3, 2, correlation=waits)
+    script.row("cuda_sync", "Stream Wait Event", script.now + 3, 0, tid=20, device=0, stream=20, wait_on_stream=7,
+               correlation=waits, wait_on_cuda_event_record_corr_id=record)  # fmt: skip
+    script.host(10)
+    script.kernel(100, stream=20)
+    script.mark("step 1")
+    assert [work.after for work in read(script.data()).trace.works] == [(), (0,)]
+
+
+def test_the_stream_of_a_stop_is_known_where_the_profiler_says_it():
+    script = Script()
+    script.mark("step 0")
+    script.kernel(50)
+    number = next(script.numbers)
+    script.row("cuda_runtime", "cudaStreamSynchronize", script.now, 60, correlation=number)
+    script.row("cuda_sync", "Stream Sync", script.now, 60, tid=1_000_007, device=0, stream=7, correlation=number)
+    script.now += 70
+    script.mark("step 1")
+    assert [stop.lane for stop in read(script.data()).trace.stops] == ["0:7"]
+
+
+@pytest.mark.parametrize("data", [None, [], {}, {"traceEvents": 3}])
+def test_what_is_no_trace_is_refused(data):
+    with pytest.raises(Unreadable, match="not a trace"):
+        read(data)
+
+
+def test_an_empty_trace_costs_nothing():
+    profile = read({"traceEvents": []})
+    assert (profile.trace.works, profile.trace.stops, timeline(profile.trace)) == ((), (), ())
+    assert cost.replay(profile.trace).device_us == 0
+
+
+def test_a_real_profile_of_a_cpu_carries_our_marks():
+    window = Window(2, 2)
+    for number in range(1, 6):
+        window.step(number)
+        window.mark("before", number)
+        torch.ones(4).sum().item()
+    data = window.data()
+    names = [row["name"] for row in data["traceEvents"] if str(row.get("name", "")).startswith("syncguard:")]
+    assert [name for name in names if "step" in name] == ["syncguard:step 2", "syncguard:step 3", "syncguard:step 4"]
+    assert window.watched == (1, 4)
+    assert read(data).trace.steps == 2
+    assert window.data() is None
+
+
+def test_a_program_that_profiles_itself_is_left_alone():
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        window = Window(2, 2)
+        window.step(1)
+        window.step(2)
+    assert window.profile() is None
+    assert any("profiles itself" in note for note in window.notes)
+
+
+def test_a_device_that_steps_closes_what_it_opened():
+    with Device(PACK, lambda seen: None, window=(2, 1)) as device:
+        for _ in range(4):
+            device.step()
+            torch.ones(2).sum()
+    assert device.profiled() == (1, 3)
+    measured = device.measured()
+    assert (measured.costs, measured.device_ms, measured.what_if) == ({}, (), ())
+    assert any("does not see the device" in note for note in measured.notes)
+    assert device.measured() == measured
+
+
+RECORDED = [
+    pytest.param(result, id=f"{path.stem} {result['twin']} {result['batch']}x{result['side']}")
+    for path in sorted((Path(__file__).parent.parent / "evidence").glob("*-torch*.json"))
+    for result in json.loads(path.read_text("utf-8"))["parts"].get("profiles", {"results": []})["results"]
+]
+
+
+@pytest.mark.parametrize("result", RECORDED)
+def test_recorded_profiles_are_read(result):
+    """Profiles of real devices, where `make device` has recorded any."""
+    trace = read({"traceEvents": result["rows"]}).trace
+    assert (len(trace.works), len(trace.stops)) == (result["works"], result["stops"])
+    assert trace.works
+    assert sum(cost.bubbles(trace)) <= cost.idle_time(trace) + 1e-6
+    replayed = cost.replay(trace)
+    assert replayed.device_us * trace.steps == pytest.approx(max(work.end for work in trace.works), rel=0.02)
+    if result["twin"] == "before":
+        assert [stop for stop in trace.stops if stop.wait >= 0], "no stop was joined to a wait"
+
+
+# -- the record ---------------------------------------------------------------------------------------
+
+
+def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
+    from syncguard.observe.recorder import Recorder, machine
+    from syncguard.observe.watch import Watch
+
+    recorder = Recorder(PACK, str(tmp_path))
+    watch = Watch("cuda", recorder)
+    watch.engine = Device(PACK, watch.hear)
+    with watch.engine:
+        for _ in range(3):
+            bound()
+        x = waiting(1.0, 2.0)
+        x.tolist()
+    record = recorder.record(machine("cuda", "NVIDIA of the mind"), measured=watch.measured())
+    counts = {wait.op: (wait.count, len(wait.wait_us), wait.kind) for wait in record.waits}
+    assert counts["torch.Tensor.tolist"] == (1, 0, "cudaStreamSynchronize")
+    assert max(len(wait.wait_us) for wait in record.waits) == 3
+    assert any("no wait has a cost" in note for note in record.notes)
+
+
+# -- on a device --------------------------------------------------------------------------------------
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def recorded(name, tmp_path):
+    """The record of an example, run as a user would."""
+    file = tmp_path / f"{name}.json"
+    command = [sys.executable, "-m", "syncguard", "run", "--device", "cuda", "--save", str(file), "-q"]
+    done = subprocess.run([*command, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True)
+    assert file.exists(), done.stderr
+    return record_of(str(file))
+
+
+@pytest.mark.device
+def test_the_loss_shows_its_four_questions_with_their_bubbles(tmp_path):
+    record = recorded("segmentation_loss", tmp_path)
+    assert {wait.code for wait in record.waits if wait.steps} >= {"SG101", "SG102", "SG104", "SG204"}
+    for wait in record.waits:
+        if wait.code in ("SG101", "SG102", "SG104", "SG204") and wait.phase == "forward":
+            assert wait.wait_us, wait
+            assert wait.verdict, wait
+    assert record.what_if
+    assert record.steps.device_ms
+
+
+@pytest.mark.device
+def test_the_fixed_loss_waits_nowhere_in_a_step(tmp_path):
+    record = recorded("segmentation_loss_fixed", tmp_path)
+    assert [wait for wait in record.waits if wait.steps and wait.steps[-1][0] > 2] == []
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("text", "op"),
+    [
+        ("x.sum().item()", "torch.Tensor.item"),
+        ("x[x > 0]", "torch.Tensor.__getitem__"),
+        ("1 if x.sum() else 0", "torch.Tensor.__bool__"),
+        ("torch.cuda.synchronize()", "torch.cuda.synchronize"),
+        ("torch.ops.aten.nonzero(x)", None),
+    ],
+)
+def test_a_wait_is_told_once_and_by_its_name(text, op):
+    space = {"torch": torch, "x": torch.ones(8, device="cuda")}
+    code = compile(text, "probe.py", "eval")
+    eval(code, space)
+    found = []
+    with Device(PACK, found.append):
+        eval(code, space)
+    assert len(found) == 1
+    assert op is None or found[0].op == op or found[0].op == ""
+
+
+@pytest.mark.device
+def test_a_wait_in_backward_is_told_on_its_thread_with_its_forward_line():
+    found = []
+    x, m = torch.ones(8, device="cuda", requires_grad=True), torch.ones(8, dtype=torch.bool, device="cuda")
+    with Device(PACK, found.append):
+        for _ in range(3):
+            x[m].sum().backward()
+    backward = [seen for seen in found if seen.phase == "backward"]
+    assert backward
+    assert backward[-1].forward
+    assert backward[-1].forward[0].code.co_name == "test_a_wait_in_backward_is_told_on_its_thread_with_its_forward_line"
+
+
+@pytest.mark.device
+def test_what_is_forbidden_raises_on_a_device():
+    def forbid(seen):
+        raise PermissionError("forbidden")
+
+    x = torch.ones(8, device="cuda")
+    with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
+        x.sum().item()

@@ -1,0 +1,119 @@
+"""The pytest plugin, in a pytest of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parent.parent
+INSTALLED = any(point.name == "syncguard" for point in entry_points(group="pytest11"))
+TESTS = """\
+import pytest
+import torch
+
+HERE = torch.cuda.is_available()
+
+
+@pytest.fixture
+def x():
+    made = torch.ones(3, device="cuda" if HERE else "cpu")
+    made.sum().item()
+    return made
+
+
+@pytest.mark.skipif(not HERE, reason="no device")
+def test_waits(x):
+    assert x.sum().item() == 3
+
+
+@pytest.mark.sync_free
+def test_free(x):
+    assert (x + 1).shape == (3,)
+
+
+@pytest.mark.sync_free
+def test_not_free(x):
+    assert (x > 0).all()
+
+
+@pytest.mark.sync_budget(1)
+def test_within(x):
+    x.tolist()
+
+
+@pytest.mark.sync_budget(n=1)
+def test_beyond(x):
+    x.tolist()
+    x.tolist()
+"""
+
+
+def pytested(folder: Path, *words: str, text: str = TESTS) -> tuple[int, str]:
+    (folder / "test_it.py").write_text(text)
+    plugin = () if INSTALLED else ("-p", "syncguard.observe.plugin")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", *plugin, *words]
+    env = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_simulated(tmp_path):
+    code, out = pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    assert code == 1
+    assert "2 failed, 3 passed" in out
+    assert "FAILED test_it.py::test_not_free - syncguard.observe.watch.SyncError: test_it.py" in out
+    assert "FAILED test_it.py::test_beyond" in out
+    assert "wait 2 where the budget is 1" in out
+    assert "syncguard/observe" not in out  # none of our own frames
+    assert "waits for the GPU" in out
+    assert "test_it.py:16  SG201 torch.Tensor.item  assert x.sum().item() == 3" in out
+    assert "4 tests wait; most of all:" in out
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["machine"]["mode"] == "simulate"
+    assert sum(wait["count"] for wait in record["waits"]) == 10
+
+
+def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device(tmp_path):
+    code, out = pytested(tmp_path, "test_it.py", "--strict-markers")
+    assert code == 0
+    assert "4 passed, 1 skipped" in out
+    assert "waits for the GPU" not in out
+
+
+@pytest.mark.slow
+def test_workers_of_xdist_are_gathered(tmp_path):
+    pytest.importorskip("xdist")
+    code, out = pytested(tmp_path, "--syncguard=simulate", "-n", "2", "test_it.py")
+    assert code == 1
+    assert "2 failed, 3 passed" in out
+    assert "test_it.py:16  SG201 torch.Tensor.item" in out
+
+
+def test_nothing_is_imported_where_it_is_not_used(tmp_path):
+    text = (
+        "import sys\n\ndef test_it():\n"
+        "    names = [m for m in sys.modules if m.startswith(('torch', 'msgspec', 'syncguard'))]\n"
+        "    assert sorted(names) == ['syncguard', 'syncguard.observe', 'syncguard.observe.plugin']\n"
+    )
+    code, out = pytested(tmp_path, text=text)
+    assert code == 0, out
+
+
+def test_a_session_without_torch_says_so(tmp_path):
+    code, out = pytested(tmp_path, "--syncguard", text="def test_it(): pass\n")
+    assert code == 0
+    assert "No test imported torch." in out
+
+
+def test_a_wrong_marker_is_told(tmp_path):
+    code, out = pytested(tmp_path, text="import pytest, torch\n@pytest.mark.sync_budget('x')\ndef test_it(): pass\n")
+    assert code == 1
+    assert "sync_budget takes a number of waits" in out

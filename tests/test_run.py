@@ -1,0 +1,237 @@
+"""`syncguard run` runs a program as `python` does. These programs import no torch, so that they take a moment each."""
+
+from __future__ import annotations
+
+import json
+import os
+import py_compile
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+STATE = """\
+import json, os, pickle, sys
+class Thing: pass
+main = sys.modules["__main__"]
+print(json.dumps({
+    "name": __name__, "file": __file__, "argv": sys.argv, "path": sys.path[0], "package": __package__,
+    "spec": getattr(__spec__, "name", None), "loader": type(__loader__).__name__, "main": main.__dict__ is globals(),
+    "pickled": type(pickle.loads(pickle.dumps(Thing()))) is Thing, "doc": __doc__, "cwd": os.getcwd(),
+}))
+"""
+
+
+def started(*words: str, **options) -> subprocess.Popen[str]:
+    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | options.pop("env", {})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, *words], text=True, env=env, **pipes, **options)
+
+
+def ran(*words: str, given: str = "", **options) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error of a Python."""
+    with started(*words, **options) as process:
+        out, err = process.communicate(given, timeout=60)
+    return process.returncode, out, err
+
+
+def both(*words: str, given: str = "", flags: tuple[str, ...] = (), **options):
+    """What Python does with a program, and what we do."""
+    plain = ran(*flags, *words, given=given, **options)
+    ours = ran(*flags, "-m", "syncguard", "run", "-q", *words, given=given, **options)
+    return plain, ours
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def layout(kind: str) -> tuple[str, ...]:
+    """A program in one of the forms that Python runs."""
+    Path("prog.py").write_text(STATE)
+    match kind:
+        case "script":
+            return ("prog.py",)
+        case "script in a folder":
+            Path("inner").mkdir()
+            Path("inner/prog.py").write_text(f'"""Words."""\n{STATE}')
+            return ("inner/prog.py", "--flag", "-m", "x")
+        case "link":
+            Path("real").mkdir()
+            Path("real/prog.py").write_text(STATE)
+            Path("link.py").symlink_to("real/prog.py")
+            return ("link.py",)
+        case "module":
+            return ("-m", "prog", "--save", "other")
+        case "package":
+            Path("pack").mkdir()
+            Path("pack/__init__.py").write_text("")
+            Path("pack/__main__.py").write_text(STATE)
+            return ("-m", "pack", "a b")
+        case "submodule":
+            Path("pack").mkdir()
+            Path("pack/__init__.py").write_text("")
+            Path("pack/prog.py").write_text(STATE)
+            return ("-m", "pack.prog")
+        case "folder":
+            Path("folder").mkdir()
+            Path("folder/__main__.py").write_text(STATE)
+            return ("folder", "-q")
+        case "archive":
+            with zipfile.ZipFile("app.pyz", "w") as archive:
+                archive.writestr("__main__.py", STATE)
+            return ("app.pyz", "x")
+        case "compiled":
+            py_compile.compile("prog.py", cfile="prog.pyc")
+            return ("prog.pyc",)
+    raise AssertionError(kind)
+
+
+KINDS = ("script", "script in a folder", "link", "module", "package", "submodule", "folder", "archive", "compiled")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_program_sees_what_python_shows_it(kind):
+    plain, ours = both(*layout(kind))
+    assert plain[0] == 0, plain
+    assert ours[0] == 0, ours
+    assert json.loads(ours[1]) == json.loads(plain[1])
+
+
+def test_safe_path_is_left_alone():
+    plain, ours = both(*layout("script"), flags=("-P",))
+    assert json.loads(ours[1])["path"] == json.loads(plain[1])["path"]
+
+
+ENDS = {
+    "end": "pass",
+    "exit": "import sys; sys.exit(7)",
+    "exit without a number": "import sys; sys.exit()",
+    "exit with text": "import sys; sys.exit('no data')",
+    "exit beyond a byte": "import sys; sys.exit(259)",
+    "exception": "def f(): raise ValueError('bad\\nworse')\ndef g(): f()\ng()",
+    "chained": "try: 1/0\nexcept ZeroDivisionError as e: raise KeyError('x') from e",
+    "group": "raise ExceptionGroup('many', [ValueError(1), OSError(2)])",
+    "syntax": "x = = 1",
+    "missing import": "import nothing_of_this_name",
+    "own hook": "import sys\nsys.excepthook = lambda *a: print('hook', a[0].__name__)\nraise OSError",
+    "interrupt": "raise KeyboardInterrupt",
+    "at exit": "import atexit; atexit.register(print, 'bye'); raise SystemExit(4)",
+    "thread": "import threading, time\n"
+    "threading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start()\nprint('main')",
+    "left at once": "import os; os._exit(9)",
+    "fork": "import os, sys\nif os.fork() == 0: sys.exit(3)\nprint(os.waitstatus_to_exitcode(os.wait()[1]))",
+    "fork that leaves": "import os\nif os.fork() == 0: os._exit(5)\nprint(os.waitstatus_to_exitcode(os.wait()[1]))",
+    "spawn": "import multiprocessing as mp\n"
+    "def work(q): q.put(__name__)\n"
+    "if __name__ == '__main__':\n"
+    "    c = mp.get_context('spawn'); q = c.Queue(); p = c.Process(target=work, args=(q,)); p.start()\n"
+    "    print(q.get(), p.join(), p.exitcode)",
+    "pool": "from concurrent.futures import ProcessPoolExecutor as P\n"
+    "def work(x): return x * x\n"
+    "if __name__ == '__main__':\n"
+    "    with P(2) as pool: print([*pool.map(work, range(4))])",
+    "input": "print(input() + input())",
+    "arguments": "import argparse; p = argparse.ArgumentParser(); p.add_argument('--n', type=int, required=True)\n"
+    "p.parse_args()",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_program_ends_as_it_does_under_python(end):
+    Path("prog.py").write_text(ENDS[end])
+    plain, ours = both("prog.py", given="a\nb\n")
+    assert ours == plain
+
+
+def test_a_killed_program_leaves_a_record():
+    Path("prog.py").write_text("import time\nprint('up', flush=True)\ntime.sleep(60)\n")
+    for number, said in ((signal.SIGTERM, "signal SIGTERM"), (signal.SIGINT, "signal SIGINT")):
+        with started("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") as process:
+            assert process.stdout.readline() == "up\n"
+            process.send_signal(number)
+            process.communicate(timeout=30)
+        assert process.returncode == -number
+        record = json.loads(Path("run.json").read_text())
+        assert record["ended"] == said
+        assert record["complete"] is False
+        Path("run.json").unlink()
+
+
+def test_a_program_may_handle_signals_itself():
+    Path("prog.py").write_text(
+        "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *a: sys.exit(6))\n"
+        "print('up', flush=True)\ntime.sleep(60)\n"
+    )
+    with started("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") as process:
+        process.stdout.readline()
+        process.terminate()
+        process.communicate(timeout=30)
+    assert process.returncode == 6
+    assert json.loads(Path("run.json").read_text())["ended"] == "exit 6"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "which program?"),
+        (("-m",), "which program?"),
+        (("-",), "cannot be read from standard input"),
+        (("gone.py",), "gone.py: there is no such file"),
+        (("--device", "tpu", "prog.py"), "'tpu' is not one of"),
+        (("--save", "no/such/run.json", "prog.py"), "there is no such folder"),
+        (("--html", "no/such/run.html", "prog.py"), "there is no such folder"),
+        (("--fail-on", "new", "prog.py"), "needs --against"),
+        (("--budget", "-1", "prog.py"), "is not in the range"),
+        (("--wat", "prog.py"), "No such option"),
+        (("--against", "gone.json", "prog.py"), "gone.json: cannot be read"),
+        (("--static", "gone/", "prog.py"), "gone/: there is no such file or folder"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_runs_nothing(words, said):
+    Path("prog.py").write_text("print('ran')")
+    code, out, err = ran("-m", "syncguard", "run", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.strip().split("\n")) == 1
+
+
+def test_what_is_not_installed_here_is_not_imported():
+    Path("prog.py").write_text(
+        "import sys\nprint([m for m in sys.modules if m.split('.')[0] in ('torch', 'libcst', 'numpy', 'rich')\n"
+        "       or m.startswith(('syncguard.infer', 'syncguard.judge', 'syncguard.pipeline', 'syncguard.read'))])"
+    )
+    assert ran("-m", "syncguard", "run", "-q", "prog.py") == (0, "[]\n", "")
+
+
+def test_the_report_says_that_there_was_nothing_to_see():
+    Path("prog.py").write_text("print('out')")
+    code, out, err = ran("-m", "syncguard", "run", "--save", "run.json", "prog.py")
+    assert (code, out) == (0, "out\n")
+    assert "did not import torch" in err
+    record = json.loads(Path("run.json").read_text())
+    assert record["executed"] == {"prog.py": [[1, 1]]}
+    assert record["command"] == ["prog.py"]
+
+
+def test_the_exit_code_of_the_program_comes_first():
+    Path("prog.py").write_text("import os; os.mkdir('out.html'); raise SystemExit(5)")
+    code, _, err = ran("-m", "syncguard", "run", "-q", "--html", "out.html", "prog.py")
+    assert code == 5
+    assert "out.html" in err
+
+
+def test_looking_at_lines_costs_little_once_each_was_seen():
+    Path("prog.py").write_text(
+        "import time\ndef f(n):\n    return n + 1\nx = 0\nbegun = time.process_time()\n"
+        "for _ in range(300_000):\n    x = f(x)\nprint(time.process_time() - begun)\n"
+    )
+    plain, ours = both("prog.py")
+    # Python 3.11 has no monitoring: a function is traced as long as one of its lines was not seen.
+    most = 3 if sys.version_info >= (3, 12) else 60
+    assert float(ours[1]) < most * float(plain[1]) + 0.1

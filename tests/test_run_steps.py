@@ -1,0 +1,94 @@
+"""Marks of optimizers, loaders and the user -> steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncguard.observe.steps import Clock, Mark, measured, told
+
+
+def clock(text: str) -> Clock:
+    """`o` and `p` are optimizers, `a` and `b` loaders, `A` and `B` their ends, `u` the user's word."""
+    made = Clock()
+    kinds = {"o": ("optimizer", 1), "p": ("optimizer", 2), "u": ("user", 0), "a": ("next", 1), "b": ("next", 2),
+             "A": ("end", 1), "B": ("end", 2)}  # fmt: skip
+    made.started = 0.0
+    made.marks = [Mark(*kinds[letter], float(n + 1)) for n, letter in enumerate(text)]
+    return made
+
+
+def steps(text: str) -> str:
+    """The step of each moment: before the first mark, and after each."""
+    return "".join(map(str, told(clock(text)).steps))
+
+
+def test_without_marks_there_are_no_steps():
+    assert steps("") == "0"
+    assert told(clock("")).how == "none"
+
+
+def test_an_optimizer_ends_a_step_and_what_follows_the_last_is_in_none():
+    assert steps("ooo") == "1230"
+    assert told(clock("ooo")).spans == ((0.0, 1.0), (1.0, 2.0), (2.0, 3.0))
+
+
+def test_of_two_optimizers_the_first_counts():
+    assert steps("opopop") == "1223300"
+
+
+def test_an_optimizer_that_goes_on_alone_takes_over():
+    assert told(clock("oppp")).total == 3
+
+
+def test_a_loader_that_feeds_steps_begins_them():
+    assert steps("aoaoA") == "011220"
+    assert told(clock("aoaoA")).spans == ((1.0, 3.0), (3.0, 5.0))
+
+
+def test_gradients_may_be_accumulated():
+    assert steps("aaoaaoA") == "01112220"
+
+
+def test_a_validation_between_steps_is_in_none():
+    assert steps("aoaobbBaoA") == "01122000330"
+
+
+def test_two_loaders_may_feed_one_step():
+    assert steps("aboaboaboA") == "01112223330"
+
+
+def test_batches_after_the_last_step_are_in_none():
+    assert steps("aoaoAaaA") == "011220000"
+
+
+def test_loaders_alone_tell_steps():
+    assert steps("aaAaA") == "012030"
+    assert told(clock("aaAaA")).how == "loader"
+    assert told(clock("aaAaA")).spans == ((1.0, 2.0), (2.0, 3.0), (4.0, 5.0))
+
+
+def test_the_users_word_comes_first():
+    assert told(clock("aouaouA")).how == "user"
+    assert steps("aouaouA") == "01122200"
+
+
+def test_the_warm_up_leaves_one_step():
+    assert measured(told(clock("ooo")), 1).counted == 2
+    few = measured(told(clock("oo")), 5)
+    assert (few.warmup, few.counted, len(few.host_ms)) == (1, 1, 1)
+    none = measured(told(clock("")), 5)
+    assert (none.how, none.warmup, none.counted) == ("none", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"), [("opopop", "opo"), ("aoaoao", "aoaoA"), ("aoaoAao", "aoaoA"), ("aaaa", "aaA"), ("aaA", "aaA"),
+                       ("aouaouaou", "aouaou"), ("oo", "oo")]
+)  # fmt: skip
+def test_a_limit_keeps_so_many_steps_and_all_of_the_last(text, kept):
+    made, whole = Clock(), clock(text)
+    made.limit = 2
+    for mark in whole.marks:
+        made.mark(mark.kind, mark.which)
+    assert [mark[:2] for mark in made.marks] == [mark[:2] for mark in clock(kept).marks]
+    assert made.ended
+    assert told(made).total == 2

@@ -1,0 +1,268 @@
+"""`syncguard run` on programs that wait: the examples, exceptions, steps, ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+TRAIN = """\
+import sys
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.arange(12.0).reshape(6, 2), torch.arange(6.0))
+model = torch.nn.Linear(2, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+print(next(model.parameters()).device.type)
+start = float(model.weight.sum())
+for epoch in range(2):
+    for x, y in DataLoader(data, batch_size=2):
+        loss = (model(x.cuda(non_blocking=True)).squeeze(1) - y.cuda(non_blocking=True))[y.cuda() > 0].square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total = loss.item()
+        if epoch and x[0, 0] == 0:
+            continue
+    with torch.no_grad():
+        for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4)), batch_size=2):
+            model(x.cuda(non_blocking=True)).sum().item()
+if sys.argv[1:] == ["fail"]:
+    torch.ones(2, device="cuda") @ torch.ones(3, device="cuda")
+"""
+
+
+def run(folder: Path, *words: str, module: tuple[str, ...] = ("syncguard",), **env: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", *module, *words], cwd=folder, capture_output=True, text=True, timeout=300,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"} | env,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def marks(path: Path) -> set[tuple[int, str]]:
+    lines = enumerate(path.read_text().split("\n"), 1)
+    return {(n, code) for n, line in lines for code in re.findall(r"# sync:.*?(SG\d{3})", line)}
+
+
+def test_every_finding_of_the_loss_is_confirmed_and_its_twin_never_waits(tmp_path):
+    words = ("run", "--device", "simulate", "--check", "--save")
+    code, out, err = run(
+        ROOT, *words, str(tmp_path / "a.json"), "--fail-on", "missed", "--fail-on", "false-alarm",
+        "examples/segmentation_loss.py", "--steps", "4",
+    )  # fmt: skip
+    assert (code, out) == (0, "4 steps, four questions each\n"), err
+    record = json.loads((tmp_path / "a.json").read_text())
+    found = {(f["place"]["line"], f["code"]) for f in record["findings"] if f["verdict"] == "confirmed"}
+    assert found == marks(EXAMPLES / "segmentation_loss.py")
+    assert record["steps"]["counted"] == 3
+    for wait in record["waits"]:
+        assert wait["count"] == 4
+        assert wait["steps"] == [[1, 1], [2, 1], [3, 1], [4, 1]]
+    assert "examples/segmentation_loss.py:34" in err
+
+    code, _, err = run(
+        ROOT, *words, str(tmp_path / "b.json"), "--budget", "0", "--fail-on", "any",
+        "examples/segmentation_loss_fixed.py", "--steps", "4",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "waits" not in json.loads((tmp_path / "b.json").read_text())
+
+    assert run(ROOT, "diff", str(tmp_path / "a.json"), str(tmp_path / "b.json"))[0] == 0
+    code, out, _ = run(ROOT, "diff", str(tmp_path / "b.json"), str(tmp_path / "a.json"))
+    assert code == 1
+    assert "0 -> 4 waits a step (4 new)" in out
+
+    code, out, _ = run(ROOT, "check", "examples/segmentation_loss.py", "--evidence", str(tmp_path / "a.json"))
+    assert code == 1
+    assert out.count("confirmed by a run") == 4
+    code, out, _ = run(
+        ROOT, "check", "examples/segmentation_loss.py", "--evidence", str(tmp_path / "a.json"), "--only", "untested"
+    )
+    assert code == 0
+
+
+def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
+    (tmp_path / "train.py").write_text(TRAIN)
+    code, out, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py", "fail")
+    assert (code, out) == (1, "cuda\n")
+    assert "Traceback (most recent call last):\n  File " in err
+    assert 'train.py", line 23' in err
+    assert "syncguard/observe" not in err.partition("Traceback")[2]
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["ended"].startswith("exception RuntimeError")
+    assert record["complete"] is False
+    assert record["steps"]["how"] == "optimizer"
+    assert record["steps"]["counted"] == 5
+    waits = {(w["place"]["line"], w["code"]): w for w in record["waits"] if w.get("phase", "forward") == "forward"}
+    assert waits[16, "SG201"]["steps"] == [[n, 1] for n in range(1, 7)]
+    assert waits[9, "SG203"].get("steps", []) == []
+    assert waits[21, "SG201"].get("steps", []) == []  # a validation is in no step
+    assert waits[21, "SG201"]["count"] == 4
+    backward = [w for w in record["waits"] if w.get("phase") == "backward"]
+    assert [w["forward"]["line"] for w in backward] == [12]
+    assert backward[0]["place"]["line"] == 14
+    assert record["executed"]["train.py"][0][0] == 1
+
+    code, out, _ = run(tmp_path, "report", "run.json", "--budget", "1", "--static", "train.py", "-o", "concise")
+    assert code == 1
+    code, out, _ = run(tmp_path, "report", "run.json", "run.json", "-o", "json")
+    again = json.loads(out)["waits"]
+    assert [w.pop("ranks") for w in again] == [[0]] * len(again)
+    assert again == record["waits"]
+
+
+def test_a_limit_of_steps_and_a_step_of_the_users(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import syncguard, torch\nx = torch.ones(3, device='cuda')\nfor _ in range(9):\n"
+        "    x.sum().item()\n    with syncguard.allow('why not'):\n        x.tolist()\n    syncguard.step()\n"
+    )
+    code, _, err = run(
+        tmp_path, "run", "--device", "simulate", "--warmup", "2", "--steps", "3", "--save", "run.json", "--budget", "1",
+        "train.py",
+    )  # fmt: skip
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["steps"] | {"host_ms": []} == {"how": "user", "warmup": 2, "counted": 3, "host_ms": []}
+    assert [(w["count"], w.get("allowed")) for w in record["waits"]] == [(5, None), (5, "why not")]
+
+
+def test_the_device_is_there_until_the_process_ends(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import atexit, torch\nx = torch.ones(2, device='cuda')\n"
+        "atexit.register(lambda: print((x + torch.ones(2, device='cuda')).tolist(), torch.cuda.is_available()))\n"
+    )
+    code, out, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
+    assert (code, out) == (0, "[2.0, 2.0] True\n"), err
+
+
+def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import importlib.util, sys\n"
+        "assert importlib.util.find_spec('torch').origin\nassert 'torch' not in sys.modules\n"
+        "import torch\nassert 'syncguard' not in type(torch.__spec__.loader).__module__\n"
+        "assert torch.__loader__ is torch.__spec__.loader\ntorch.ones(2, device='cuda').tolist()\n"
+    )
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
+    assert code == 1, err
+    assert "train.py:7: waits where none may be" in err
+
+
+def test_a_device_that_is_not_here_is_refused(tmp_path):
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    (tmp_path / "train.py").write_text("import torch\nprint('ran')\n")
+    code, out, err = run(tmp_path, "run", "-q", "--device", "cuda", "train.py")
+    assert (code, out) == (2, "")
+    assert "there is no GPU that torch can use here" in err
+
+
+def test_a_record_is_left_by_a_program_that_is_killed_in_a_step(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import time, torch\nx = torch.ones(3, device='cuda')\nx.tolist()\nprint('up', flush=True)\ntime.sleep(60)\n"
+    )
+    command = [sys.executable, "-m", "syncguard", "run", "-q", "--device", "simulate", "--save", "run.json", "train.py"]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=env) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    assert process.returncode == -signal.SIGTERM
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert [w["code"] for w in record["waits"]] == ["SG202"]
+    assert record["machine"]["mode"] == "simulate"
+
+
+SPAWNED = """\
+import torch
+import torch.multiprocessing as mp
+
+
+def work(rank):
+    x = torch.ones(3, device="cuda")
+    if rank:
+        x.sum().item()
+
+
+if __name__ == "__main__":
+    mp.spawn(work, nprocs=2)
+    print(torch.ones(2, device="cuda").tolist())
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_are_spawned_are_watched_too(tmp_path):
+    (tmp_path / "train.py").write_text(SPAWNED)
+    code, out, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py")
+    assert (code, out) == (0, "[1.0, 1.0]\n"), err
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert [(w["place"]["line"], w["count"]) for w in record["waits"]] == [(13, 1), (8, 1)]
+
+
+DISTRIBUTED = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("nccl")
+x = torch.ones(3, device="cuda")
+model = torch.nn.Linear(3, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    model(x).sum().backward()
+    optimizer.step()
+    dist.all_reduce(x)
+    if dist.get_rank() == 1:
+        x.sum().item()
+    dist.barrier()
+dist.destroy_process_group()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python", [(), ("--no-python",)])
+def test_two_ranks_make_one_record(tmp_path, python):
+    (tmp_path / "train.py").write_text(DISTRIBUTED)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ours = (*python, sys.executable, "-m", "syncguard") if python else ("-m", "syncguard")
+    code, _, err = run(
+        tmp_path, "--nproc-per-node=2", f"--master-port={port}", *ours, "run", "--device", "simulate",
+        "--save", "run.json", "train.py", module=("torch.distributed.run",),
+    )  # fmt: skip
+    assert code == 0, err
+    assert err.count("2 ranks") == 1
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["world"] == 2
+    ranks = {w["place"]["line"]: w["ranks"] for w in record["waits"] if w.get("steps")}
+    assert ranks[13] == [1]
+    assert ranks[14] == [0, 1]
+    code, out, _ = run(tmp_path, "report", "run.rank0.json", "run.rank1.json", "-o", "json")
+    assert json.loads(out)["waits"] == record["waits"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_examples_wait_where_their_marks_say(name, tmp_path):
+    code, _, err = run(ROOT, "run", "--device", "simulate", "--check", "--save", str(tmp_path / "run.json"),
+                       f"examples/{name}.py")  # fmt: skip
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    verdicts = {(f["place"]["line"], f["code"]): f["verdict"] for f in record.get("findings", ())}
+    assert set(verdicts) >= marks(EXAMPLES / f"{name}.py")
+    assert set(verdicts.values()) <= {"confirmed", "untested"}, verdicts
+    assert not [w for w in record.get("waits", ()) if w.get("static") == "missed-alarm"]

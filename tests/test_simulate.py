@@ -1,0 +1,502 @@
+"""The simulated device: where tensors are, what it answers, what it refuses, and what it tells."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+from torch.nn import functional as F  # noqa: E402
+
+from syncguard import pack  # noqa: E402
+from syncguard.observe.simulate import Seen, Simulation, conditions  # noqa: E402
+from syncguard.observe.simulate.conditions import Arguments  # noqa: E402
+
+PACK = pack.load()
+CUDA = "cuda"
+
+
+@pytest.fixture
+def seen():
+    """What the simulation told, inside one."""
+    told: list[Seen] = []
+    with Simulation(PACK, told.append):
+        yield told
+
+
+def hazards(told: list[Seen]) -> list[str]:
+    return [wait.hazard for wait in told]
+
+
+# Conditions: each named one holds of one call and not of its look-alike.
+
+
+def device(*shape: int, dtype: Any = torch.float32) -> Any:
+    return torch.ones(shape, dtype=dtype, device=CUDA)
+
+
+HOLDS = {
+    "missing": (dict, lambda: {"x": 0}),
+    "given": (lambda: {"x": 0}, lambda: {"x": None}),
+    "alone": (lambda: {"x": 1}, lambda: {"x": 1, "y": 2}),
+    "tensor": (lambda: {"x": [1, device(2)]}, lambda: {"x": [torch.ones(2)]}),
+    "number": (lambda: {"x": True}, lambda: {"x": device()}),
+    "data": (lambda: {"x": [1, [2.0]]}, lambda: {"x": [device(), 1]}),
+    "host": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "true": (lambda: {"x": True}, lambda: {"x": 1}),
+    "false": (dict, lambda: {"x": True}),
+    "not_false": (dict, lambda: {"x": False}),
+    "mask": (lambda: {"x": (0, device(2, dtype=torch.bool))}, lambda: {"x": torch.ones(2, dtype=torch.bool)}),
+    "zero_dim": (lambda: {"x": device(dtype=torch.int64)}, lambda: {"x": device(1, dtype=torch.int64)}),
+    "integers": (lambda: {"x": device(1, dtype=torch.int64)}, lambda: {"x": device(dtype=torch.int64)}),
+    "slice_bound": (lambda: {"x": slice(None, device(dtype=torch.int64))}, lambda: {"x": slice(0, 3)}),
+    "host_index": (lambda: {"x": [0, 1]}, lambda: {"x": (0, 1)}),
+    "to_host": (lambda: {"x": torch.device("cpu")}, lambda: {"x": "cuda:0"}),
+    "to_device": (lambda: {"x": device(1)}, lambda: {"x": "cpu"}),
+    "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
+    "pageable": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
+}
+
+
+def test_every_condition_of_the_rows_is_here() -> None:
+    assert set(conditions.CONDITIONS) == set(pack.CONDITIONS) == set(HOLDS)
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_a_condition_holds_of_one_call_and_not_of_its_look_alike(name: str, seen: list[Seen]) -> None:
+    held, not_held = (make() for make in HOLDS[name])
+    assert conditions.hold(((name, "x"),), Arguments((), (), held))
+    assert not conditions.hold(((name, "x"),), Arguments((), (), not_held))
+
+
+def test_conditions_agree_with_what_the_analyzer_takes_them_for() -> None:
+    from syncguard.infer import conditions as predicted
+
+    assert set(predicted.CONDITIONS) == set(conditions.CONDITIONS)
+    assert predicted.WHOLE == conditions.WHOLE
+
+
+# Where tensors are.
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(2).cuda(),
+        lambda: torch.ones(2).cuda(0),
+        lambda: torch.ones(2).to("cuda"),
+        lambda: torch.ones(2).to(0),
+        lambda: torch.ones(2).to(device="cuda:0"),
+        lambda: torch.ones(2).to(torch.device("cuda"), torch.float64, True),
+        lambda: torch.ones(2).to(torch.ones(1, device=CUDA)),
+        lambda: torch.ones(2).type("torch.cuda.FloatTensor"),
+        lambda: torch.ones(2).type_as(torch.ones(1, device=CUDA)),
+        lambda: torch.ones(2, device="cuda"),
+        lambda: torch.ones(2, device=0),
+        lambda: torch.ones_like(torch.ones(2), device="cuda"),
+        lambda: torch.ones(2, device=CUDA).new_zeros(3),
+        lambda: torch.tensor([1.0], device="cuda"),
+        lambda: torch.as_tensor([1.0], device=torch.device("cuda", 0)),
+        lambda: torch.cuda.FloatTensor([1.0]),
+        lambda: torch.normal(0.0, 1.0, (2,), device="cuda"),
+        lambda: torch.ones(2, device=CUDA)[0:1].T.contiguous(),
+        lambda: torch.ones(2).cuda() + torch.tensor(1.0),
+        lambda: F.relu(torch.ones(2, device=CUDA)),
+        lambda: torch.stack([torch.ones(2, device=CUDA)]),
+        lambda: torch.ones(4, device=CUDA).chunk(2)[1],
+        lambda: torch.ones(4, device=CUDA).max(0).values,
+        lambda: nn.Linear(2, 2).to("cuda").weight,
+        lambda: nn.Linear(2, 2).cuda().bias,
+        lambda: nn.Linear(2, 2, device="cuda").weight.data,
+        lambda: nn.BatchNorm1d(2).to(0).running_mean,
+        lambda: copy.deepcopy(nn.Linear(2, 2).cuda()).weight,
+        lambda: copy.deepcopy(torch.ones(2, device=CUDA)),
+        lambda: copy.copy(torch.ones(2, device=CUDA)),
+        lambda: pickle.loads(pickle.dumps(torch.ones(2, device=CUDA))),
+        lambda: torch.zeros(2, device=CUDA).to_sparse(),
+        lambda: torch.func.vmap(lambda x: x * 2)(torch.ones(2, device=CUDA)),
+        lambda: torch.ops.aten.add.Tensor(torch.ones(2, device=CUDA), 1),
+    ],
+)
+def test_on_the_device(make: Any, seen: list[Seen]) -> None:
+    tensor = make()
+    assert tensor.device == torch.device("cuda", 0)
+    assert (tensor.is_cuda, tensor.is_cpu, tensor.get_device()) == (True, False, 0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(2, device=CUDA).cpu(),
+        lambda: torch.ones(2, device=CUDA).to("cpu"),
+        lambda: torch.ones(2, device=CUDA).to(torch.ones(1)),
+        lambda: torch.ones(2, device=CUDA).new_zeros(2, device="cpu"),
+        lambda: torch.zeros_like(torch.ones(2, device=CUDA), device="cpu"),
+        lambda: nn.Linear(2, 2).cuda().cpu().weight,
+        lambda: torch.from_numpy(torch.ones(2, device=CUDA).cpu().numpy()),
+        lambda: torch.ones(2),
+    ],
+)
+def test_on_the_host(make: Any, seen: list[Seen]) -> None:
+    tensor = make()
+    assert (tensor.device.type, tensor.is_cuda, tensor.get_device()) == ("cpu", False, -1)
+
+
+def test_default_devices(seen: list[Seen]) -> None:
+    with torch.device("cuda"):
+        assert torch.ones(2).is_cuda
+        assert nn.Linear(2, 2).weight.is_cuda
+        assert not torch.ones(2, device="cpu").is_cuda
+    assert not torch.ones(2).is_cuda
+    torch.set_default_device("cuda")
+    try:
+        assert F.one_hot(torch.arange(3)).is_cuda
+        assert torch.get_default_device() == torch.device("cuda", 0) or torch.get_default_device().type == "cuda"
+    finally:
+        torch.set_default_device(None)
+    assert not torch.rand(2).is_cuda
+
+
+def test_a_swap_of_data_moves_a_parameter(seen: list[Seen]) -> None:
+    parameter = nn.Parameter(torch.ones(2))
+    parameter.data = parameter.data.cuda()
+    assert parameter.is_cuda
+    assert parameter.data.is_cuda
+
+
+def test_gradients_are_where_their_tensors_are(seen: list[Seen]) -> None:
+    layer, hooked = nn.Linear(2, 2).cuda(), []
+    x = torch.ones(3, 2, requires_grad=True)
+    layer.weight.register_hook(hooked.append)
+    y = layer(x.cuda())
+    y.register_hook(hooked.append)
+    y.sum().backward()
+    assert layer.weight.grad is not None
+    assert x.grad is not None
+    assert layer.weight.grad.is_cuda
+    assert not x.grad.is_cuda
+    assert all(grad.is_cuda for grad in hooked)
+    (again,) = torch.autograd.grad(layer(x.cuda()).sum(), [layer.weight])
+    assert again.is_cuda
+
+
+def test_a_function_of_ones_own(seen: list[Seen]) -> None:
+    places = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            places.extend([grad.device.type, x.device.type])
+            if grad.sum() > 0:
+                return grad * 2
+            return grad
+
+    x = torch.ones(2, device=CUDA, requires_grad=True)
+    Double.apply(x).sum().backward()
+    line = sys._getframe().f_lineno - 1
+    assert places == ["cuda", "cuda"]
+    (wait,) = seen
+    assert (wait.hazard, wait.phase) == ("tensor-as-condition", "backward")
+    assert wait.forward is not None
+    assert (wait.forward[0].code.co_filename, wait.forward[0].line) == (__file__, line)
+
+
+def test_the_backward_of_a_mask_waits_again(seen: list[Seen]) -> None:
+    x = torch.ones(4, device=CUDA, requires_grad=True)
+    y = x[x > 0]
+    line = sys._getframe().f_lineno - 1
+    y.sum().backward()
+    assert [(wait.hazard, wait.phase) for wait in seen] == [("mask-read", "forward"), ("mask-read", "backward")]
+    assert seen[1].forward is not None
+    assert seen[1].forward[0].line == line
+
+
+def test_threads_are_inside(seen: list[Seen]) -> None:
+    found = []
+    thread = threading.Thread(target=lambda: found.append(torch.ones(2, device=CUDA).sum().item()))
+    thread.start()
+    thread.join()
+    assert found == [2.0]
+    assert hazards(seen) == ["item"]
+
+
+def test_two_places_do_not_mix(seen: list[Seen]) -> None:
+    x = torch.ones(2, device=CUDA)
+    with pytest.raises(RuntimeError, match="same device"):
+        x + torch.ones(2)
+    with pytest.raises(RuntimeError, match="same device"):
+        F.linear(torch.ones(1, 2), x[None])
+    with pytest.raises(TypeError, match=r"Tensor\.cpu"):
+        x.numpy()
+    assert (x + torch.tensor(1.0)).is_cuda
+    assert x.copy_(torch.ones(2)) is x
+
+
+def test_files_keep_the_device(seen: list[Seen]) -> None:
+    file = io.BytesIO()
+    torch.save({"on": torch.ones(2, device=CUDA), "off": torch.ones(2)}, file)
+    for place, on in ((None, True), ("cpu", False), ("cuda", True), (lambda storage, _: storage, False)):
+        file.seek(0)
+        loaded = torch.load(file, map_location=place)
+        assert loaded["on"].is_cuda is on, place
+    file.seek(0)
+    assert torch.load(file, map_location="cuda")["off"].is_cuda
+
+
+def test_what_the_device_answers(seen: list[Seen]) -> None:
+    assert torch.cuda.is_available()
+    assert torch.cuda.device_count() == 1
+    assert torch.cuda.get_device_properties(0).total_memory > 0
+    assert isinstance(torch.ones(2, device=CUDA), torch.cuda.FloatTensor)
+    assert not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+    assert "cuda:0" in repr(torch.ones(2, device=CUDA))
+    assert torch.ones(2).pin_memory().is_pinned()
+    assert torch.Generator("cuda").device.type == "cuda"
+    assert torch.rand(2, device=CUDA, generator=torch.Generator("cuda").manual_seed(1)).is_cuda
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        start.record()
+        end.record()
+    assert start.elapsed_time(end) >= 0
+    assert seen[-1].hazard == "print-tensor"
+    torch.cuda.synchronize()
+    end.synchronize()
+    assert hazards(seen)[-2:] == ["synchronize", "synchronize"]
+
+
+def test_everything_is_put_back() -> None:
+    before = {name: value for owner in (torch, torch.cuda, torch._C) for name, value in vars(owner).items()}
+    with Simulation(PACK, lambda _: None):
+        assert torch.cuda.is_available()
+    after = {name: value for owner in (torch, torch.cuda, torch._C) for name, value in vars(owner).items()}
+    assert {name for name in before if before[name] is not after.get(name)} == set()
+    assert not torch.ones(2).is_cuda
+    with pytest.raises((AssertionError, RuntimeError)):
+        torch.ones(2, device=CUDA)
+
+
+# What it tells.
+
+
+@pytest.mark.parametrize(
+    ("call", "op", "hazard"),
+    [
+        (lambda x: x.sum().item(), "torch.Tensor.item", "item"),
+        (lambda x: int(x.sum()), "builtins.int", "python-number"),
+        (lambda x: bool(x.sum()), "builtins.bool", "python-number"),
+        (lambda x: 1 if x.sum() else 0, "torch.Tensor.__bool__", "tensor-as-condition"),
+        (lambda x: max(x[0], x[1]), "builtins.max", "tensor-as-condition"),
+        (lambda x: f"{x.sum()}", "torch.Tensor.__format__", "print-tensor"),
+        (lambda x: str(x), "builtins.str", "print-tensor"),
+        (lambda x: [x.max()].count(x.sum()), "torch.Tensor.__contains__", "tensor-equality"),
+        (lambda x: x[x > 0], "torch.Tensor.__getitem__", "mask-read"),
+        (lambda x: torch.nonzero(x), "torch.nonzero", "nonzero"),
+        (lambda x: torch.ops.aten.nonzero(x), "torch.nonzero", "nonzero"),
+        (lambda x: F.one_hot(x.long()), "torch.nn.functional.one_hot", "one-hot"),
+        (lambda x: x.cpu(), "torch.Tensor.cpu", "copy-to-host"),
+        (lambda x: x.to("cpu"), "torch.Tensor.to", "copy-to-host"),
+        (lambda x: torch.ones(2).to(x), "torch.Tensor.to", "copy-to-device"),
+        (lambda x: torch.linalg.inv(torch.diag(x)), "torch.linalg.inv", "linalg-check"),
+        (lambda x: torch.cuda.synchronize(), "torch.cuda.synchronize", "synchronize"),
+        (lambda x: pickle.dumps(x), "pickle.dumps", "copy-to-host"),
+    ],
+)
+def test_a_wait_is_told_once_by_its_name(call: Any, op: str, hazard: str, seen: list[Seen]) -> None:
+    x = torch.ones(2, device=CUDA)
+    call(x)
+    assert [(wait.op, wait.hazard) for wait in seen] == [(op, hazard)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x[x > 0].shape if False else x.masked_fill(x > 0, 0.0),
+        lambda x: torch.where(x > 0, x, 0.0),
+        lambda x: F.one_hot(x.long(), 3),
+        lambda x: x.to("cpu", non_blocking=True),
+        lambda x: torch.ones(2).pin_memory().to(x.device, non_blocking=True),
+        lambda x: x.to("cuda", torch.float64).to(x),
+        lambda x: nn.Linear(2, 2).cuda()(x).sum().backward(),
+        lambda x: F.cross_entropy(x[None], x[:1].long()),
+        lambda x: nn.utils.clip_grad_norm_([nn.Parameter(x.clone())], 1.0),
+        lambda x: x.long().bincount if x.numel() == 2 else None,
+    ],
+)
+def test_look_alikes_are_silent(call: Any, seen: list[Seen]) -> None:
+    call(torch.ones(2, device=CUDA))
+    assert seen == []
+
+
+@pytest.mark.parametrize("fused", [None, True])
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.AdamW, torch.optim.Adam, torch.optim.RMSprop])
+def test_training_is_exact(kind: Any, fused: Any) -> None:
+    if fused and kind is torch.optim.RMSprop:
+        pytest.skip("has no fused form")
+
+    def train(device: str) -> list[float]:
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.1), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 3)).to(
+            device
+        )
+        optimizer = kind(model.parameters(), lr=1e-2, fused=fused) if fused else kind(model.parameters(), lr=1e-2)
+        found = []
+        for _ in range(4):
+            x, y = torch.randn(5, 8, device=device), torch.randint(3, (5,), device=device)
+            loss = F.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            found.append(loss.detach().cpu().item())
+        return found
+
+    with torch.random.fork_rng(devices=[]):
+        plain = train("cpu")
+        with Simulation(PACK, lambda _: None):
+            assert train(CUDA) == plain
+
+
+def test_mixed_precision(seen: list[Seen]) -> None:
+    model = nn.Linear(4, 2).cuda()
+    optimizer, scaler = torch.optim.SGD(model.parameters(), lr=0.1), torch.amp.GradScaler("cuda")
+    with torch.autocast("cuda", dtype=torch.float16):
+        out = model(torch.ones(3, 4, device=CUDA))
+        assert torch.is_autocast_enabled("cuda")
+    assert out.dtype is torch.float16
+    seen.clear()
+    scaler.scale(out.float().sum()).backward()
+    scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+    assert [wait.op for wait in seen] == ["torch.GradScaler.step"]
+    with torch.autocast("cpu"):
+        assert model.cpu()(torch.ones(3, 4)).dtype is torch.bfloat16
+
+
+def test_scripts_run_eagerly() -> None:
+    simulation = Simulation(PACK, lambda _: None)
+    with simulation:
+
+        @torch.jit.script
+        def twice(x):
+            return x * 2
+
+        assert twice(torch.ones(1, device=CUDA)).is_cuda
+    assert simulation.notes == ["torch.jit: scripts and traces ran eagerly"]
+
+
+def test_compiling_is_said_once() -> None:
+    simulation = Simulation(PACK, lambda _: None)
+    with simulation:
+        for _ in range(2):
+            assert torch.compile(lambda x: x + 1)(torch.ones(1, device=CUDA)).is_cuda
+        torch.compile(dynamic=True)(lambda x: x)
+    assert simulation.notes == ["torch.compile: the model ran eagerly"]
+
+
+def test_workers_of_a_loader(seen: list[Seen]) -> None:
+    data = torch.utils.data.TensorDataset(torch.arange(8.0))
+    loader = torch.utils.data.DataLoader(data, batch_size=4, num_workers=2, pin_memory=True)
+    found = []
+    for (x,) in loader:
+        assert x.is_pinned()
+        found.append(x.to("cuda", non_blocking=True).sum())
+    assert float(sum(found)) == 28.0
+    assert hazards(seen) == ["python-number"]
+
+
+def test_checkpointing(seen: list[Seen]) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    def block(x: Any) -> Any:
+        return F.dropout(x, 0.5) * 2 if x.sum() > 0 else x
+
+    x = torch.ones(4, device=CUDA, requires_grad=True)
+    for reentrant in (True, False):
+        seen.clear()
+        checkpoint(block, x, use_reentrant=reentrant).sum().backward()
+        assert [wait.phase for wait in seen] == ["forward", "backward"]
+    assert x.grad is not None
+    assert x.grad.is_cuda
+
+
+def test_what_is_loaded_later_is_judged(seen: list[Seen]) -> None:
+    sys.modules.pop("torch.distributed.nn.functional", None)
+    sys.modules.pop("torch.ao.quantization.observer", None)
+    from torch.ao.quantization import MinMaxObserver
+
+    observer = MinMaxObserver().cuda()
+    observer(torch.ones(2, device=CUDA))
+    observer.calculate_qparams()
+    assert "torch.ao.quantization" in seen[-1].op
+
+
+def test_custom_extensions() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        __import__("an_extension.kernels")
+    with Simulation(PACK, lambda _: None, step_over=["an_extension"]):
+        from an_extension.kernels import fused_norm
+
+        assert fused_norm(torch.ones(2, device=CUDA), eps=1e-5).is_cuda
+    with pytest.raises(ModuleNotFoundError):
+        __import__("an_extension.kernels")
+
+
+def test_an_operator_without_a_kernel_for_the_cpu() -> None:
+    library = torch.library.Library("syncguard_test", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+    library.impl("twice", lambda x: x, "CUDA")
+    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="step over"):
+        torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA))
+    with Simulation(PACK, lambda _: None, step_over=["syncguard_test"]):
+        assert torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA)).is_cuda
+
+
+STEP = """
+import os
+import torch
+import torch.distributed as dist
+from syncguard import pack
+from syncguard.observe.simulate import Simulation
+
+told = []
+with Simulation(pack.load(), told.append) as simulation:
+    dist.init_process_group("nccl", device_id=torch.device("cuda", 0))
+    rank = dist.get_rank()
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2).cuda(), device_ids=[0])
+    model(torch.ones(3, 4, device="cuda") * (rank + 1)).sum().backward()
+    total = torch.ones(2, device="cuda") * rank
+    dist.all_reduce(total)
+    assert total.is_cuda and not told
+    dist.barrier()
+    grad = model.module.weight.grad.cpu().sum().item()
+    dist.destroy_process_group()
+print(f"rank {rank} {grad} {[wait.op for wait in told]} {simulation.notes}", flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_ranks(tmp_path: Any) -> None:
+    script = tmp_path / "step.py"
+    script.write_text(STEP)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    said = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+    rest = "36.0 ['torch.distributed.barrier', 'torch.Tensor.cpu'] ['torch.distributed: gloo ran in place of nccl']"
+    assert said == [f"rank {rank} {rest}" for rank in (0, 1)], done.stderr

@@ -1,0 +1,121 @@
+"""evidence/ and rules/ops -> rules/measured.json and docs/atlas.html. `--check`: only say what is stale."""
+
+from __future__ import annotations
+
+import html
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from syncguard import pack
+from syncguard.rows import STATES, state
+from syncguard.show.explain import when
+from syncguard.terms import Op
+
+ROOT = Path(__file__).parent.parent
+DRY = "dry run"
+PAGE = (Path(__file__).parent / "atlas.html").read_text("utf-8")
+
+
+def main() -> int:
+    """Write what is stale, or say it."""
+    check = "--check" in sys.argv
+    stale = []
+    for path, made in ((ROOT / "rules" / "measured.json", measured_text), (ROOT / "docs" / "atlas.html", atlas)):
+        text = made()
+        if not path.is_file() or path.read_text("utf-8") != text:
+            stale.append(path)
+            if not check:
+                path.write_text(text, "utf-8")
+    for path in stale:
+        print(f"{path.relative_to(ROOT)}: {'stale; run `make docs`' if check else 'written'}")
+    return 1 if stale and check else 0
+
+
+def measured_text() -> str:
+    """rules/measured.json: a line for each row and each device on which calls of it were made."""
+    lines = [f"{json.dumps(row)}: {json.dumps(found)}" for row, found in sorted(measured(ROOT / "evidence").items())]
+    return "{\n" + ",\n".join(lines) + "\n}\n" if lines else "{}\n"
+
+
+def measured(folder: Path) -> dict[str, list[dict[str, str]]]:
+    """What every evidence file says of every row, the newest first; of a dry run nothing."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for path in sorted(folder.glob("*-torch*.json")):
+        evidence = json.loads(path.read_text("utf-8"))
+        machine = evidence["machine"]
+        if machine["device"] == DRY:
+            continue
+        for row, calls in _by_row(evidence["parts"].get("doctor", {"results": []})["results"]).items():
+            waited = sum(call["found"]["waited"] for call in calls)
+            against = sum(call["said"] is not None and call["said"] != call["found"]["waited"] for call in calls)
+            note = f"waited in {waited} of {len(calls)} calls" + (f", {against} against the row" if against else "")
+            line = {key: machine[key] for key in ("device", "torch", "date")}
+            found.setdefault(row, []).append({**line, "at": f"evidence/{path.name}", "note": note})
+    return {row: sorted(lines, key=lambda line: line["date"], reverse=True) for row, lines in found.items()}
+
+
+def _by_row(results: list[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for call in results:
+        if call.get("found", {}).get("waited") is not None:
+            found.setdefault(call["row"], []).append(call)
+    return found
+
+
+def atlas() -> str:
+    """docs/atlas.html."""
+    rules = pack.load()
+    names: dict[str, list[str]] = {}
+    for name in rules.ops:
+        names.setdefault(rules.row_of(name), []).append(name)
+    ops = {name: rules.ops[name] for name in sorted(names, key=str.lower)}
+    counts = {one: sum(state(op.evidence) == one for op in ops.values()) for one in STATES}
+    said = "How: " + ", ".join(f"{count} {one}" for one, count in counts.items()) + "."
+    devices = sorted(
+        {f"{e['device']}, torch {e['torch']}" for op in ops.values() for e in op.evidence if "device" in e}
+    )
+    where = f"Measured on {'; '.join(devices)}." if devices else "No device has been measured yet."
+    rows = [row_of(op, [n for n in names[name] if n != name], rules) for name, op in ops.items()]
+    return PAGE.format(count=len(ops), states=said, measured=where, rows="\n".join(rows))
+
+
+def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
+    """A row of the page."""
+    also = f"<br><small>{', '.join(html.escape(name) for name in sorted(others))}</small>" if others else ""
+    waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
+    versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
+    versions_text = ", ".join(text for text in versions if text)
+    codes = sorted({rules.by_hazard(wait.hazard).code for wait in op.waits})
+    known = state(op.evidence)
+    proof = "; ".join(_proof(item) for item in op.evidence if item["state"] == known)
+    caveat = f"<br><small>{_code(op.caveat)}</small>" if op.caveat else ""
+    cells = [
+        f"<code>{html.escape(op.name)}</code>{also}",
+        waits + (f"<br><small>{versions_text}</small>" if versions_text else ""),
+        "<br>".join(codes),
+        f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
+        f"{_code(op.alternative)}{caveat}",
+    ]
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _proof(item: Mapping[str, Any]) -> str:
+    if item["state"] == "measured":
+        return f"{item['device']}, torch {item['torch']}, {item['date']}: {item.get('note', '')}".rstrip(": ")
+    return f"torch {item['torch']}: {item['at']}" if item.get("torch") else str(item["at"])
+
+
+def _code(text: str) -> str:
+    return "".join(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for n, piece in enumerate(html.escape(text, quote=False).split("`")):
+        yield f"<code>{piece}</code>" if n % 2 else piece
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,175 @@
+"""The programs of the rule pages, run on a device: which of their lines waited, what they gave, how long they took."""
+
+from __future__ import annotations
+
+import ast
+import io
+import logging
+import random
+import re
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from syncguard.observe.cuda import Device
+from syncguard.observe.simulate import Simulation
+from syncguard.pack import Example, examples
+
+# These judge a line at which nothing waits: an `if` before the copies, a read that comes too early, a setting.
+ASIDE = {"SG210", "SG306", "SG404", "SG901", "SG902", "SG903"}
+MARK = re.compile(r"#\s*(?:sync|missed):\s*([A-Z0-9, ]+)")
+BREAKS = ("torch.distributed", "DataParallel", "compile", "DataLoader")  # not in the middle of a measurement
+TIMES = 20
+
+
+def every(rules: Any) -> Iterator[tuple[str, Example]]:
+    """Every program of every page that can run here."""
+    for rule in rules.rules:
+        for program in examples(Path(rule.path).read_text("utf-8")):
+            if all(find_spec(name) for name in ("numpy", "pandas") if f"import {name}" in program.text):
+                yield rule.code, program
+
+
+def marks(program: Example) -> tuple[set[int], set[int]]:
+    """The lines of a program that must wait, and those that may: marked with any rule."""
+    found = ((n, MARK.search(line)) for n, line in enumerate(program.text.split("\n"), 1))
+    codes = {n: {code.strip() for code in match[1].split(",")} for n, match in found if match}
+    return {n for n, named in codes.items() if named - ASIDE}, set(codes)
+
+
+def run(program: Example, name: str) -> tuple[Any, Any]:
+    """Run a program; what its last call gave, and that call, to be made again."""
+    *body, last = ast.parse(program.text).body
+    space: dict[str, Any] = {"__name__": "example"}
+    torch.manual_seed(0)
+    random.seed(0)
+    exec(compile(ast.Module(body, []), name, "exec"), space)
+    assert isinstance(last, ast.Expr)
+    call = compile(ast.Expression(last.value), name, "eval")
+    return eval(call, space), lambda: eval(call, space)
+
+
+def waits(program: Example, rules: Any, dry: bool) -> tuple[dict[int, list[str]], str]:
+    """The lines of a program that waited, with their hazards; and why it failed, if it did."""
+    name = f"<program {id(program)}>"
+    found: dict[int, list[str]] = {}
+
+    def seen(wait: Any) -> None:
+        frame: Any = sys._getframe(1)  # noqa: SLF001
+        while frame is not None and frame.f_code.co_filename != name:
+            frame = frame.f_back
+        if frame is not None:
+            found.setdefault(frame.f_lineno, []).append(wait.hazard)
+
+    engine = Simulation(rules, seen) if dry else Device(rules, seen, layers=("traces", "nodes"))
+    fault = ""
+    with silence(), engine:
+        try:
+            run(program, name)
+        except Exception as problem:
+            fault = f"{type(problem).__name__}: {problem}".split("\n")[0][:160]
+        finally:
+            if torch.distributed.is_available() and torch.distributed.is_initialized():
+                torch.distributed.destroy_process_group()
+    return found, fault
+
+
+def pairs(rules: Any) -> Iterator[tuple[str, Example, Example, str]]:
+    """Every Caught program with its Fixed twin on the page, and with what `check --fix` makes of it."""
+    programs = [*every(rules)]
+    for page, before in programs:
+        if before.section != "caught" or any(word in before.text for word in BREAKS):
+            continue
+        for other, after in programs:
+            if other == page and after.section == "fixed" and called(before.text) == called(after.text):
+                yield page, before, after, "page"
+        text = rewritten(before.text)
+        if text != before.text:
+            yield page, before, Example("fixed", before.title, text, before.line), "recipe"
+
+
+def called(text: str) -> str:
+    last = ast.parse(text).body[-1]
+    call = last.value if isinstance(last, ast.Expr) else None
+    return ast.unparse(call.func) if isinstance(call, ast.Call) else ""
+
+
+def rewritten(text: str) -> str:
+    """A program as `syncguard check --fix --unsafe-fixes` leaves it; as it was where there are no recipes."""
+    if not find_spec("syncguard.fix.recipes"):
+        return text
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        path.write_text(text, "utf-8")
+        command = [sys.executable, "-m", "syncguard", "check", str(path), "--fix", "--unsafe-fixes", "--heat", "all"]
+        subprocess.run([*command, "--isolated"], capture_output=True, check=False)
+        return path.read_text("utf-8")
+
+
+def compared(before: Example, after: Example, rules: Any, dry: bool) -> dict[str, Any]:
+    """Whether two programs give the same, what still waits in the second, and the median time of a call of each."""
+    try:
+        engine = Simulation(rules, lambda seen: None) if dry else nullcontext()
+        with silence(), engine:
+            (one, first), (two, second) = run(before, "<before>"), run(after, "<after>")
+            result: dict[str, Any] = {"equal": same(one, two)}
+            result |= {"before_ms": taken(first, dry), "after_ms": taken(second, dry)}
+    except Exception as problem:
+        return {"fault": f"{type(problem).__name__}: {problem}".split("\n")[0][:160]}
+    left, fault = waits(after, rules, dry)
+    return result | {"waits": sorted(left)} | ({"fault": fault} if fault else {})
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """What programs print, log and are warned of is not for us."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(level)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Values, dtypes, shapes and, where there are any, gradients."""
+    if isinstance(one, (tuple, list)) and isinstance(two, (tuple, list)):
+        return len(one) == len(two) and all(same(a, b) for a, b in zip(one, two))
+    if isinstance(one, dict) and isinstance(two, dict):
+        return list(one) == list(two) and all(same(one[key], two[key]) for key in one)
+    if hasattr(one, "__array_interface__") and isinstance(two, torch.Tensor):
+        return same(torch.as_tensor(one), two)
+    if isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor):
+        try:
+            torch.testing.assert_close(two, one, equal_nan=True, check_device=False)
+        except AssertionError:
+            return False
+        return one.grad is None or two.grad is None or same(one.grad, two.grad)
+    if isinstance(one, (bool, int, float)) or isinstance(two, (bool, int, float)):
+        return abs(float(one) - float(two)) < 1e-4 * max(1.0, abs(float(one)))
+    return bool(type(one) is type(two))
+
+
+def taken(call: Any, dry: bool) -> float:
+    """Milliseconds until the device is done with a call: the median of a few."""
+    times = []
+    for _ in range(2 if dry else TIMES):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        times.append((time.perf_counter() - begin) * 1e3)
+    return round(statistics.median(times), 4)
