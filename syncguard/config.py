@@ -20,6 +20,9 @@ class ConfigError(Exception):
     """A configuration that cannot be used: where and what, on one line."""
 
 
+CACHE = ".syncguard_cache"
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """What the user decided. `root` is the folder that patterns and packs are relative to."""
@@ -42,7 +45,7 @@ class Config:
     packs: tuple[str, ...] = ()
     jobs: int = 0
     cache: bool = True
-    cache_dir: str = ""
+    cache_dir: str = CACHE
     stdin_filename: str = "<stdin>"
     origins: tuple[tuple[str, str], ...] = ()
 

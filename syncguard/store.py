@@ -14,7 +14,7 @@ import msgspec
 
 import syncguard
 from syncguard import workers
-from syncguard.config import Config
+from syncguard.config import CACHE, Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.routine import Used
@@ -39,8 +39,8 @@ class State(msgspec.Struct, array_like=True):
 
 def folder_of(config: Config) -> Path:
     """The folder in the project; where there is no project, one in the user's cache."""
-    if config.cache_dir or any(Path(config.root, mark).exists() for mark in project.MARKS):
-        return Path(config.root, config.cache_dir or ".syncguard_cache")
+    if config.cache_dir != CACHE or any(Path(config.root, mark).exists() for mark in project.MARKS):
+        return Path(config.root, config.cache_dir)
     users = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return users / "syncguard" / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
 
