@@ -150,7 +150,7 @@ def load(extra: tuple[Path, ...] = ()) -> Pack:
         _write(digest, compiled)
     rows = Rows(compiled["rows"], compiled["also"])
     rules = tuple(
-        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks")}) for page in compiled["rules"]]
+        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks", "fix")}) for page in compiled["rules"]]
     )
     return Pack(rows, rules, compiled["classes"], digest, compiled["torch"], compiled["results"], compiled["aliases"])
 

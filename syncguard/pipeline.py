@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from syncguard import house, pack, places
 from syncguard.config import Config
@@ -27,21 +27,35 @@ from syncguard.terms import Finding
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings by path and place, a note on every file, how many functions and hot ones."""
+    """What a check found: findings by path and place, a note on every file, how many functions and hot ones.
+
+    `texts` of the files that parse, with `\\n` at the ends of lines, where fixes were asked for.
+    """
 
     findings: tuple[Finding, ...]
     files: tuple[FileNote, ...]
     functions: int = 0
     hot: int = 0
     allowed: tuple[Finding, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
-def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None) -> Report:
-    """Find the places where these files make the host wait."""
+def check(
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None = None,
+    *,
+    fixes: bool = False,
+    texts: Mapping[str, str] | None = None,
+) -> Report:
+    """Find the places where these files make the host wait; with `fixes`, say how each would be rewritten.
+
+    `texts` are read in place of the files of the same names.
+    """
     rules = pack.load(config.pack_folders)
     wanted = selection(config, rules.rules)
     found = find(paths, config)
-    sources = [decode(config.stdin_filename, stdin or "") if path == "-" else read(path) for path in found.paths]
+    sources = [opened(path, config, stdin, texts or {}) for path in found.paths]
     with paused_collector():
         homes, broken = lowered(sources)
         world = inferred(homes, rules, config)
@@ -57,13 +71,14 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
         allowed: list[Finding] = []
         for home, source in homes.items():
             kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: texts.get(path, []))
-            findings += kept
+            findings += rewrites(kept, source, home, world, rules) if fixes else kept
             allowed += excused
     unread = {finding.site.path: finding.message for finding in broken}
     notes = (*(noted(source, unread) for source in sources), *found.notes)
     functions = [r for home in homes for r in home.routines]
     hot = sum(warmth[r].heat == "hot" for r in functions)
-    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources))
+    kept_texts = {source.path: source.text for source in homes.values()} if fixes else {}
+    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources), kept_texts)
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
@@ -75,6 +90,23 @@ def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
     watch = world.watch = Watch(path, line)
     world.infer(homes)
     return watch.beliefs(source.text.split("\n"))
+
+
+def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[str, str]) -> Source:
+    """One file, or standard input."""
+    name = config.stdin_filename if path == "-" else path
+    if name in texts:
+        return decode(name, texts[name])
+    return decode(name, stdin or "") if path == "-" else read(path)
+
+
+def rewrites(findings: list[Finding], source: Source, home: Home, world: World, rules: Pack) -> list[Finding]:
+    """The findings with their fixes. Loaded only here: a check that fixes nothing parses nothing twice."""
+    if not findings:
+        return findings
+    from syncguard.fix.propose import proposed
+
+    return proposed(findings, source, home, world, rules)
 
 
 def lowered(sources: Sequence[Source]) -> tuple[dict[Home, Source], list[Finding]]:

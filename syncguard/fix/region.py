@@ -1,0 +1,195 @@
+"""The source around a finding as a libcst tree: what stands where, who holds whom, and edits by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from syncguard.terms import Edit, Site
+
+Place = tuple[int, int, int, int]  # line, column, end line, end column, as in a Site
+Scope = cst.FunctionDef | cst.Lambda | cst.Module
+
+
+class Unfit(Exception):
+    """The code has not the shape that a recipe rewrites."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The outermost function (or plain statement) around a finding. `lines` are the file's; `first` and `last` its own.
+
+    `text` is what libcst parsed; an indented region stands below an `if 1:` that the file does not have.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+    first: int
+    last: int
+    module: cst.Module
+    header: int  # lines of `text` that the file does not have
+
+    # -- where ----------------------------------------------------------------------------------
+
+    @cached_property
+    def places(self) -> dict[cst.CSTNode, Place]:
+        """The place of every node in the file."""
+        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
+        shift = self.first - 1 - self.header
+        return {
+            node: (span.start.line + shift, span.start.column + 1, span.end.line + shift, span.end.column + 1)
+            for node, span in wrapper.resolve(PositionProvider).items()
+        }
+
+    @cached_property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        """Who holds each node."""
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        todo: list[cst.CSTNode] = [self.module]
+        while todo:
+            node = todo.pop()
+            for child in node.children:
+                found[child] = node
+                todo.append(child)
+        return found
+
+    def site(self, node: cst.CSTNode) -> Site:
+        """The place of a node, without the parentheses around it."""
+        return Site(self.path, *self.places[node])
+
+    def anchor(self, site: Site) -> cst.CSTNode:
+        """The node at a site: the one with just that span, else the smallest around it. LookupError: there is none."""
+        wanted = (site.line, site.column, site.end_line, site.end_column)
+        exact = [node for node, place in self.places.items() if place == wanted and not isinstance(node, cst.Module)]
+        if exact:
+            # The expression is inside the statement and the argument that have the same span.
+            expressions = [node for node in exact if isinstance(node, cst.BaseExpression)]
+            return (expressions or exact)[0]
+        around = [
+            (place[2] - place[0], place[3] - place[1], node)
+            for node, place in self.places.items()
+            if place[:2] <= wanted[:2] and wanted[2:] <= place[2:] and not isinstance(node, cst.Module)
+        ]
+        if not around:
+            raise LookupError(str(site))
+        return min(around, key=lambda item: item[:2])[2]
+
+    # -- who ------------------------------------------------------------------------------------
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode:
+        return self.parents.get(node, self.module)
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What holds a node, from the inside out, the module last."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def statement(self, node: cst.CSTNode) -> cst.SimpleStatementLine | cst.BaseCompoundStatement:
+        """The statement on lines of its own that a node is in. Unfit: it shares its line with others."""
+        for held in (node, *self.around(node)):
+            if isinstance(held, cst.SimpleStatementLine):
+                if len(held.body) > 1:
+                    raise Unfit("several statements on a line")
+                return held
+            if isinstance(held, cst.SimpleStatementSuite):
+                raise Unfit("a statement on the line of its header")
+            if isinstance(held, cst.BaseCompoundStatement):
+                return held
+        raise Unfit("no statement")
+
+    def small(self, node: cst.CSTNode) -> cst.BaseSmallStatement:
+        """The simple statement that a node is in, without its line. Unfit: it is in the header of a compound one."""
+        for held in (node, *self.around(node)):
+            if isinstance(held, cst.BaseSmallStatement):
+                return held
+            if isinstance(held, cst.BaseCompoundStatement):
+                break
+        raise Unfit("in the header of a compound statement")
+
+    def block(self, statement: cst.CSTNode) -> tuple[tuple[cst.CSTNode, ...], int]:
+        """The statements of the block that a statement is in, and its number among them."""
+        holder = self.parent(statement)
+        if not isinstance(holder, cst.IndentedBlock | cst.Module):
+            raise Unfit("no block")
+        return tuple(holder.body), [*holder.body].index(statement)  # type: ignore[arg-type]
+
+    def scope(self, node: cst.CSTNode) -> Scope:
+        """The function that a node is in, or the module."""
+        child = node
+        for held in self.around(node):
+            if isinstance(held, cst.FunctionDef) and held.body is child:
+                return held
+            if isinstance(held, cst.Lambda) and held.body is child:
+                return held
+            child = held
+        return self.module
+
+    def loops(self, node: cst.CSTNode) -> list[cst.For | cst.While]:
+        """The loops whose body a node is in, within its function, from the inside out."""
+        found: list[cst.For | cst.While] = []
+        child = node
+        for held in self.around(node):
+            if isinstance(held, cst.FunctionDef | cst.Lambda | cst.ClassDef):
+                break
+            if isinstance(held, cst.For | cst.While) and held.body is child:
+                found.append(held)
+            child = held
+        return found
+
+    # -- text and edits -------------------------------------------------------------------------
+
+    def code(self, node: cst.CSTNode) -> str:
+        """A node as it is written, with the parentheses around it, without the space."""
+        return self.module.code_for_node(node).strip()
+
+    def indent(self, statement: cst.CSTNode) -> str:
+        """The white space before a statement."""
+        line = self.lines[self.places[statement][0] - 1]
+        return line[: len(line) - len(line.lstrip())]
+
+    def swap(self, node: cst.CSTNode, text: str) -> Edit:
+        """Put this text where a node stands; parentheses around it stay."""
+        return Edit(self.site(node), text)
+
+    def before(self, statement: cst.CSTNode, *texts: str) -> Edit:
+        """Put lines above a statement, below the comments that stand above it."""
+        line = self.top(statement)
+        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, texts))
+
+    def after(self, statement: cst.CSTNode, *texts: str) -> Edit:
+        """Put lines below a statement."""
+        line = self.bottom(statement) + 1
+        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, texts))
+
+    def remove(self, statement: cst.CSTNode) -> Edit:
+        """Take a statement away, with its lines; the comments above it stay."""
+        return Edit(Site(self.path, self.top(statement), 1, self.bottom(statement) + 1, 1), "")
+
+    def put(self, statement: cst.CSTNode, *texts: str) -> Edit:
+        """Put lines in place of a statement's; a comment at its end stays behind the last of them."""
+        place = self.places[statement]
+        indent = self.indent(statement)
+        return Edit(Site(self.path, *place), f"\n{indent}".join(texts))
+
+    def top(self, statement: cst.CSTNode) -> int:
+        """The first line of a statement, its decorators included."""
+        decorators = getattr(statement, "decorators", ())
+        return min(self.places[node][0] for node in (*decorators, statement))
+
+    def bottom(self, statement: cst.CSTNode) -> int:
+        return self.places[statement][2]
+
+    def _lines(self, statement: cst.CSTNode, texts: tuple[str, ...]) -> str:
+        indent = self.indent(statement)
+        return "".join(f"{indent}{line}\n" for text in texts for line in text.split("\n"))
+
+    def fresh(self, *names: str) -> str:
+        """The first of these names that the region does not use, else the last of them with a number."""
+        used = {node.value for node in self.places if isinstance(node, cst.Name)}
+        numbered = (f"{names[-1]}_{n}" for n in range(2, 1000))
+        return next(name for name in (*names, *numbered) if name not in used)
