@@ -86,9 +86,7 @@ def _wave(
     return found
 
 
-def _refused(
-    wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]
-) -> set[Key]:
+def _refused(wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]) -> set[Key]:
     """The fixes after which their function has no fewer findings, or their file is no Python."""
     had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
     return {

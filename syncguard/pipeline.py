@@ -77,8 +77,8 @@ def check(
     notes = (*(noted(source, unread) for source in sources), *found.notes)
     functions = [r for home in homes for r in home.routines]
     hot = sum(warmth[r].heat == "hot" for r in functions)
-    kept_texts = {source.path: source.text for source in homes.values()} if fixes else {}
-    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources), kept_texts)
+    read = {file.path: file.text for file in homes.values()} if fixes else {}
+    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources), read)
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import on_cpu
 import torch
 
-import on_cpu
 from syncguard import fixing, pipeline
 from syncguard.config import Config
 from syncguard.terms import Finding
@@ -53,7 +53,7 @@ def rewritten(source: str, recipe: str = "", unsafe: bool = False) -> str | None
 def function(source: str, name: str = "f") -> Callable[..., Any]:
     """A function of a program, on the CPU."""
     space: dict[str, Any] = {"__name__": "program"}
-    exec(compile(on_cpu.DEVICE.sub("cpu", source), NAME, "exec"), space)  # noqa: S102
+    exec(compile(on_cpu.DEVICE.sub("cpu", source), NAME, "exec"), space)
     found: Callable[..., Any] = space[name]
     return found
 
@@ -76,7 +76,13 @@ def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str
         outs = [out for out in _tensors(value) if out.requires_grad]
         first = second = ()
         if outs and leaves:
-            total = sum((out.double() * torch.linspace(0.5, 1.5, max(out.numel(), 1)).double()[: out.numel()].reshape(out.shape)).sum() for out in outs)
+            total = sum(
+                (
+                    out.double()
+                    * torch.linspace(0.5, 1.5, max(out.numel(), 1)).double()[: out.numel()].reshape(out.shape)
+                ).sum()
+                for out in outs
+            )
             first = torch.autograd.grad(total, leaves, create_graph=True, allow_unused=True)
             onward = [g for g in first if g is not None and g.requires_grad]
             if onward:
@@ -123,7 +129,11 @@ def _agree(one: Any, other: Any, exact: bool) -> None:
             _agree(a, b, exact)
     elif isinstance(one, float):
         assert type(other) is float
-        assert one == other or (one != one and other != other) or (not exact and abs(one - other) <= 1e-5 * max(1, abs(one)))
+        assert (
+            one == other
+            or (one != one and other != other)
+            or (not exact and abs(one - other) <= 1e-5 * max(1, abs(one)))
+        )
     else:
         assert type(one) is type(other)
         assert one == other

@@ -267,7 +267,9 @@ def test_json_has_exactly_the_documented_fields():
     }
 
 
-@pytest.mark.parametrize("report", [REPORT, EMPTY, Report((at(1, 1, 2, 2, fix=Fix("r", "safe", "m", (Edit(READ.site, "text"),))),), FILES)])
+@pytest.mark.parametrize(
+    "report", [REPORT, EMPTY, Report((at(1, 1, 2, 2, fix=Fix("r", "safe", "m", (Edit(READ.site, "text"),))),), FILES)]
+)
 def test_json_keeps_to_its_schema(report):
     schema = json.loads((DOCS / "report.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)

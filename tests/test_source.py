@@ -367,7 +367,18 @@ def test_findings_move_into_their_cells():
     site = Site("n.ipynb", 4, 2, 4, 5)
     facts = (Fact("here", 2), Fact("elsewhere", 7, "other.py"), Fact("there", 3, "n.ipynb"))
     finding = Finding(
-        site, "SG201", "item", "op", "m", "h", facts, facts[:1], "hot", "likely", "warning", fix=Fix("r", "safe", "m", (Edit(site, "e"),))
+        site,
+        "SG201",
+        "item",
+        "op",
+        "m",
+        "h",
+        facts,
+        facts[:1],
+        "hot",
+        "likely",
+        "warning",
+        fix=Fix("r", "safe", "m", (Edit(site, "e"),)),
     )
     moved = in_cells(source, finding)
     assert moved.site == Site("n.ipynb:cell 3", 2, 2, 2, 5)

@@ -170,7 +170,7 @@ def again(world: World, routine: Routine) -> None:
         if type(routine.node) is core.Function:
             world.body(routine, routine.node)
         else:
-            run(routine.node.body, Frame(world, routine, dict(routine.home.env)))  # type: ignore[union-attr]
+            run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
         routine.sightings, routine.calls, routine.yielded = kept
 

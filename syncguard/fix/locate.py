@@ -68,4 +68,4 @@ def parsed(path: str, lines: tuple[str, ...], first: int, last: int) -> Region:
 
 def _first(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min(item.lineno for item in (node, *decorators))
+    return min(node.lineno, *(item.lineno for item in decorators), node.lineno)

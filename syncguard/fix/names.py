@@ -14,7 +14,10 @@ def occurrences(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]
     return [
         node
         for node in region.places
-        if isinstance(node, cst.Name) and node.value == name and _variable(region, node) and _within(region, node, scope)
+        if isinstance(node, cst.Name)
+        and node.value == name
+        and _variable(region, node)
+        and _within(region, node, scope)
     ]
 
 

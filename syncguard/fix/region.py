@@ -152,6 +152,24 @@ class Region:
         line = self.lines[self.places[statement][0] - 1]
         return line[: len(line) - len(line.lstrip())]
 
+    def argue(self, call: cst.Call, text: str) -> Edit:
+        """Give a call one more argument, the last."""
+        if call.args:
+            # Behind the argument and its parentheses, before a comma and comments.
+            line, column = self._behind(call.args[-1].value)
+            return Edit(Site(self.path, line, column, line, column), f", {text}")
+        line, column = self.places[call][2:]
+        return Edit(Site(self.path, line, column - 1, line, column - 1), text)
+
+    def _behind(self, node: cst.BaseExpression) -> tuple[int, int]:
+        """Where an expression ends, with the parentheses around it."""
+        line, column = self.places[node][2:]
+        for _ in node.rpar:
+            while (text := self.lines[line - 1][column - 1 :].lstrip())[:1] != ")":
+                line, column = line + 1, 1
+            column += len(self.lines[line - 1][column - 1 :]) - len(text) + 1
+        return line, column
+
     def swap(self, node: cst.CSTNode, text: str) -> Edit:
         """Put this text where a node stands; parentheses around it stay."""
         return Edit(self.site(node), text)

@@ -56,9 +56,7 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -
     return found
 
 
-def _both(
-    left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int
-) -> set[str]:
+def _both(left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
     """Of an operation on a tensor and a number, what the tensor has the shape of; of two alike tensors, what both have."""
     if _scalar(right, known):
         return _roots(left, region, known, depth - 1)
@@ -92,5 +90,13 @@ def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:
     return name in OWN and known.pure(made) | (name in FACTORIES)
 
 
-FACTORIES = frozenset("zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like".split())
-OWN = FACTORIES | frozenset("clone where exp log sqrt sigmoid tanh relu cat stack sum mean softmax log_softmax mul add sub div".split())
+FACTORIES = frozenset(
+    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like".split()
+)
+OWN = FACTORIES | frozenset(
+    "clone where exp log sqrt sigmoid tanh relu cat stack sum mean softmax log_softmax mul add sub div".split()
+)
+# What takes the true elements of a mask out, one row for each.
+SELECT = frozenset(
+    "torch.masked_select torch.Tensor.masked_select torch.nonzero torch.Tensor.nonzero torch.argwhere".split()
+)
