@@ -66,19 +66,19 @@ def check(
             config.cold,
             lambda r: decorators(r, world),
         )
-        texts = {home.path: source.text.split("\n") for home, source in homes.items()}
+        lines = {home.path: source.text.split("\n") for home, source in homes.items()}
         findings = [finding for finding in broken if wanted.shows(finding)]
         allowed: list[Finding] = []
         for home, source in homes.items():
-            kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: texts.get(path, []))
+            kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: lines.get(path, []))
             findings += rewrites(kept, source, home, world, rules) if fixes else kept
             allowed += excused
     unread = {finding.site.path: finding.message for finding in broken}
     notes = (*(noted(source, unread) for source in sources), *found.notes)
     functions = [r for home in homes for r in home.routines]
     hot = sum(warmth[r].heat == "hot" for r in functions)
-    read = {file.path: file.text for file in homes.values()} if fixes else {}
-    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources), read)
+    read_texts = {file.path: file.text for file in homes.values()} if fixes else {}
+    return Report(placed(findings, sources), notes, len(functions), hot, placed(allowed, sources), read_texts)
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

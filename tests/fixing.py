@@ -59,7 +59,7 @@ def function(source: str, name: str = "f") -> Callable[..., Any]:
 
 
 def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str = "f", exact: bool = True) -> None:
-    """Two programs' functions, given equal arguments: equal results, dtypes, shapes, gradients, errors, and arguments after.
+    """Two programs' functions, given equal arguments: equal results, gradients, errors, and arguments afterwards.
 
     `make` gives fresh arguments from a fixed seed. With `exact` false floats may differ by rounding.
     """

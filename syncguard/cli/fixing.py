@@ -125,7 +125,5 @@ def _asker(look: Look) -> Callable[[Finding, str, str], bool]:
 
 
 def _diff(path: str, before: str, after: str, look: Look) -> Iterator[str]:
-    """A unified diff, coloured where colours are wanted."""
-    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, lineterm="")
-    for line in lines:
-        yield line
+    """A unified diff."""
+    yield from difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, lineterm="")

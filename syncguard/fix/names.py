@@ -71,6 +71,16 @@ def definition(region: Region, read: cst.Name) -> cst.Assign:
     return assign
 
 
+def defined(region: Region, node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a variable was last bound to, where there is only one such place; any other expression as it is."""
+    while isinstance(node, cst.Name):
+        try:
+            node = definition(region, node).value
+        except Unfit:
+            break
+    return node
+
+
 def target(assign: cst.Assign) -> str:
     """The variable of `name = value`. Unfit: it is something else."""
     if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):

@@ -19,11 +19,11 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home
 from syncguard.pack import Pack
 from syncguard.read.source import Source
-from syncguard.terms import Finding, Fix, Site
+from syncguard.terms import Finding, Fix
 
 
 def proposed(findings: Sequence[Finding], source: Source, home: Home, world: World, pack: Pack) -> list[Finding]:
-    """Each finding with the first fix that its rule's recipes propose. Unanchored: a finding has no place in the tree."""
+    """Each finding with the first fix that its rule's recipes propose. Unanchored: one has no place in the tree."""
     locator = Locator(source.path, source.text)
     known: dict[int, Known] = {}
     done: list[Finding] = []
@@ -60,7 +60,7 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
 
 
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
-    """A proposal with its imports, its tier lowered where it would lose a comment; None where the result is no Python."""
+    """A proposal with its imports, shown only where it would lose a comment; None where the result is no Python."""
     edits = (*proposal.edits, *header.edits(source, proposal.needs))
     text = applied(source.text, edits)
     if text == source.text or not parses(text):
@@ -100,7 +100,3 @@ def comments(text: str) -> list[str]:
         return [token.string for token in tokens if token.type == tokenize.COMMENT]
     except (tokenize.TokenError, SyntaxError):
         return []
-
-
-def touches(fix: Fix, site: Site) -> bool:
-    return any(edit.site.line <= site.end_line and site.line <= edit.site.end_line for edit in fix.edits)

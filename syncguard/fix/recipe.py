@@ -1,26 +1,29 @@
 """A recipe by its name: what turns a finding into a proposal. This page says how to write one.
 
-A recipe is one module in `fix/recipes`, named by the change (`output_size.py` is the recipe `output-size`). A rule page lists the
-recipes that may answer its findings, the best first: `fix = ["output-size"]`; the first that proposes something wins.
+A recipe is one module in `fix/recipes`, named by the change (`output_size.py` is the recipe `output-size`). A rule
+page lists the recipes that may answer its findings, the best first: `fix = ["output-size"]`; the first that proposes
+something wins.
 
     def rewrite(node, finding, region, known) -> Proposal | None:
 
-`node` is the libcst node that the finding stands on (for `if mask.any():` the test, for `loss.item()` the call). `region` is the
-outermost function around it, whole: ask it for `statement(node)`, `block(statement)`, `scope(node)`, `loops(node)`, `code(node)`, and
-make edits with `swap`, `put`, `before`, `after`, `remove`. Any number of edits, anywhere in the region, none overlapping.
-`names.py` answers what a variable is: `assignments`, `reads`, `definition`. `known` is what inference believes: `tensor(node)` (its
-dtype class, device, rank), `number(node)`, `callee(call)` ("torch.Tensor.item"), `argument(call, "dim")`, `pure(node)`, `torch()` (what
-the file calls torch). Unknown is the usual answer; without proof return None, or a lower tier. `Unfit` may be raised anywhere: the
-code has not the shape. Nothing is mutated, nothing is kept between calls.
+`node` is the libcst node that the finding stands on (for `if mask.any():` the test, for `loss.item()` the call).
+`region` is the outermost function around it, whole: ask it for `statement(node)`, `block(statement)`, `scope(node)`,
+`loops(node)`, `code(node)`, and make edits with `swap`, `put`, `before`, `after`, `remove`. Any number of edits,
+anywhere in the region, none overlapping. `names.py` answers what a variable is: `assignments`, `reads`, `definition`.
+`known` is what inference believes: `tensor(node)` (its dtype class, device, rank), `number(node)`, `callee(call)`
+("torch.Tensor.item"), `argument(call, "dim")`, `pure(node)`, `torch()` (what the file calls torch). Unknown is the
+usual answer; without proof return None, or a lower tier. `Unfit` may be raised anywhere: the code has not the shape.
+Nothing is mutated, nothing is kept between calls.
 
-Tiers: `safe` only where values, dtypes, shapes, gradients and effects are equal by construction, and the property test says so;
-`unsafe` where they may differ in a way that `message` states in one sentence; `display` for a sketch that a person must finish.
-The engine does the rest: it demotes a fix that would lose a comment, adds the imports in `needs`, parses the result again, and takes
-back a fix after which the function has as many findings as before.
+Tiers: `safe` only where values, dtypes, shapes, gradients and effects are equal by construction, and the property
+test says so; `unsafe` where they may differ in a way that `message` states in one sentence; `display` for a sketch
+that a person must finish. The engine does the rest: it demotes a fix that would lose a comment, adds the imports in
+`needs`, parses the result again, and takes back a fix after which the function has as many findings as before.
 
-The test of a recipe stands in `tests/test_fix_<name>.py`: `rewritten(source, recipe=..., unsafe=...)` of `tests/fixing.py` gives the
-text after the fix, or None where nothing is offered; `same(before, after, call)` runs both and compares values, dtypes, shapes,
-gradients and what happened to the arguments. Write what it must leave alone first.
+The test of a recipe stands in `tests/test_fix_<name>.py`: `rewritten(source, recipe=..., unsafe=...)` of
+`tests/fixing.py` gives the text after the fix, or None where nothing is offered; `same(before, after, call)` runs
+both and compares values, dtypes, shapes, gradients and what happened to the arguments. Write what it must leave alone
+first.
 """
 
 from __future__ import annotations

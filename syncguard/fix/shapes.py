@@ -10,7 +10,8 @@ from syncguard.fix.region import Region, Unfit
 
 # What gives a tensor of the shape of its receiver or first argument.
 ELEMENTWISE = frozenset(
-    "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double long int "
+    "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
+    "long int "
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like".split()
 )
 
@@ -24,7 +25,7 @@ def subscript(node: cst.CSTNode) -> cst.BaseExpression | None:
 
 
 def alike(one: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> bool:
-    """Whether two tensors have the same shape by construction: one is computed elementwise from the other or its like."""
+    """Whether two tensors have the same shape by construction: one is computed elementwise from the other."""
     roots = [_roots(node, region, known, 6) for node in (one, other)]
     return bool(roots[0] & roots[1])
 
@@ -57,7 +58,7 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -
 
 
 def _both(left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
-    """Of an operation on a tensor and a number, what the tensor has the shape of; of two alike tensors, what both have."""
+    """Of a tensor and a number, what the tensor has the shape of; of two tensors, what both have."""
     if _scalar(right, known):
         return _roots(left, region, known, depth - 1)
     if _scalar(left, known):

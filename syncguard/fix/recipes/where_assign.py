@@ -1,4 +1,4 @@
-"""`x[mask] = y[mask]`, or a 0-d y -> `x.copy_(torch.where(mask, y, x))`: a write of fixed shape into the same tensor."""
+"""`x[mask] = y[mask]`, or a 0-d y -> `x.copy_(torch.where(mask, y, x))`: fixed shape, the same tensor."""
 
 from __future__ import annotations
 
