@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -126,4 +125,6 @@ def _asker(look: Look) -> Callable[[Finding, str, str], bool]:
 
 def _diff(path: str, before: str, after: str, look: Look) -> Iterator[str]:
     """A unified diff."""
+    import difflib
+
     yield from difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, lineterm="")
