@@ -13,7 +13,7 @@ from syncguard.fix.propose import parses
 from syncguard.pipeline import Report
 from syncguard.terms import Edit, Finding, Tier
 
-PASSES = 20
+PASSES = 50
 SAFE: frozenset[Tier] = frozenset(("safe",))
 UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
 Ask = Callable[[Finding, str, str], bool]
@@ -40,6 +40,7 @@ class Work:
 
     texts: dict[str, str] = field(default_factory=dict)
     refused: set[Key] = field(default_factory=set)
+    alone: set[str] = field(default_factory=set)  # files in which fixes are made one at a time
     made: list[Finding] = field(default_factory=list)
 
 
@@ -59,8 +60,13 @@ def fixed(
         }
         after = pipeline.check(paths, config, stdin, fixes=True, texts=texts)
         if refused := _refused(wave, report, after, texts):
-            # Back to the texts before this pass, without what did not help.
-            work.refused |= refused
+            # Back to the texts before this pass, without what did not help; one at a time where it may be either.
+            for path, findings in wave.items():
+                bad = {key(finding) for finding in findings} & refused
+                if bad and len(findings) > 1:
+                    work.alone.add(path)
+                else:
+                    work.refused |= bad
             continue
         work.made += [finding for findings in wave.values() for finding in findings]
         work.texts, report = texts, after
@@ -77,7 +83,7 @@ def _wave(
     wanted = [finding for finding in report.findings if key(finding) not in work.refused]
     for path in dict.fromkeys(finding.site.path for finding in wanted):
         here = [finding for finding in wanted if finding.site.path == path]
-        for finding in chosen(here, tiers):
+        for finding in chosen(here, tiers)[: 1 if path in work.alone else None]:
             assert finding.fix is not None
             if ask is not None and not ask(finding, texts[path], applied(texts[path], finding.fix.edits)):
                 work.refused.add(key(finding))
@@ -87,13 +93,18 @@ def _wave(
 
 
 def _refused(wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]) -> set[Key]:
-    """The fixes after which their function has no fewer findings, or their file is no Python."""
+    """The fixes after which their function has more findings than they promise, or their file is no Python."""
     had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
+    saved: Counter[tuple[str, str]] = Counter()
+    for path, findings in wave.items():
+        for finding in findings:
+            saved[path, finding.function] += 1 - (finding.fix.leaves if finding.fix is not None else 0)
+    gone = {place for place, number in saved.items() if has[place] > had[place] - number}
     return {
         key(finding)
         for path, findings in wave.items()
         for finding in findings
-        if has[path, finding.function] >= had[path, finding.function] or not parses(texts[path])
+        if (path, finding.function) in gone or not parses(texts[path])
     }
 
 

@@ -120,12 +120,16 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that belong together: the recipe that made them, how far they are proven, and what they change."""
+    """Edits that belong together: the recipe that made them, how far they are proven, and what they change.
+
+    `leaves` is how many waits the new text has, at a place that is reached less often.
+    """
 
     recipe: str
     tier: Tier
     message: str
     edits: tuple[Edit, ...]
+    leaves: int = 0
 
 
 @dataclass(frozen=True, slots=True)

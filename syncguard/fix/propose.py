@@ -69,7 +69,7 @@ def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
     if tier != "display" and (source.cells or lost(source.text, text)):
         tier = "display"
         message += "; not applied, for a notebook is not rewritten" if source.cells else "; a comment would be lost"
-    return Fix(name, tier, message, edits)
+    return Fix(name, tier, message, edits, proposal.leaves)
 
 
 def parses(text: str) -> bool:

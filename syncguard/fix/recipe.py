@@ -45,13 +45,15 @@ __all__ = ["Known", "Proposal", "Region", "Rewrite", "Unfit", "recipe"]
 class Proposal:
     """What a recipe would do: one sentence on what changes (unsafe: in what it may differ), and the edits.
 
-    `needs` are statements to import what the new text uses: `import torch.nn.functional as F`.
+    `needs` are statements to import what the new text uses: `import torch.nn.functional as F`. `leaves` is how many
+    waits the new text has, at a place that is reached less often; a fix after which more are left is taken back.
     """
 
     tier: Tier
     message: str
     edits: tuple[Edit, ...]
     needs: tuple[str, ...] = ()
+    leaves: int = 0
 
 
 Rewrite = Callable[[cst.CSTNode, Finding, Region, Known], Proposal | None]
