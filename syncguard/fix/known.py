@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any
 
 import libcst as cst
 
+from syncguard.fix.names import defined
 from syncguard.fix.region import Region
 from syncguard.infer.execute import run
 from syncguard.infer.project import World
@@ -17,6 +19,8 @@ from syncguard.read.core import At, Node
 from syncguard.terms import Op
 
 NUMBERS = ("int", "float", "bool", "size", "number")
+# The functions that reduce to one number unless they are told not to.
+LOSS = re.compile(r"torch\.nn\.functional\.(\w+_loss|\w*cross_entropy(_with_logits)?|kl_div)")
 # What a call of one of these gives differs from call to call.
 RANDOM = ("rand", "normal", "multinomial", "bernoulli", "dropout", "poisson", "uniform_", "empty", "sample")
 
@@ -43,6 +47,22 @@ class Known:
         """The tensor that an expression is on every path, if it is one."""
         value = self.value(node)
         return value if type(value) is Tensor else None
+
+    def rank(self, node: cst.CSTNode) -> int:
+        """How many dimensions a tensor has, -1 where that is not known; of a loss, too, unless it is not reduced."""
+        held = self.tensor(node)
+        if held is None or held.rank >= 0:
+            return held.rank if held is not None else -1
+        made = defined(self.region, node) if isinstance(node, cst.BaseExpression) else node
+        match made:
+            case cst.Call() if LOSS.fullmatch(self.callee(made)):
+                reduction = self.argument(made, "reduction")
+                word = reduction.evaluated_value if isinstance(reduction, cst.SimpleString) else None
+                return 0 if reduction is None or word in ("mean", "sum") else -1
+            case cst.BinaryOperation():
+                sides = [0 if self.number(side) else self.rank(side) for side in (made.left, made.right)]
+                return 0 if sides == [0, 0] else -1
+        return -1 if made is node else self.rank(made)
 
     def number(self, node: cst.CSTNode) -> str:
         """What kind of number on the host an expression is: int float bool size number; '' if it is not known to be."""

@@ -51,7 +51,7 @@ def read_of(node: cst.CSTNode, region: Region, known: Known) -> Read | None:
         whole, into = outer
     tensor = passed(tensor)
     held = known.tensor(tensor)
-    return Read(whole, tensor, into, held.dtype if held is not None else "", held.rank if held is not None else -1)
+    return Read(whole, tensor, into, held.dtype if held is not None else "", known.rank(tensor))
 
 
 def passed(tensor: cst.BaseExpression) -> cst.BaseExpression:
@@ -85,7 +85,7 @@ def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
         made = [region.parent(parent) for parent in parents]
         if not bound or not all(isinstance(one, cst.Assign) and fresh(one.value, region, known) for one in made):
             return False
-        return not any(_written(use, region) for use in occurrences(region, scope, node.value))
+        return not any(written(use, region) for use in occurrences(region, scope, node.value))
     if isinstance(node, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation):
         return True
     if not isinstance(node, cst.Call):
@@ -96,7 +96,7 @@ def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
     return name not in PASSING and not (name.endswith("_") and not name.endswith("__"))
 
 
-def _written(use: cst.Name, region: Region) -> bool:
+def written(use: cst.Name, region: Region) -> bool:
     """`x += 1`, `x.add_(1)`, `x[0] = 1`."""
     held = region.parent(use)
     if isinstance(held, cst.Subscript) and held.value is use:

@@ -185,8 +185,20 @@ class Region:
         return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, texts))
 
     def remove(self, statement: cst.CSTNode) -> Edit:
-        """Take a statement away, with its lines; the comments above it stay."""
-        return Edit(Site(self.path, self.top(statement), 1, self.bottom(statement) + 1, 1), "")
+        """Take a statement away, with its lines; its comments stay, each on a line of its own."""
+        indent = self.indent(statement)
+        comments = [node for node in self._nodes(statement) if isinstance(node, cst.Comment)]
+        kept = sorted(comments, key=lambda node: self.places[node])
+        top = self.top(statement)
+        text = "".join(f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top)
+        return Edit(Site(self.path, top, 1, self.bottom(statement) + 1, 1), text)
+
+    def _nodes(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        todo = [node]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo += node.children
 
     def put(self, statement: cst.CSTNode, *texts: str) -> Edit:
         """Put lines in place of a statement's; a comment at its end stays behind the last of them."""
