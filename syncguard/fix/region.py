@@ -206,6 +206,32 @@ class Region:
         indent = self.indent(statement)
         return Edit(Site(self.path, *place), f"\n{indent}".join(texts))
 
+    def unwrap(self, branch: cst.If, *swaps: Edit) -> Edit:
+        """Put the body of an `if` in its place, with these edits made in it; its comments stay. Unfit: it cannot be."""
+        block = branch.body
+        if not isinstance(block, cst.IndentedBlock) or branch.orelse is not None:
+            raise Unfit("no plain branch")
+        first, last = self.top(block.body[0]), self.bottom(branch)
+        strings = (cst.SimpleString, cst.FormattedString)
+        if any(
+            isinstance(node, strings) and self.places[node][0] != self.places[node][2] for node in self._nodes(block)
+        ):
+            raise Unfit("a string of several lines would move")
+        lines = list(self.lines)
+        for edit in sorted(swaps, key=lambda edit: edit.site, reverse=True):
+            site = edit.site
+            if site.line != site.end_line:
+                raise Unfit("an edit of several lines")
+            text = lines[site.line - 1]
+            lines[site.line - 1] = text[: site.column - 1] + edit.text + text[site.end_column - 1 :]
+        deeper, indent = self.indent(block.body[0]), self.indent(branch)
+        header = [
+            node.value for node in self._nodes(branch) if isinstance(node, cst.Comment) and self.places[node][0] < first
+        ]
+        body = [indent + line.removeprefix(deeper) if line.strip() else line for line in lines[first - 1 : last]]
+        text = "".join(f"{line}\n" for line in [*(indent + comment for comment in header), *body])
+        return Edit(Site(self.path, self.top(branch), 1, last + 1, 1), text)
+
     def top(self, statement: cst.CSTNode) -> int:
         """The first line of a statement, its decorators included."""
         decorators = getattr(statement, "decorators", ())

@@ -30,6 +30,11 @@ def alike(one: cst.BaseExpression, other: cst.BaseExpression, region: Region, kn
     return bool(roots[0] & roots[1])
 
 
+def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape."""
+    return alike(tensor, mask, region, known) or 0 <= known.rank(tensor) == known.rank(mask)
+
+
 def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
     """What an expression has the shape of, as source."""
     found = {region.code(node).strip("()") if isinstance(node, cst.Name) else region.code(node)}

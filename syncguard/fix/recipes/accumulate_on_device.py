@@ -30,7 +30,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if sure:
         return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=1)
-    return Proposal("unsafe", f"`{name}` becomes a float, summed in float64, and is read after the loop", edits, leaves=1)
+    return Proposal(
+        "unsafe", f"`{name}` becomes a float, summed in float64, and is read after the loop", edits, leaves=1
+    )
 
 
 def accumulated(statement: cst.BaseSmallStatement) -> str:
@@ -88,7 +90,11 @@ def uses(
     starts = [node for node in every if stored(region, node) and not _adds(node, name, region)]
     if not starts or not all(_number(node, region) for node in starts):
         raise Unfit("it does not begin as a number")
-    outside = [loop for loop in loops if not any(_inside(node, loop, region) and not _gate(node, statement, loop, region) for node in starts)]
+    outside = [
+        loop
+        for loop in loops
+        if not any(_inside(node, loop, region) and not _gate(node, statement, loop, region) for node in starts)
+    ]
     if not outside or not any(not _inside(node, outside[-1], region) for node in starts):
         raise Unfit("no loop adds to it")
     loop = outside[-1]
@@ -149,16 +155,24 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
     if any(node for node in others if region.places[node][0] < region.top(loops[-1])):
         return None
     inside = [node for node in others if _inside(node, loops[-1], region)]
-    if any(not _gate(node, statement, loops[-1], region) for node in inside) or read.into == "int" and read.dtype != "int":
+    if (
+        any(not _gate(node, statement, loops[-1], region) for node in inside)
+        or read.into == "int"
+        and read.dtype != "int"
+    ):
         return None
     name = held.value
     rows = f"{torch}.stack({name}).tolist()"
-    sure = read.rank == 0 and bool(read.dtype) and (read.into in ("", "float") and read.dtype == "float" or not read.into)
+    sure = (
+        read.rank == 0 and bool(read.dtype) and (read.into in ("", "float") and read.dtype == "float" or not read.into)
+    )
     edits = [region.swap(read.whole, kept(read, region, known))]
     edits += [region.swap(node, f"{torch}.stack({name}).tolist()") for node in inside]
     edits.append(region.after(loops[-1], f"{name} = {rows} if {name} else []"))
     if sure:
-        return Proposal("safe", f"collects on the device, and reads `{name}` once after the loop", tuple(edits), leaves=1)
+        return Proposal(
+            "safe", f"collects on the device, and reads `{name}` once after the loop", tuple(edits), leaves=1
+        )
     text = f"`{name}` is read once after the loop: its elements must be 0-d tensors of one dtype"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
 
@@ -198,7 +212,9 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     if not sums:
         return None
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
-    return Proposal("safe" if read.dtype and read.rank == 0 else "unsafe", text, tuple(edits), leaves=len(sums) + len(found))
+    return Proposal(
+        "safe" if read.dtype and read.rank == 0 else "unsafe", text, tuple(edits), leaves=len(sums) + len(found)
+    )
 
 
 # -- the places of a variable -----------------------------------------------------------------
@@ -231,7 +247,11 @@ def _number(node: cst.Name, region: Region) -> bool:
     holder = region.parent(node)
     if isinstance(holder, cst.Element):
         row = region.parent(holder)
-        if not isinstance(row, cst.Tuple) or not isinstance(value, cst.Tuple) or len(row.elements) != len(value.elements):
+        if (
+            not isinstance(row, cst.Tuple)
+            or not isinstance(value, cst.Tuple)
+            or len(row.elements) != len(value.elements)
+        ):
             return False
         value = value.elements[[*row.elements].index(holder)].value
     return isinstance(value, cst.Integer | cst.Float)

@@ -29,10 +29,15 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             return None
         keyword = known.argument(call, "ignore_index")
         reduction = known.argument(call, "reduction")
-        if reduction is not None and not (isinstance(reduction, cst.SimpleString) and reduction.evaluated_value in ("mean", "sum")):
+        if reduction is not None and not (
+            isinstance(reduction, cst.SimpleString) and reduction.evaluated_value in ("mean", "sum")
+        ):
             return None
         ignored = region.code(keyword) if keyword is not None else "-100"
-        source, target = region.code(taken.source), f"{postfix(marked.source, region)}.masked_fill({inverse(taken.mask, region)}, {ignored})"
+        source, target = (
+            region.code(taken.source),
+            f"{postfix(marked.source, region)}.masked_fill({inverse(taken.mask, region)}, {ignored})",
+        )
         if held is None or held.rank != 1:
             source = f"{postfix(taken.source, region)}.flatten(0, -2)"
             target += ".flatten()"

@@ -50,8 +50,9 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
             return ""
         child, held = held, region.parent(held)
     match held:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)]) | cst.AugAssign(
-            target=cst.Attribute() | cst.Subscript() as target
+        case (
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
+            | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)
         ):
             return f"`{region.code(target)}`"
         case cst.Return():
@@ -87,7 +88,9 @@ def _stores(call: cst.Call) -> bool:
 
 def _plain(node: cst.BaseExpression, known: Known) -> bool:
     """What a tensor can be added to or multiplied with as a number can."""
-    return isinstance(node, cst.Name | cst.Attribute | cst.Subscript | cst.Call | cst.Integer | cst.Float | cst.BinaryOperation)
+    return isinstance(
+        node, cst.Name | cst.Attribute | cst.Subscript | cst.Call | cst.Integer | cst.Float | cst.BinaryOperation
+    )
 
 
 def _display(display: cst.CSTNode, region: Region) -> str:
@@ -97,10 +100,16 @@ def _display(display: cst.CSTNode, region: Region) -> str:
         return "the result"
     if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
         return f"`{region.code(held.targets[0].target)}`"
-    if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call) and isinstance(call.func, cst.Attribute):
-        return f"what `{region.code(call.func)}` is given" if call.func.attr.value in (*STORES, "update", "log", "log_dict") else ""
+    if (
+        isinstance(held, cst.Arg)
+        and isinstance(call := region.parent(held), cst.Call)
+        and isinstance(call.func, cst.Attribute)
+    ):
+        return (
+            f"what `{region.code(call.func)}` is given"
+            if call.func.attr.value in (*STORES, "update", "log", "log_dict")
+            else ""
+        )
     if isinstance(held, cst.Element | cst.DictElement) and isinstance(outer := region.parent(held), DISPLAYS):
         return _display(outer, region)
     return ""
-
-

@@ -153,7 +153,9 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
             for one in found:
                 if one is not None:
                     edits.append(region.swap(one.whole, f"{one.into}({name})" if one.into else name))
-            return Proposal("safe", f"copies `{region.code(clause.iter)}` once, before the loop", tuple(edits), leaves=1)
+            return Proposal(
+                "safe", f"copies `{region.code(clause.iter)}` once, before the loop", tuple(edits), leaves=1
+            )
     return None
 
 
@@ -203,7 +205,9 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     shared = set.intersection(*(loaded(region, one.tensor) for one in found)) - {torch, "self"}
     if kinds in ({"float"}, {"int"}) and shared:
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
-    text = f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
+    text = (
+        f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
+    )
     return Proposal("unsafe", text, tuple(edits), leaves=1)
 
 
@@ -236,7 +240,11 @@ def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst
         if not isinstance(small, cst.Assign) or len(small.targets) != 1:
             return False
         read = read_of(small.value, region, known)
-        return read is not None and known.tensor(read.tensor) is not None and isinstance(small.targets[0].target, cst.Name | cst.Attribute)
+        return (
+            read is not None
+            and known.tensor(read.tensor) is not None
+            and isinstance(small.targets[0].target, cst.Name | cst.Attribute)
+        )
 
     first = last = here
     while first > 0 and reads_only(block[first - 1]):
@@ -306,5 +314,3 @@ def _covers(one: Edit, other: Edit) -> bool:
     a, b = one.site, other.site
     start, end = (a.line, a.column), (a.end_line, a.end_column)
     return one is not other and start <= (b.line, b.column) and (b.end_line, b.end_column) <= end and start != end
-
-

@@ -17,7 +17,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     """Of the different values nothing but their number is used."""
     if not isinstance(node, cst.Call) or known.callee(node) not in UNIQUE:
         return None
-    plain = node.func.value if known.callee(node).startswith("torch.Tensor.") and isinstance(node.func, cst.Attribute) else None
+    plain = (
+        node.func.value
+        if known.callee(node).startswith("torch.Tensor.") and isinstance(node.func, cst.Attribute)
+        else None
+    )
     values = plain if plain is not None else node.args[0].value if node.args else None
     if values is None or any(not _harmless(arg) for arg in (node.args if plain is not None else node.args[1:])):
         return None
@@ -57,7 +61,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         edits.append(region.before(statement, *lines))
     if taken is not None:
         edits += unused(taken.by, gone, region)
-    return Proposal("unsafe", "the number of different values becomes a 0-d tensor in place of a Python number", tuple(edits))
+    return Proposal(
+        "unsafe", "the number of different values becomes a 0-d tensor in place of a Python number", tuple(edits)
+    )
 
 
 def counted(use: cst.CSTNode, region: Region) -> cst.BaseExpression | None:
@@ -66,7 +72,11 @@ def counted(use: cst.CSTNode, region: Region) -> cst.BaseExpression | None:
     match held:
         case cst.Attribute(attr=cst.Name(value="numel" | "size")):
             call = region.parent(held)
-            return call if isinstance(call, cst.Call) and call.func is held and all(_zero(arg.value) for arg in call.args) else None
+            return (
+                call
+                if isinstance(call, cst.Call) and call.func is held and all(_zero(arg.value) for arg in call.args)
+                else None
+            )
         case cst.Attribute(attr=cst.Name(value="shape")):
             item = region.parent(held)
             match item:

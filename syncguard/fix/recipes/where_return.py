@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.reads import postfix
+from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Edit, Finding
 
@@ -44,21 +44,6 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         edits = [region.put(branch, f"return {chosen}")]
     message = "computes both results: what fails or is infinite for an empty input shows, and both must have one dtype"
     return Proposal("unsafe", message, tuple(edits))
-
-
-def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[str, bool] | None:
-    """A test of one 0-d bool tensor as text, and whether it is asked straight or with a `not`."""
-    straight = True
-    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        test, straight = test.expression, not straight
-    if isinstance(test, cst.Call) and isinstance(test.func, cst.Attribute) and test.func.attr.value == "item":
-        test = test.func.value
-    held = known.tensor(test)
-    if held is None or not known.pure(test):
-        return None
-    if held.dtype == "bool":
-        return region.code(test), straight
-    return (f"{postfix(test, region)}.bool()", straight) if held.rank == 0 else None
 
 
 def returned(suite: cst.BaseSuite) -> cst.Return | None:

@@ -1,0 +1,53 @@
+"""`x[mask].sum()` and `.mean()` -> sums over all elements, those outside of the mask as 0; the mean by the mask's count."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.masks import Selected, selected, unused
+from syncguard.fix.reads import postfix
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.recipes.where_assign import widened
+from syncguard.fix.shapes import fits
+from syncguard.terms import Edit, Finding
+
+REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum": "sum", "torch.mean": "mean"}
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """Everything that is done with the selected elements is to sum or average all of them."""
+    torch = known.torch()
+    for call in [call for call in region.places if isinstance(call, cst.Call) and torch]:
+        kind = REDUCTIONS.get(known.callee(call), "")
+        values = reduced(call, kind, known) if kind else None
+        found = selected(values, region, known) if values is not None else None
+        if values is None or found is None:
+            continue
+        if any(part is held for part in (values, *found.by) for held in (node, *region.around(node))):
+            edits: list[Edit] = [region.swap(call, text(found, kind, torch, region, known))]
+            edits += unused(found.by, [values], region)
+            return Proposal(
+                "unsafe",
+                "adds up the same elements in another order, all of them in the dtype of the sum",
+                tuple(edits),
+            )
+    return None
+
+
+def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | None:
+    """What a call reduces to one number without any settings."""
+    if isinstance(call.func, cst.Attribute) and known.callee(call).startswith("torch.Tensor."):
+        return call.func.value if not call.args else None
+    return call.args[0].value if len(call.args) == 1 and call.args[0].keyword is None else None
+
+
+def text(found: Selected, kind: str, torch: str, region: Region, known: Known) -> str:
+    """The reduction over all elements."""
+    x, mask = region.code(found.source), region.code(found.mask)
+    same = fits(found.source, found.mask, region, known)
+    m = mask if same else widened(found.mask, found.source, region)
+    total = f"{torch}.where({m}, {x}, 0).sum()"
+    if kind == "sum":
+        return total
+    count = postfix(found.mask, region) if same else f"{m}.expand_as({x})"
+    return f"({total} / {count}.sum())"
