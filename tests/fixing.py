@@ -61,7 +61,7 @@ def function(source: str, name: str = "f") -> Callable[..., Any]:
 def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str = "f", exact: bool = True) -> None:
     """Two programs' functions, given equal arguments: equal results, gradients, errors, and arguments afterwards.
 
-    `make` gives fresh arguments from a fixed seed. With `exact` false floats may differ by rounding.
+    `make` gives fresh arguments. Without `exact` floats may differ by rounding, and a count may be a 0-d tensor.
     """
     results = []
     for source in (before, after):
@@ -73,25 +73,27 @@ def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str
             outcome = "value"
         except (IndexError, RuntimeError, ValueError, ZeroDivisionError) as fault:
             value, outcome = None, type(fault).__name__
-        outs = [out for out in _tensors(value) if out.requires_grad]
-        first = second = ()
-        if outs and leaves:
-            total = sum(
-                (
-                    out.double()
-                    * torch.linspace(0.5, 1.5, max(out.numel(), 1)).double()[: out.numel()].reshape(out.shape)
-                ).sum()
-                for out in outs
-            )
-            first = torch.autograd.grad(total, leaves, create_graph=True, allow_unused=True)
-            onward = [g for g in first if g is not None and g.requires_grad]
-            if onward:
-                second = torch.autograd.grad(sum(g.pow(2).sum() for g in onward), leaves, allow_unused=True)
+        first = second = [torch.zeros_like(leaf) for leaf in leaves]
+        if outs := [out for out in _tensors(value) if out.requires_grad]:
+            first = _gradients(sum((out.double() * _weights(out)).sum() for out in outs), leaves)
+        if onward := [grad for grad in first if grad.requires_grad]:
+            second = _gradients(sum(grad.pow(2).sum() for grad in onward), leaves)
         results.append((outcome, value, given, first, second))
     one, other = results
     assert one[0] == other[0], (one[0], other[0])
     for part in range(1, 5):
         _agree(one[part], other[part], exact)
+
+
+def _gradients(total: Any, leaves: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The gradients, zero where there is none, so that they can be derived again."""
+    found = torch.autograd.grad(total, leaves, create_graph=True, allow_unused=True)
+    return [torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, leaves)]
+
+
+def _weights(out: torch.Tensor) -> torch.Tensor:
+    """A different weight for each element."""
+    return torch.linspace(0.5, 1.5, max(out.numel(), 1)).double()[: out.numel()].reshape(out.shape)
 
 
 def _inner(given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -134,6 +136,10 @@ def _agree(one: Any, other: Any, exact: bool) -> None:
             or (one != one and other != other)
             or (not exact and abs(one - other) <= 1e-5 * max(1, abs(one)))
         )
+    elif isinstance(one, int) and isinstance(other, torch.Tensor) and not exact:
+        assert other.ndim == 0
+        assert not other.is_floating_point()
+        assert other.item() == one
     else:
         assert type(one) is type(other)
         assert one == other

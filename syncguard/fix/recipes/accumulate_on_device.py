@@ -21,7 +21,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     statement = region.small(read.whole)
     name = accumulated(statement)
     if name:
-        edits, sure = total(name, statement, region, known)
+        edits, sure, later = total(name, statement, region, known)
     elif isinstance(statement, cst.Expr):
         return collected(read, statement, region, known)
     elif isinstance(statement, cst.Assign) and statement.value is read.whole:
@@ -29,9 +29,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     else:
         return None
     if sure:
-        return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=1)
+        return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=later)
     return Proposal(
-        "unsafe", f"`{name}` becomes a float, summed in float64, and is read after the loop", edits, leaves=1
+        "unsafe", f"`{name}` becomes a float, summed in float64, and is read after the loop", edits, leaves=later
     )
 
 
@@ -48,8 +48,10 @@ def accumulated(statement: cst.BaseSmallStatement) -> str:
     return ""
 
 
-def total(name: str, statement: cst.BaseSmallStatement, region: Region, known: Known) -> tuple[tuple[Edit, ...], bool]:
-    """The edits that keep a sum on the device; whether they give the same number for sure."""
+def total(
+    name: str, statement: cst.BaseSmallStatement, region: Region, known: Known
+) -> tuple[tuple[Edit, ...], bool, int]:
+    """The edits that keep a sum on the device, whether they give the same number for sure, and the reads they leave."""
     loop, adding, gated = uses(name, statement, region)
     parts = [operand for other in adding for operand in [_added(other)]]
     found: list[Read] = []
@@ -75,7 +77,7 @@ def total(name: str, statement: cst.BaseSmallStatement, region: Region, known: K
     edits = [region.swap(read.whole, kept(read, region, known, exact=True)) for read in found]
     edits += [region.swap(use, f"{number}({name})") for use in gated]
     edits.append(region.after(loop, f"{name} = {number}({name})"))
-    return tuple(edits), sure and "" not in kinds
+    return tuple(edits), sure and "" not in kinds, 1 + len(gated)
 
 
 def uses(
@@ -171,10 +173,13 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
     edits.append(region.after(loops[-1], f"{name} = {rows} if {name} else []"))
     if sure:
         return Proposal(
-            "safe", f"collects on the device, and reads `{name}` once after the loop", tuple(edits), leaves=1
+            "safe",
+            f"collects on the device, and reads `{name}` once after the loop",
+            tuple(edits),
+            leaves=1 + len(inside),
         )
     text = f"`{name}` is read once after the loop: its elements must be 0-d tensors of one dtype"
-    return Proposal("unsafe", text, tuple(edits), leaves=1)
+    return Proposal("unsafe", text, tuple(edits), leaves=1 + len(inside))
 
 
 def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -> Proposal | None:

@@ -17,21 +17,29 @@ REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Everything that is done with the selected elements is to sum or average all of them."""
     torch = known.torch()
-    for call in [call for call in region.places if isinstance(call, cst.Call) and torch]:
-        kind = REDUCTIONS.get(known.callee(call), "")
-        values = reduced(call, kind, known) if kind else None
-        found = selected(values, region, known) if values is not None else None
-        if values is None or found is None:
+    calls = [
+        call for call in region.places if isinstance(call, cst.Call) and torch and known.callee(call) in REDUCTIONS
+    ]
+    edits: list[Edit] = []
+    values: list[cst.CSTNode] = []
+    by: list[cst.CSTNode] = []
+    for call in calls:
+        kind = REDUCTIONS[known.callee(call)]
+        value = reduced(call, kind, known)
+        found = selected(value, region, known) if value is not None else None
+        if value is None or found is None:
             continue
-        if any(part is held for part in (values, *found.by) for held in (node, *region.around(node))):
-            edits: list[Edit] = [region.swap(call, text(found, kind, torch, region, known))]
-            edits += unused(found.by, [values], region)
-            return Proposal(
-                "unsafe",
-                "adds up the same elements in another order, all of them in the dtype of the sum",
-                tuple(edits),
-            )
-    return None
+        if any(part is held for part in (value, *found.by) for held in (node, *region.around(node))):
+            edits.append(region.swap(call, text(found, kind, torch, region, known)))
+            values.append(value)
+            by += found.by
+    if not edits:
+        return None
+    gone = unused(tuple(by), values, region)
+    if len(gone) < len(set(by)):
+        return None  # the elements are needed for something else, too
+    message = "adds up the same elements in another order, all of them in the dtype of the sum"
+    return Proposal("unsafe", message, (*edits, *gone))
 
 
 def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | None:
