@@ -70,7 +70,8 @@ def fixed(
             continue
         work.made += [finding for findings in wave.values() for finding in findings]
         work.texts, report = texts, after
-    waiting = sum(f.fix is not None and f.fix.tier == "unsafe" for f in report.findings) if tiers == SAFE else 0
+    others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
+    waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
     return Fixed(report, pairs, tuple(work.made), waiting)
 

@@ -61,7 +61,7 @@ AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_rewrites(program):
-    recipe, line = PROGRAMS[program]
+    _, line = PROGRAMS[program]
     assert line in AFTER[program]
     assert codes(AFTER[program]) == []
 
@@ -114,3 +114,52 @@ def test_of_nothing_the_sum_is_zero_and_the_mean_no_number():
         same(MEAN, AFTER[MEAN], lambda shape=shape: (torch.rand(shape), torch.rand(shape)), exact=False)
         same(CLAMPED, AFTER[CLAMPED], lambda shape=shape: (torch.rand(shape), torch.rand(shape)))
         same(UNIQUE, AFTER[UNIQUE], lambda shape=shape: (torch.rand(shape), torch.rand(shape)), exact=False)
+
+
+TWICE = (
+    HEAD
+    + """\
+    z = x * 1
+    m = (z > 0).flatten()
+    w, v = z.flatten(), y.flatten()
+    a = w[m]
+    b = v[m].sum() + len(a)
+    w[m] = v[m] * 2
+    return a, b, z
+"""
+)
+COUNTED = HEAD + "    n = (y * 2).long().abs().flatten()\n    return torch.bincount(n, minlength=9)\n"
+MORE = {
+    TWICE: ("mask-once", "m_index = torch.where(m)"),
+    COUNTED: ("scatter-count", ".scatter_add_(0, n, torch.ones_like(n))"),
+}
+MORE_AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in MORE.items()}
+
+
+@pytest.mark.parametrize("program", MORE)
+@settings(deadline=None, max_examples=50)
+@given(shape=st.lists(st.integers(0, 3), max_size=2), data=st.data())
+def test_gives_just_the_same(program, shape, data):
+    assert MORE[program][1] in MORE_AFTER[program]
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    x = data.draw(tensors(shape, dtype, data.draw(st.booleans())))
+    y = data.draw(tensors(shape, dtype, numbers=FINITE))
+    same(program, MORE_AFTER[program], lambda: (x(), y()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    m = y > 0\n    x[m] = 0.0\n    return x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    m = y > 1\n    return a, x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    m.logical_not_()\n    return a, x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    return a, [x[m] for _ in range(0)]\n",
+        "    m = y > 0\n    a = x[m]\n    if len(a):\n        return x[m]\n    return a\n",
+        "    m = y.long()\n    return x[m], y[m]\n",
+        "    return torch.bincount(y.long())\n",
+        "    return torch.bincount(y.long(), x, minlength=3)\n",
+    ],
+)
+def test_leaves_these_alone(body):
+    assert not fixes(HEAD + body, "mask-once")
+    assert not fixes(HEAD + body, "scatter-count")

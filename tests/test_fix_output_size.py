@@ -54,7 +54,7 @@ def test_the_rows_that_index_add_takes():
 
 def test_what_it_is_added_to_only_suggests_the_size():
     assert rewritten(PAIRED, "output-size") is None
-    assert "(counts, dim=0, output_size=x.shape[0])" in rewritten(PAIRED, "output-size", unsafe=True)
+    assert "(counts, dim=0, output_size=x.size(0))" in rewritten(PAIRED, "output-size", unsafe=True)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""An expression in, the mask that selects it out: `x[mask]`, `x[mask.nonzero().squeeze(1)]`, `x.masked_select(mask)`."""
+"""An expression in, the mask that selects it out: `x[mask]`, `x[mask.nonzero()[:, 0]]`, `x.masked_select(mask)`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ PASSING = ("detach", "cpu", "data")
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """A host read: the whole expression, the tensor read, what it is made into ('' for whatever it is), its dtype class."""
+    """A host read: the whole expression, the tensor, what it is made into ('' for what it is), dtype class and rank."""
 
     whole: cst.BaseExpression
     tensor: cst.BaseExpression

@@ -51,7 +51,7 @@ def accumulated(statement: cst.BaseSmallStatement) -> str:
 def total(
     name: str, statement: cst.BaseSmallStatement, region: Region, known: Known
 ) -> tuple[tuple[Edit, ...], bool, int]:
-    """The edits that keep a sum on the device, whether they give the same number for sure, and the reads they leave."""
+    """The edits that keep a sum on the device, whether the number is the same for sure, and the reads they leave."""
     loop, adding, gated = uses(name, statement, region)
     parts = [operand for other in adding for operand in [_added(other)]]
     found: list[Read] = []
@@ -117,7 +117,7 @@ def uses(
 
 
 def summands(part: cst.BaseExpression, region: Region, known: Known) -> tuple[list[Read], bool]:
-    """The reads in a sum, product or quotient, and whether all else in it is known to be numbers. Unfit: something else."""
+    """The reads in a sum, product or quotient, and whether all else in it is known to be numbers."""
     if isinstance(part, cst.Call) and (read := read_of(part, region, known)) is not None:
         if read.whole is not part:
             raise Unfit("read in an inner call")
@@ -157,16 +157,16 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
     if any(node for node in others if region.places[node][0] < region.top(loops[-1])):
         return None
     inside = [node for node in others if _inside(node, loops[-1], region)]
-    if (
-        any(not _gate(node, statement, loops[-1], region) for node in inside)
-        or read.into == "int"
-        and read.dtype != "int"
+    if any(not _gate(node, statement, loops[-1], region) for node in inside) or (
+        read.into == "int" and read.dtype != "int"
     ):
         return None
     name = held.value
     rows = f"{torch}.stack({name}).tolist()"
     sure = (
-        read.rank == 0 and bool(read.dtype) and (read.into in ("", "float") and read.dtype == "float" or not read.into)
+        read.rank == 0
+        and bool(read.dtype)
+        and ((read.into in ("", "float") and read.dtype == "float") or not read.into)
     )
     edits = [region.swap(read.whole, kept(read, region, known))]
     edits += [region.swap(node, f"{torch}.stack({name}).tolist()") for node in inside]
@@ -193,7 +193,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     edits = [region.swap(read.whole, kept(read, region, known))]
     loops = region.loops(statement)
     found = reads(region, scope, name)
-    if not loops or not found or read.kind == "int" and read.dtype != "int":
+    if not loops or not found or (read.kind == "int" and read.dtype != "int"):
         return None
     sums: list[str] = []
     for use in found:

@@ -1,4 +1,4 @@
-"""`if n > 0: ... / n` -> the division by `n.clamp(min=1)`; `if c < 1: ... * c` -> the product with `c.clamp(max=1.0)`."""
+"""`if n > 0: ... / n` -> division by `n.clamp(min=1)`; `if c < 1: ... * c` -> the product with `c.clamp(max=1.0)`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     uses = [
         use for use in region.places
-        if isinstance(use, type(tensor)) and use.deep_equals(tensor) and any(held is branch.body for held in region.around(use))
+        if isinstance(use, type(tensor)) and use.deep_equals(tensor)
+        and any(held is branch.body for held in region.around(use))
     ]  # fmt: skip
     if not uses:
         return None

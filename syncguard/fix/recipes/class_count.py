@@ -1,4 +1,4 @@
-"""`one_hot(t)` -> `one_hot(t, num_classes)`, where the number is the size of what t was taken from or is multiplied with."""
+"""`one_hot(t)` -> `one_hot(t, num_classes)`, the size of what t was taken from or is multiplied with."""
 
 from __future__ import annotations
 

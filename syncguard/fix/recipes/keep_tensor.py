@@ -15,7 +15,7 @@ COMPREHENSIONS = (cst.DictComp, cst.ListComp, cst.GeneratorExp)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
-    """Into an element of a device tensor nothing changes; anywhere else its readers get a 0-d tensor, which they may not expect."""
+    """Into an element of a device tensor nothing changes; anywhere else its readers may not expect a 0-d tensor."""
     read = read_of(node, region, known)
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None

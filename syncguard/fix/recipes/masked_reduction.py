@@ -1,4 +1,4 @@
-"""`x[mask].sum()` and `.mean()` -> sums over all elements, those outside of the mask as 0; the mean by the mask's count."""
+"""`x[mask].sum()` and `.mean()` -> sums over all elements, those outside as 0; the mean by the mask's count."""
 
 from __future__ import annotations
 

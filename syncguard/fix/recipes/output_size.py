@@ -79,29 +79,32 @@ def added(node: cst.Call, region: Region, known: Known) -> Iterator[str]:
 
 def paired(node: cst.Call, region: Region, known: Known) -> Iterator[str]:
     """The result is an operand beside a tensor that has a name."""
-    if not isinstance(known.argument(node, "dim"), cst.Integer):
+    dim = known.argument(node, "dim")
+    if not isinstance(dim, cst.Integer | cst.Name):
         return
-    for use in uses(node, region):
+    for use in uses(node, region, always=False):
         pair = region.parent(use)
         if isinstance(pair, cst.BinaryOperation):
             other = pair.right if pair.left is use else pair.left
             if isinstance(other, cst.Name) and known.tensor(other) and not _bound_after(node, other, region):
-                yield f"{other.value}.shape[{region.code(known.argument(node, 'dim') or other)}]"
+                yield f"{other.value}.size({region.code(dim)})"
 
 
-def uses(node: cst.Call, region: Region) -> Iterator[cst.CSTNode]:
-    """The call itself, and where the variable that holds it is read in the same block."""
+def uses(node: cst.Call, region: Region, always: bool = True) -> Iterator[cst.CSTNode]:
+    """The call itself, and where the variable that holds it is read before it is bound again; `always` in its block."""
     assign = region.parent(node)
     yield node
     if isinstance(assign, cst.Assign) and assign.value is node:
         name = target(assign)
         block = region.parent(region.statement(assign))
         for read in reads(region, region.scope(node), name):
-            try:
-                alone = region.parent(region.statement(read)) is block and definition(region, read) is assign
-            except Unfit:
+            if region.places[read] < region.places[assign][2:] or between(region, assign, read, {name}):
                 continue
-            if alone:
+            try:
+                alone = region.parent(region.statement(read)) is block
+            except Unfit:
+                alone = False
+            if alone or not always:
                 yield read
 
 

@@ -1,4 +1,4 @@
-"""Several reads -> one: `x[i].item()` in a loop reads a list that was copied before it, two `.item()` one `.tolist()`."""
+"""Several reads -> one: `x[i].item()` in a loop reads a list copied before it, two `.item()` one `.tolist()`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def around(node: cst.CSTNode, region: Region) -> Loop | Comp | None:
     for held in region.around(node):
         if isinstance(held, cst.FunctionDef | cst.Lambda | cst.ClassDef):
             break
-        if isinstance(held, Loop) and held.body is child or isinstance(held, Comp):
+        if (isinstance(held, Loop) and held.body is child) or isinstance(held, Comp):
             found = held
         child = held
     return found
@@ -106,9 +106,9 @@ def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) 
 
 def unchanged(base: cst.Name | cst.Attribute, loop: Loop | Comp, region: Region, known: Known) -> bool:
     """Whether nothing in the loop binds or writes a tensor, or hands it to somebody who may."""
-    root = base
+    root: cst.BaseExpression = base
     while isinstance(root, cst.Attribute):
-        root = root.value  # type: ignore[assignment]
+        root = root.value
     if not isinstance(root, cst.Name) or _bound_in(root.value, loop, region):
         return False
     for node in inside(loop, region):
@@ -150,9 +150,8 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
                 return None
             rows = "tolist()" if over.rank == 1 else "flatten().tolist()"
             edits = [region.swap(clause.iter, f"{postfix(clause.iter, region)}.{rows}")]
-            for one in found:
-                if one is not None:
-                    edits.append(region.swap(one.whole, f"{one.into}({name})" if one.into else name))
+            swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
+            edits += [region.swap(whole, text) for whole, text in swaps]
             return Proposal(
                 "safe", f"copies `{region.code(clause.iter)}` once, before the loop", tuple(edits), leaves=1
             )
@@ -252,8 +251,9 @@ def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst
     while last + 1 < len(block) and reads_only(block[last + 1]):
         last += 1
     run = [other for other in block[first : last + 1] if isinstance(other, cst.SimpleStatementLine)]
-    bound = {region.code(other.body[0].targets[0].target) for other in run}  # type: ignore[union-attr]
-    used = {name for other in run for name in loaded(region, other.body[0].value)}  # type: ignore[union-attr]
+    made = [part for other in run for part in other.body if isinstance(part, cst.Assign)]
+    bound = {region.code(part.targets[0].target) for part in made}
+    used = {name for part in made for name in loaded(region, part.value)}
     return run if not bound & used and len(bound) == len(run) else []
 
 

@@ -1,4 +1,4 @@
-"""`torch.unique(x).numel()` -> sort, and count where the neighbours differ: the number of different values, on the device."""
+"""`torch.unique(x).numel()` -> sort, and count where neighbours differ: the number of values, on the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`a if test else b` and `if test: x = a`, asked of a tensor -> `torch.where(test, a, b)`: both are computed, one is chosen."""
+"""`a if test else b` and `if test: x = a`, asked of a tensor -> `torch.where(test, a, b)`: both are computed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     message = (
         "the number becomes a 0-d tensor of the default dtype"
         if numbers
-        else "computes both sides, and gives a tensor of their common shape and dtype: NaN of the other can reach the gradient"
+        else "computes both sides, as a tensor of their common shape and dtype: NaN of either can reach the gradient"
     )
     return Proposal("unsafe", message, (region.swap(node, text),))
 

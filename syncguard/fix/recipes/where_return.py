@@ -1,4 +1,4 @@
-"""`if not mask.any(): return a` above `return b` -> `return torch.where(mask.any(), b, a)`; likewise if/else that only return."""
+"""`if not mask.any(): return a` above `return b` -> `return torch.where(mask.any(), b, a)`; likewise if/else."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     early = returned(branch.body)
     block, here = region.block(branch)
+    rest: tuple[cst.CSTNode, ...] = ()
     if isinstance(branch.orelse, cst.Else):
-        late, rest = returned(branch.orelse.body), ()
+        late = returned(branch.orelse.body)
         if here + 1 != len(block):
             return None
     elif branch.orelse is None:
@@ -38,7 +39,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     yes, no = (early.value, late.value) if straight else (late.value, early.value)
     chosen = f"{torch}.where({text}, {region.code(yes)}, {region.code(no)})"
     edits: list[Edit]
-    if rest or branch.orelse is None:
+    if branch.orelse is None:
         edits = [region.remove(branch), region.swap(late.value, chosen)]
     else:
         edits = [region.put(branch, f"return {chosen}")]
