@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -58,7 +58,7 @@ def fixed(
         texts = work.texts | {
             path: applied(({**first, **work.texts})[path], _edits(findings)) for path, findings in wave.items()
         }
-        after = pipeline.check(paths, config, stdin, fixes=True, texts=texts)
+        after = carried(report, pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts), set(wave))
         if refused := _refused(wave, report, after, texts):
             # Back to the texts before this pass, without what did not help; one at a time where it may be either.
             for path, findings in wave.items():
@@ -74,6 +74,12 @@ def fixed(
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
     return Fixed(report, pairs, tuple(work.made), waiting)
+
+
+def carried(before: Report, after: Report, changed: set[str]) -> Report:
+    """The later report with the fixes of the earlier one for the findings of the files that have not changed."""
+    known = {(f.site, f.code): f.fix for f in before.findings if f.fix is not None and f.site.path not in changed}
+    return replace(after, findings=tuple(replace(f, fix=f.fix or known.get((f.site, f.code))) for f in after.findings))
 
 
 def _wave(

@@ -45,10 +45,11 @@ def check(
     config: Config,
     stdin: str | bytes | None = None,
     *,
-    fixes: bool = False,
+    fixes: bool | frozenset[str] = False,
     texts: Mapping[str, str] | None = None,
 ) -> Report:
-    """Find the places where these files make the host wait; with `fixes`, say how each would be rewritten.
+    """Find the places where these files make the host wait; with `fixes`, say how each would be rewritten,
+    in all files or in these.
 
     `texts` are read in place of the files of the same names.
     """
@@ -71,7 +72,8 @@ def check(
         allowed: list[Finding] = []
         for home, source in homes.items():
             kept, excused = settled(home, source, world, rules, warmth, wanted, lambda path: lines.get(path, []))
-            findings += rewrites(kept, source, home, world, rules) if fixes else kept
+            asked = fixes if isinstance(fixes, bool) else source.path in fixes
+            findings += rewrites(kept, source, home, world, rules) if asked else kept
             allowed += excused
     unread = {finding.site.path: finding.message for finding in broken}
     notes = (*(noted(source, unread) for source in sources), *found.notes)

@@ -17,9 +17,9 @@ CLAMPED = HEAD + "    z = x * 1\n    m = z > 0.25\n    z[m] = y[m] * 2 - 1\n    
 SCALED = HEAD + "    z = x * 1\n    z[z < 0] *= 0.5\n    return z\n"
 ROWS = HEAD + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n    return z\n"
 TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
-MEAN = HEAD + "    kept = x[y > 0]\n    return kept.mean()\n"
+MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
 PICKED = (
-    HEAD + "    m = (x > 0).flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return x.flatten()[index].sum()\n"
+    HEAD + "    m = (x > 0).flatten()\n    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
 )
 LOSS = (
     HEAD
@@ -49,7 +49,7 @@ PROGRAMS = {
     ROWS: ("where-assign", "z.copy_(torch.where(m.reshape(m.shape + (1,) * (z.ndim - m.ndim)), y + 1, z))"),
     TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
     MEAN: ("masked-reduction", ".expand_as(x).sum())"),
-    PICKED: ("masked-reduction", "x.flatten(), 0).sum()"),
+    PICKED: ("masked-reduction", "v, 0).sum()"),
     LOSS: ("ignore-index", "target.masked_fill(~m, -100)"),
     LOSSES: ("ignore-index", "scores.flatten(0, -2), target.masked_fill(~m, 7).flatten(), ignore_index=7"),
     UNIQUE: ("sort-and-count", ".flatten().sort().values"),

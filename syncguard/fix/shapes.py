@@ -30,6 +30,11 @@ def alike(one: cst.BaseExpression, other: cst.BaseExpression, region: Region, kn
     return bool(roots[0] & roots[1])
 
 
+def shape_of(node: cst.BaseExpression, region: Region, known: Known) -> set[str]:
+    """The expressions that have this one's shape by construction, as source."""
+    return _roots(node, region, known, 6)
+
+
 def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
     """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape."""
     return alike(tensor, mask, region, known) or 0 <= known.rank(tensor) == known.rank(mask)

@@ -22,6 +22,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     edit = region.swap(read.whole, kept(read, region, known))
     if element(read, region, known):
         return Proposal("safe", "writes the element from the device", (edit,))
+    if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
+        return None  # more likely a size or an index than a measure
     where = stored(read.whole, region, known)
     if where:
         return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))

@@ -27,7 +27,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         kind = REDUCTIONS[known.callee(call)]
         value = reduced(call, kind, known)
         found = selected(value, region, known) if value is not None else None
-        if value is None or found is None:
+        if value is None or found is None or not plain(found, region, known):
             continue
         if any(part is held for part in (value, *found.by) for held in (node, *region.around(node))):
             edits.append(region.swap(call, text(found, kind, torch, region, known)))
@@ -47,6 +47,12 @@ def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | Non
     if isinstance(call.func, cst.Attribute) and known.callee(call).startswith("torch.Tensor."):
         return call.func.value if not call.args else None
     return call.args[0].value if len(call.args) == 1 and call.args[0].keyword is None else None
+
+
+def plain(found: Selected, region: Region, known: Known) -> bool:
+    """Whether the text stays readable: shapes that must be asked for are those of variables."""
+    variables = isinstance(found.source, cst.Name | cst.Attribute) and isinstance(found.mask, cst.Name | cst.Attribute)
+    return variables or fits(found.source, found.mask, region, known)
 
 
 def text(found: Selected, kind: str, torch: str, region: Region, known: Known) -> str:

@@ -40,7 +40,12 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     subscript, base, keys = picked
     held = known.tensor(base)
     loop = around(subscript, region)
-    if held is None or loop is None or not isinstance(base, cst.Name | cst.Attribute):
+    if (
+        held is None
+        or loop is None
+        or not isinstance(base, cst.Name | cst.Attribute)
+        or skipped(subscript, loop, region)
+    ):
         return None
     if not changing(keys, loop, region) or not unchanged(base, loop, region, known):
         return None
@@ -95,6 +100,16 @@ def around(node: cst.CSTNode, region: Region) -> Loop | Comp | None:
             found = held
         child = held
     return found
+
+
+def skipped(node: cst.CSTNode, loop: Loop | Comp, region: Region) -> bool:
+    """Whether an iteration may pass a node by: read before the loop, it would be read for nothing."""
+    for held in region.around(node):
+        if held is loop:
+            return False
+        if isinstance(held, cst.If | cst.IfExp | cst.BooleanOperation | cst.Lambda | cst.Try):
+            return True
+    return False
 
 
 def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) -> bool:

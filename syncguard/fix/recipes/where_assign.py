@@ -46,6 +46,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         atom = isinstance(full, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
         whole = f"{x} {symbol} {whole if atom else f'({whole})'}"
     same = fits(target.value, mask, region, known)
+    if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target.value)):
+        return None
     m = region.code(mask) if same else widened(mask, target.value, region)
     edits = (region.swap(statement, f"{x}.copy_({torch}.where({m}, {whole}, {x}))"),)
     if same and not loose and owned(target.value, region, known):

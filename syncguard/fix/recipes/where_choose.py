@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.conditions import condition, positive
 from syncguard.fix.names import stored
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.shapes import alike, shape_of
 from syncguard.terms import Finding
 
 OPERATORS = {
@@ -84,6 +85,8 @@ def chosen(
             known.pure(side) and (known.tensor(side) is not None or known.number(side))
         ):
             return ""
+    if not compatible(yes, no, region, known):
+        return ""
     text, straight = asked
     divisor = positive(test, region, known) if straight else None
     tensors = [not isinstance(side, str) and known.tensor(side) is not None for side in (yes, no)]
@@ -96,6 +99,23 @@ def chosen(
     if not straight:
         first, second = second, first
     return f"{known.torch()}.where({text}, {first}, {second})"
+
+
+def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:
+    """Whether one tensor can hold both: a fraction or 0-d value on a side, or two of one shape by construction."""
+    sides = [side for side in (yes, no) if not isinstance(side, str)]
+    numbers = [known.number(side) for side in sides]
+    if len(sides) == 2 and all(numbers):
+        return set(numbers) == {"float"}  # an integer may be a size, and a bool is asked next
+    if "bool" in numbers:
+        return False
+    if any(number or known.rank(side) == 0 for number, side in zip(numbers, sides)) and len(sides) == 2:
+        return True
+    if len(sides) == 1:
+        other = yes if isinstance(yes, str) else no
+        name = cst.parse_expression(str(other).split(" ")[0])
+        return name.value in shape_of(sides[0], region, known) if isinstance(name, cst.Name) else False
+    return len(sides) == 0 or alike(sides[0], sides[1], region, known)
 
 
 def literal(side: cst.BaseExpression, known: Known) -> str:
