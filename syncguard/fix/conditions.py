@@ -16,6 +16,11 @@ def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[s
         test, straight = test.expression, not straight
     if isinstance(test, cst.Call) and (read := read_of(test, region, known)) is not None:
         test = read.tensor
+    if isinstance(test, cst.BooleanOperation):
+        sides = [condition(side, region, known) for side in (test.left, test.right)]
+        texts = [inner[0] if inner[1] else f"~({inner[0]})" for inner in sides if inner is not None]
+        sign = "&" if isinstance(test.operator, cst.And) else "|"
+        return (f"({texts[0]}) {sign} ({texts[1]})", straight) if len(texts) == 2 else None
     if isinstance(test, cst.Comparison):
         text = compared(test, region, known)
         return (text, straight) if text else None

@@ -22,6 +22,8 @@ NUMBERS = ("int", "float", "bool", "size", "number")
 # The functions that reduce to one number unless they are told not to.
 LOSS = re.compile(r"torch\.nn\.functional\.(\w+_loss|\w*cross_entropy(_with_logits)?|kl_div)")
 # What a call of one of these gives differs from call to call.
+# Of other things than tensors these change something.
+CHANGING = ("add", "sort", "apply", "backward", "set", "put", "register_hook")
 RANDOM = ("rand", "normal", "multinomial", "bernoulli", "dropout", "poisson", "uniform_", "empty", "sample")
 
 
@@ -114,9 +116,17 @@ class Known:
         """Whether computing an expression again, or never, makes no difference but time."""
         if isinstance(node, cst.Call):
             name = self.callee(node)
+            if not name and isinstance(node.func, cst.Attribute) and self.value(node.func.value) is UNKNOWN:
+                name = f"torch.Tensor.{node.func.attr.value}"  # such a method of anything else only computes, too
             last = name.rpartition(".")[2]
             inplace = last.endswith("_") and not last.endswith("__")
-            if not name or self.world.op(name) is None or inplace or any(word in last for word in RANDOM):
+            if (
+                not name
+                or self.world.op(name) is None
+                or inplace
+                or last in CHANGING
+                or any(word in last for word in RANDOM)
+            ):
                 return False
             if any(arg.keyword is not None and arg.keyword.value in ("out", "inplace") for arg in node.args):
                 return False

@@ -35,10 +35,37 @@ def raised(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal
         return None
     test = condition(branch.test, region, known)
     if test is None:
-        return None
+        return mixed(branch, torch, region, known)
     text, straight = test
     fault = words(only.exc.args[0].value) if isinstance(only.exc, cst.Call) and only.exc.args else ""
     return proposal(region.put(branch, call(torch, negated(text) if straight else text, fault)))
+
+
+def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal | None:
+    """`if not (n > 0 and mask.all()): raise ...`: the host asks for what it knows, the device for the rest."""
+    test = branch.test
+    negative = isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
+    inner = test.expression if isinstance(test, cst.UnaryOperation) and negative else test
+    wanted = cst.And if negative else cst.Or
+    if not isinstance(inner, cst.BooleanOperation) or not isinstance(inner.operator, wanted):
+        return None
+    last = condition(inner.right, region, known)
+    if last is None or any(known.tensor(part) is not None for part in _parts(inner.left)):
+        return None
+    text, straight = last
+    check = call(torch, text if straight == negative else negated(text), "")
+    bare = inner.left if not negative or inner.left.lpar or not isinstance(inner.left, cst.BooleanOperation) else None
+    left = region.code(inner.left) if bare is not None else f"({region.code(inner.left)})"
+    edits = (region.swap(test, f"not {left}" if negative else left), region.after(branch, check))
+    return Proposal("unsafe", "the device's part fails later: as an assertion, at the next wait, and for good", edits)
+
+
+def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
+    if isinstance(node, cst.BooleanOperation):
+        return [*_parts(node.left), *_parts(node.right)]
+    if isinstance(node, cst.Comparison):
+        return [node, node.left, *(target.comparator for target in node.comparisons)]
+    return [node]
 
 
 def asserted(statement: cst.Assert, torch: str, region: Region, known: Known) -> Proposal | None:

@@ -9,6 +9,7 @@ import libcst as cst
 from syncguard.fix.names import loaded, occurrences, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.infer.values import Unknown
 from syncguard.terms import Edit, Finding
 
 Loop = cst.For | cst.While
@@ -19,7 +20,7 @@ SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.SetCom
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """An element in a loop, an element that a loop gives, or one of several reads of a statement."""
-    for attempt in (elements, iterated, together):
+    for attempt in (elements, iterated, listed, together):
         try:
             proposal = attempt(node, region, known)
         except Unfit:
@@ -51,7 +52,7 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     root = base.value if isinstance(base, cst.Name) else base.attr.value
     name = region.fresh(f"{root}_list")
-    if held.rank == len(keys):
+    if held is not None and held.rank == len(keys):
         rows = "tolist()"
     else:  # it was read, so what is left of each element is one number
         rows = "flatten().tolist()" if len(keys) == 1 else f"reshape({region.code(base)}.shape[:{len(keys)}]).tolist()"
@@ -63,7 +64,10 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
             edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2])))
     unique = {edit.site: edit for edit in edits}
     covering = [e for e in unique.values() if not any(_covers(o, e) for o in unique.values())]
-    return Proposal("safe", f"copies `{region.code(base)}` once, before the loop", tuple(covering), leaves=1)
+    text = f"copies `{region.code(base)}` once, before the loop"
+    if held is None:
+        return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
+    return Proposal("safe", text, tuple(covering), leaves=1)
 
 
 def element(
@@ -181,6 +185,24 @@ def _readers(use: cst.Name, region: Region, known: Known) -> Iterator[Read]:
             yield read
         if isinstance(held, cst.BaseSmallStatement):
             break
+
+
+# -- [v.item() for v in rows] ---------------------------------------------------------------------
+
+
+def listed(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
+    """A list of numbers, each of another tensor."""
+    read, torch = read_of(node, region, known), known.torch()
+    listing = region.parent(read.whole) if read is not None else None
+    if read is None or not torch or not isinstance(listing, cst.ListComp) or listing.elt is not read.whole:
+        return None
+    if known.tensor(read.tensor) is None or read.rank > 0 or (read.into and read.into != read.dtype):
+        return None
+    inner = region.code(read.tensor) if read.rank == 0 else f"{postfix(read.tensor, region)}.reshape(())"
+    clauses = region.code(listing)[len("[") :].removeprefix(region.code(listing.elt))
+    text = f"{torch}.stack([{inner}{clauses}).tolist()"
+    message = "reads all at once: they must be of one dtype and device, and at least one"
+    return Proposal("unsafe", message, (region.swap(listing, text),), leaves=1)
 
 
 # -- a.item(), b.item() ---------------------------------------------------------------------------
