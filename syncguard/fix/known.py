@@ -46,9 +46,9 @@ class Known:
         return value
 
     def tensor(self, node: cst.CSTNode) -> Tensor | None:
-        """The tensor that an expression is on every path, if it is one."""
-        value = self.value(node)
-        return value if type(value) is Tensor else None
+        """The tensor that an expression is on every path but those on which it is None, if it is one."""
+        found = [option for option in options(self.value(node)) if not (type(option) is Const and option.value is None)]
+        return found[0] if len(found) == 1 and type(found[0]) is Tensor else None
 
     def rank(self, node: cst.CSTNode) -> int:
         """How many dimensions a tensor has, -1 where that is not known; of a loss, too, unless it is not reduced."""
@@ -77,7 +77,7 @@ class Known:
         if isinstance(fn, cst.Attribute):
             of = self.value(fn.value)
             name = fn.attr.value
-            if type(of) is Tensor:
+            if self.tensor(fn.value) is not None:
                 return f"torch.Tensor.{name}"
             if type(of) is Named:
                 return self._named(f"{of.name}.{name}")

@@ -40,4 +40,9 @@ def copied(node: cst.CSTNode, known: Known) -> bool:
             func=cst.Attribute(value=of, attr=cst.Name(value="to")), args=[cst.Arg(value=cst.SimpleString(value=word))]
         ):
             return known.tensor(of) is not None and word.strip("\"'") == "cpu"
+        case cst.Call(
+            func=cst.Attribute(value=of, attr=cst.Name(value="to")),
+            args=[cst.Arg(value=cst.Call(args=[cst.Arg(value=cst.SimpleString(value=word))]))],
+        ):
+            return known.tensor(of) is not None and word.strip("\"'") == "cpu"
     return False

@@ -18,7 +18,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     names = loaded(region, node)
     loop = None
     for candidate in region.loops(node):
-        if skipped(node, candidate, region) or not steady(names, candidate, region, known):
+        if skipped(node, candidate, region) or not steady(names, candidate, region):
             break
         loop = candidate
     if loop is None or not names:
@@ -51,7 +51,7 @@ def pure(node: cst.Call, known: Known) -> bool:
     return isinstance(node.func, cst.Attribute) and known.callee(node).startswith("torch.Tensor.") and known.pure(node)
 
 
-def steady(names: set[str], loop: cst.For | cst.While, region: Region, known: Known) -> bool:
+def steady(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
     """Whether nothing in a loop changes what these variables hold."""
     for node in inside(loop, region):
         if isinstance(node, cst.Name) and node.value in names:
@@ -61,12 +61,6 @@ def steady(names: set[str], loop: cst.For | cst.While, region: Region, known: Kn
             ):
                 return False
             if isinstance(held, cst.Element) and _target(held, region):
-                return False
-            if (
-                isinstance(held, cst.Arg)
-                and isinstance(call := region.parent(held), cst.Call)
-                and not known.callee(call)
-            ):
                 return False
     return True
 

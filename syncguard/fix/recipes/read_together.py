@@ -42,8 +42,8 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     held = known.tensor(base)
     loop = around(subscript, region)
     if (
-        held is None
-        or loop is None
+        loop is None
+        or (held is None and type(known.value(base)) is not Unknown)
         or not isinstance(base, cst.Name | cst.Attribute)
         or skipped(subscript, loop, region)
     ):
