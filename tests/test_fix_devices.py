@@ -1,4 +1,4 @@
-"""fill-on-device, build-on-device, pin-data, ex-form, feed-tensor, assert-async, unwrap-guard, hoist-read, copy-together."""
+"""What is built on the device, fed to it, checked there, hoisted or unwrapped: the same values and gradients."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ MASKED = (
 """
 )
 PARTLY = (
-    HEAD + "    m = x > 1\n    if y is not None and m.any():\n        x = x.masked_fill(m.view(m.shape), 0.0)\n    return x\n"
+    HEAD
+    + "    m = x > 1\n    if y is not None and m.any():\n        x = x.masked_fill(m.view(m.shape), 0.0)\n    return x\n"
 )
 HOISTED = (
     HEAD

@@ -19,7 +19,8 @@ ROWS = HEAD + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n  
 TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
 MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
 PICKED = (
-    HEAD + "    m = (x > 0).flatten()\n    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
+    HEAD
+    + "    m = (x > 0).flatten()\n    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
 )
 LOSS = (
     HEAD

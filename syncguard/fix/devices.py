@@ -10,7 +10,7 @@ from syncguard.infer.values import Const, Host
 
 
 def moved(node: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call, str] | None:
-    """The call whose result `.to(device)` or `.cuda()` moves, and the device as text; None where more is asked of it."""
+    """The call whose result `.to(device)` or `.cuda()` moves, and the device as text."""
     match node:
         case cst.Call(
             func=cst.Attribute(value=cst.Call() as made, attr=cst.Name(value="cuda" | "to" as how)), args=args

@@ -13,7 +13,7 @@ from syncguard.fix.region import Region
 from syncguard.infer.execute import run
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Const, Host, Instance, Named, Tensor, Value, options
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Const, Host, Instance, Named, Tensor, Unknown, Value, options
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op
@@ -47,7 +47,7 @@ class Known:
 
     def tensor(self, node: cst.CSTNode) -> Tensor | None:
         """The tensor that an expression is on every path but those on which it is None, if it is one."""
-        found = [option for option in options(self.value(node)) if not (type(option) is Const and option.value is None)]
+        found = [option for option in options(self.value(node)) if not _none(option)]
         return found[0] if len(found) == 1 and type(found[0]) is Tensor else None
 
     def rank(self, node: cst.CSTNode) -> int:
@@ -77,7 +77,7 @@ class Known:
         if isinstance(fn, cst.Attribute):
             of = self.value(fn.value)
             name = fn.attr.value
-            if self.tensor(fn.value) is not None:
+            if self._method_of_tensor(of):
                 return f"torch.Tensor.{name}"
             if type(of) is Named:
                 return self._named(f"{of.name}.{name}")
@@ -89,6 +89,14 @@ class Known:
             return ""
         value = self.value(fn)
         return self._named(value.name) if type(value) is Named else ""
+
+    def _method_of_tensor(self, value: Value) -> bool:
+        """Whether a method that is called here is a tensor's: of a tensor, or of what was computed from tensors, too."""
+        found = options(value)
+        return any(type(option) is Tensor for option in found) and all(
+            type(option) is Tensor or (type(option) is Unknown and bool(option.weak)) or _none(option)
+            for option in found
+        )
 
     def op(self, node: cst.Call) -> Op | None:
         """The row of what is called."""
@@ -203,6 +211,10 @@ def again(world: World, routine: Routine) -> None:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
         routine.sightings, routine.calls, routine.yielded = kept
+
+
+def _none(value: Value) -> bool:
+    return type(value) is Const and value.value is None
 
 
 def _line(routine: Routine) -> int:

@@ -1,4 +1,4 @@
-"""`if (x < 0).any(): raise ...` and `assert (x >= 0).all()` -> `torch._assert_async`: the device checks, nobody waits."""
+"""`if (x < 0).any(): raise ...` and `assert (x >= 0).all()` -> `torch._assert_async`: nobody waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several `.cpu()` in a block -> copies that are only queued, and one wait behind the last: a sketch to finish by hand."""
+"""Several `.cpu()` in a block -> copies that are queued, and one wait behind the last: a sketch."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if len(found) < 2 and not loops:
         return None
     last = loops[-1] if loops else region.statement(max(found, key=lambda call: region.places[call]))
-    edits: list[Edit] = []
-    for call in found:
-        if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute):
-            edits.append(region.swap(call, f'{region.code(call.func.value)}.to("cpu", non_blocking=True)'))
+    edits: list[Edit] = [
+        region.swap(call, f'{region.code(call.func.value)}.to("cpu", non_blocking=True)')
+        for call in found
+        if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute)
+    ]
     edits.append(region.after(last, f"{torch}.cuda.current_stream().synchronize()  # before the host reads them"))
     text = "queues the copies and waits once; nothing may read them before, and pinned memory makes them fast"
     return Proposal("display", text, tuple(edits), leaves=1)

@@ -1,4 +1,4 @@
-"""`torch.tensor(0.0, device=d)` -> `torch.zeros((), device=d)`: a number is filled in on the device, and none is sent."""
+"""`torch.tensor(0.0, device=d)` -> `torch.zeros((), device=d)`: filled in on the device, nothing is sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
-NAMED = {0: "zeros", 1: "ones"}
+NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -41,7 +41,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 return None  # torch.Tensor(3) makes three elements
             text = str(float(number))
         plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
-        maker = NAMED.get(number) if plain and number is not None else None  # type: ignore[call-overload]
+        maker = NAMED.get(number) if plain and number is not None else None
         tier, made = "safe", f"{known.torch()}.{maker}({shape}" if maker else f"{known.torch()}.full({shape}, {text}"
     else:
         return None
@@ -69,7 +69,7 @@ def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpress
 def literal(node: cst.BaseExpression) -> int | float | bool | None:
     """The number that is written out."""
     if isinstance(node, cst.Integer | cst.Float):
-        return node.evaluated_value  # type: ignore[no-any-return]
+        return node.evaluated_value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         inner = literal(node.expression)
         return -inner if inner is not None else None

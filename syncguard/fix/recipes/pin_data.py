@@ -1,4 +1,4 @@
-"""`torch.tensor(rows, device=d)` -> a pinned tensor of the host and a copy that nobody waits for, where there is CUDA."""
+"""`torch.tensor(rows, device=d)` -> a pinned tensor and a copy that nobody waits for, where there is CUDA."""
 
 from __future__ import annotations
 
@@ -29,5 +29,6 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     parts = [region.code(node.args[0].value)]
     parts += [f"{name}={region.code(value)}" for name, value in settings.items() if name != "device"]
     there = f"{torch}.cuda.is_available()"
-    text = f"{torch}.tensor({', '.join(parts)}, pin_memory={there}).to({region.code(settings['device'])}, non_blocking={there})"
+    host = f"{torch}.tensor({', '.join(parts)}, pin_memory={there})"
+    text = f"{host}.to({region.code(settings['device'])}, non_blocking={there})"
     return Proposal("safe", "copies through pinned memory without waiting", (region.swap(node, text),))

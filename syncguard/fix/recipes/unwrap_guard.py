@@ -1,4 +1,4 @@
-"""`if mask.any(): x[mask] = ...` -> the body alone: over no element it does nothing, so the question was for nothing."""
+"""`if mask.any(): x[mask] = ...` -> the body alone: over no element it does nothing anyway."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not isinstance(branch, cst.If) or branch.orelse is not None or isinstance(region.parent(branch), cst.If):
         return None
     test = branch.test
-    rest = None
-    if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And):
-        test, rest = test.right, test.left
+    rest: cst.BaseExpression | None = None
+    match test:
+        case cst.BooleanOperation(left=rest, operator=cst.And(), right=test):
+            pass
     mask = asked(test, known)
     if mask is None or not isinstance(branch.body, cst.IndentedBlock):
         return None
@@ -92,7 +93,7 @@ def fills(call: cst.Call, target: cst.CSTNode | None, mask: cst.BaseExpression, 
 
 
 def viewed(key: cst.CSTNode | None) -> cst.CSTNode | None:
-    """What a key is a view of: `mask[..., None]` and `mask.unsqueeze(1)` have the mask's true elements, and no others."""
+    """What a key is a view of: `mask[..., None]` and `mask.unsqueeze(1)` have the mask's true elements."""
     while True:
         match key:
             case cst.Call(
