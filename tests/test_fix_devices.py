@@ -138,7 +138,8 @@ MASKED = (
 )
 PARTLY = (
     HEAD
-    + "    m = x > 1\n    if y is not None and m.any():\n        x = x.masked_fill(m.view(m.shape), 0.0)\n    return x\n"
+    + "    m = x > 1\n"
+    + "    if y is not None and m.any():\n        x = x.masked_fill(m.view(m.shape), 0.0)\n    return x\n"
 )
 HOISTED = (
     HEAD
@@ -218,3 +219,39 @@ def test_copies_to_the_host_are_never_made_without_waiting():
     found = fixes(program, "copy-together")
     assert {fix.tier for fix in found} == {"display"}
     assert rewritten(program, unsafe=True) is None
+
+
+PICKED = (
+    HEAD
+    + """\
+    best = y.argmax().item()
+    return x[best] * 2, x[y.argmin().item()]
+"""
+)
+ZERO_DIM = HEAD + "    return x[y.argmax()]\n"
+PICKED_AFTER = {program: rewritten(program, "index-select", unsafe=True) for program in (PICKED, ZERO_DIM)}
+
+
+@pytest.mark.parametrize("program", [PICKED, ZERO_DIM])
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(1, 3), min_size=1, max_size=3), data=st.data())
+def test_an_element_is_picked_on_the_device(program, shape, data):
+    assert ".reshape(1)).squeeze(0)" in PICKED_AFTER[program]
+    assert rewritten(program, "index-select") is None
+    x = data.draw(tensors(shape, torch.float32, data.draw(st.booleans())))
+    y = data.draw(tensors([shape[0]], torch.float32, numbers=FINITE))
+    same(program, PICKED_AFTER[program], lambda: (x(), y()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    i = y.argmax().item()\n    x[i] = 0\n    return x\n",
+        "    i = y.argmax().item()\n    return x[i], i\n",
+        "    i = y.argmax().item()\n    return x[i, 0]\n",
+        "    i = y.argmax().item()\n    return ['a', 'b'][i]\n",
+        "    i = y.mean().item()\n    return x[int(i)]\n",
+    ],
+)
+def test_an_index_that_the_host_needs_stays(body):
+    assert not fixes(HEAD + body, "index-select")

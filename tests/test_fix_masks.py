@@ -20,7 +20,8 @@ TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
 MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
 PICKED = (
     HEAD
-    + "    m = (x > 0).flatten()\n    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
+    + "    m = (x > 0).flatten()\n"
+    + "    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
 )
 LOSS = (
     HEAD

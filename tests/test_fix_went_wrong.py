@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fixing import fixes, rewritten  # noqa: E402
+from fixing import fixes, rewritten
 
 HEAD = "import torch\n\n\ndef f(self, x: torch.Tensor, y: torch.Tensor, rows: list[int]):\n"
 

@@ -91,7 +91,7 @@ class Known:
         return self._named(value.name) if type(value) is Named else ""
 
     def _method_of_tensor(self, value: Value) -> bool:
-        """Whether a method that is called here is a tensor's: of a tensor, or of what was computed from tensors, too."""
+        """Whether a method called of this is a tensor's: of one, or of what may be one or be made from some."""
         found = options(value)
         return any(type(option) is Tensor for option in found) and all(
             type(option) is Tensor or (type(option) is Unknown and bool(option.weak)) or _none(option)

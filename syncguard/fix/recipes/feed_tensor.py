@@ -10,6 +10,7 @@ from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.terms import Finding
 
 HOST = ("append", "extend", "format", "write", "join", "info", "debug", "warning", "error", "set_postfix")
+PLAIN = ("builtins.", "torch.", "math.", "numpy.", "logging.", "json.", "time.", "os.")
 TAKES = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -42,7 +43,9 @@ def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) ->
             return []
         return given(held, region, known, depth) if known.number(other) else [f"arithmetic with {region.code(other)}"]
     if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
-        host = known.callee(call) or (isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST)
+        host = known.callee(call).startswith(PLAIN) or (
+            isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST
+        )
         return [] if host else [region.code(call.func)]
     if isinstance(held, cst.Assign) and held.value is node and depth and len(held.targets) == 1:
         target = held.targets[0].target
