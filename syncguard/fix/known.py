@@ -73,6 +73,15 @@ class Known:
 
     def callee(self, node: cst.CSTNode) -> str:
         """The name of the row of what is called, `torch.Tensor.item`; '' for what has none."""
+        if node not in self._callees:
+            self._callees[node] = self._callee(node)
+        return self._callees[node]
+
+    @cached_property
+    def _callees(self) -> dict[cst.CSTNode, str]:
+        return {}
+
+    def _callee(self, node: cst.CSTNode) -> str:
         fn = node.func if isinstance(node, cst.Call) else node
         if isinstance(fn, cst.Attribute):
             of = self.value(fn.value)

@@ -104,12 +104,9 @@ def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[st
     start, end = region.places[first][2:], region.places[last][:2]
     return [
         node
-        for node in region.places
-        if isinstance(node, cst.Name)
-        and node.value in names
-        and start <= region.places[node][:2] < end
-        and _variable(region, node)
-        and stored(region, node)
+        for name in names
+        for node in region.names.get(name, ())
+        if start <= region.places[node][:2] < end and _variable(region, node) and stored(region, node)
     ]
 
 

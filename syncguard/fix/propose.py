@@ -19,7 +19,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home
 from syncguard.pack import Pack
 from syncguard.read.source import Source
-from syncguard.terms import Finding, Fix
+from syncguard.terms import Edit, Finding, Fix
 
 
 def proposed(findings: Sequence[Finding], source: Source, home: Home, world: World, pack: Pack) -> list[Finding]:
@@ -66,7 +66,7 @@ def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
     if text == source.text or not parses(text):
         return None
     tier, message = proposal.tier, proposal.message
-    if tier != "display" and (source.cells or lost(source.text, text)):
+    if tier != "display" and (source.cells or (commented(source.text, edits) and lost(source.text, text))):
         tier = "display"
         message += "; not applied, for a notebook is not rewritten" if source.cells else "; a comment would be lost"
     return Fix(name, tier, message, edits, proposal.leaves)
@@ -80,6 +80,12 @@ def parses(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
+
+
+def commented(text: str, edits: Sequence[Edit]) -> bool:
+    """Whether the text that edits replace may hold a comment: a look before the tokens of the file are compared."""
+    lines = text.split("\n")
+    return any("#" in line for edit in edits for line in lines[edit.site.line - 1 : edit.site.end_line])
 
 
 def lost(before: str, after: str) -> bool:

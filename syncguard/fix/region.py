@@ -57,6 +57,20 @@ class Region:
                 todo.append(child)
         return found
 
+    @cached_property
+    def names(self) -> dict[str, list[cst.Name]]:
+        """Every name by what it says."""
+        found: dict[str, list[cst.Name]] = {}
+        for node in self.places:
+            if isinstance(node, cst.Name):
+                found.setdefault(node.value, []).append(node)
+        return found
+
+    @cached_property
+    def calls(self) -> list[cst.Call]:
+        """Every call."""
+        return [node for node in self.places if isinstance(node, cst.Call)]
+
     def site(self, node: cst.CSTNode) -> Site:
         """The place of a node, without the parentheses around it."""
         return Site(self.path, *self.places[node])

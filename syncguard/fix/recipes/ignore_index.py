@@ -14,7 +14,7 @@ LOSSES = ("torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss")
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Scores and labels are selected by one mask; a mean over no element is NaN before and after."""
-    for call in [call for call in region.places if isinstance(call, cst.Call) and known.callee(call) in LOSSES]:
+    for call in [call for call in region.calls if known.callee(call) in LOSSES]:
         scores, labels = known.argument(call, "input"), known.argument(call, "target")
         if scores is None or labels is None:
             continue

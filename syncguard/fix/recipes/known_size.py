@@ -27,9 +27,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         counts = made.args[0].value if made.args else made.func.value if isinstance(made.func, cst.Attribute) else None
         if counts is None or known.tensor(size) is None:
             continue
-        for repeated in [
-            call for call in region.places if isinstance(call, cst.Call) and known.callee(call) in REPEATS
-        ]:
+        for repeated in [call for call in region.calls if known.callee(call) in REPEATS]:
             name = sized(repeated, counts, node, region, known)
             if name:
                 text = f"`{name}` was repeated as often as is counted here"

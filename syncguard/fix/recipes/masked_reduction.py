@@ -17,9 +17,7 @@ REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Everything that is done with the selected elements is to sum or average all of them."""
     torch = known.torch()
-    calls = [
-        call for call in region.places if isinstance(call, cst.Call) and torch and known.callee(call) in REDUCTIONS
-    ]
+    calls = [call for call in region.calls if torch and known.callee(call) in REDUCTIONS]
     edits: list[Edit] = []
     values: list[cst.CSTNode] = []
     by: list[cst.CSTNode] = []

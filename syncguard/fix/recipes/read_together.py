@@ -328,10 +328,7 @@ def _within(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
 
 
 def _bound_in(name: str, loop: cst.CSTNode, region: Region) -> bool:
-    return any(
-        isinstance(node, cst.Name) and node.value == name and _within(node, loop, region) and stored(region, node)
-        for node in region.places
-    )
+    return any(_within(node, loop, region) and stored(region, node) for node in region.names.get(name, ()))
 
 
 def _bound(node: cst.CSTNode, region: Region) -> bool:
