@@ -42,6 +42,10 @@ def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) ->
         if isinstance(other, cst.BaseString | cst.List):
             return []
         return given(held, region, known, depth) if known.number(other) else [f"arithmetic with {region.code(other)}"]
+    if isinstance(held, cst.Comparison | cst.ComparisonTarget):
+        outer = region.parent(held)
+        other = held.comparisons[0].comparator if isinstance(held, cst.Comparison) else getattr(outer, "left", node)
+        return [f"comparison with {region.code(other)}"] if known.tensor(other) is not None else []
     if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
         host = known.callee(call).startswith(PLAIN) or (
             isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST

@@ -51,6 +51,8 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         if isinstance(other, cst.BaseString) or not _plain(other, known):
             return ""
         child, held = held, region.parent(held)
+    if _on_host(held, known):
+        return ""
     match held:
         case (
             cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
@@ -70,6 +72,15 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
             return _display(held, region)
     return ""
+
+
+def _on_host(held: cst.CSTNode, known: Known) -> bool:
+    """Whether it is an element of a tensor on the host, into which the copy would wait just the same."""
+    match held:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=of))]):
+            tensor = known.tensor(of)
+            return tensor is not None and tensor.device in ("host", "mixed")
+    return False
 
 
 def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, known: Known) -> Proposal | None:
