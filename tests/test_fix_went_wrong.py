@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fixing import fixes, function, rewritten
+from fixing import fixes, function, rewritten  # noqa: E402
 
 HEAD = "import torch\n\n\ndef f(self, x: torch.Tensor, y: torch.Tensor, rows: list[int]):\n"
 
