@@ -53,8 +53,8 @@ class Interface(msgspec.Struct, frozen=True, array_like=True):
 class Examiner:
     """Examines files one after another, in a world that keeps what it has read of their project."""
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
+    def __init__(self, config: Config, fixes: frozenset[str] = frozenset()) -> None:
+        self.config, self.fixes = config, fixes
         self.rules = pack.load(config.pack_folders)
         self.wanted: Selection = selection(config, self.rules.rules)
         self.texts: dict[str, list[str]] = {}
@@ -112,10 +112,8 @@ class Examiner:
         warmth = warmths(routines, self.world.places, self.config.hot, self.config.cold, self.decorators)
         every = findings_of(home, self.world, self.rules, warmth, lambda path: self.texts.get(path, ()))
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
-        kept, allowed = (
-            tuple(in_cells(source, finding) for finding in found)
-            for found in ((*outcome.kept, *outcome.notes), outcome.covered)
-        )
+        told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
+        kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         calls = functions_of(home, routines, warmth)
         return Examined(
             source.note,
@@ -129,6 +127,15 @@ class Examiner:
             tuple(dict.fromkeys(used for routine in routines for used in routine.uses if used[0] != home.path)),
             tuple(sorted({fact.path for f in (*kept, *allowed) for fact in f.because if fact.path} - {home.path})),
         )
+
+    def rewritten(self, findings: tuple[Finding, ...], source: Source, home: Home) -> tuple[Finding, ...]:
+        """The findings with their fixes, where these are asked for: a check that fixes nothing parses nothing twice."""
+        shown = [finding for finding in findings if self.wanted.shows(finding)]
+        if source.path not in self.fixes or not shown:
+            return findings
+        from syncguard.fix.propose import proposed
+
+        return (*proposed(shown, source, home, self.world, self.rules), *(f for f in findings if f not in shown))
 
     def interfaces(self) -> dict[str, Interface]:
         """The files that were read because others import them."""

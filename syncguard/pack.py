@@ -155,7 +155,7 @@ def load(extra: tuple[Path, ...] = ()) -> Pack:
         compiled = parse(folders)
         _write(digest, compiled)
     rules = tuple(
-        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks")}) for page in compiled["rules"]]
+        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks", "fix")}) for page in compiled["rules"]]
     )
     made = [compiled[part] for part in ("torch", "results", "aliases")]
     return Pack(Rows(compiled["rows"], compiled["also"]), rules, compiled["classes"], digest, *made)

@@ -35,6 +35,7 @@ def read(path: Path) -> dict[str, Any]:
     block = tomllib.loads(page[begin : end + 1])
     if fault := _fault(block):
         raise ValueError(fault)
+    block["fix"] = [block["fix"]] if isinstance(block.get("fix"), str) else block.get("fix", [])
     why = page[end + 4 :].partition("\n## ")[0].strip()
     return {**block, "code": match[1], "name": match[2], "why": why, "path": str(path)}
 
@@ -65,6 +66,9 @@ def _fault(block: dict[str, Any]) -> str:
     hazards = block.get("hazards")
     named = isinstance(hazards, list) and all(isinstance(hazard, str) for hazard in hazards)
     checks += [] if named else ["`hazards` is not a list of names"]
+    fix = block.get("fix", [])
+    named = isinstance(fix, str) or (isinstance(fix, list) and all(isinstance(name, str) for name in fix))
+    checks += [] if named else ["`fix` is neither a recipe nor a list of them"]
     checks += [f"unknown break `{name}`" for name in block.get("breaks", ()) if name not in BREAKS]
     if checks:
         return checks[0]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from syncguard import pack, store, workers
 from syncguard.config import Config
@@ -22,7 +22,10 @@ from syncguard.terms import Fact, Finding
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings by path and place, a note on every file, how many functions and hot ones."""
+    """What a check found: findings by path and place, a note on every file, how many functions and hot ones.
+
+    `texts` of the files that parse, with `\\n` at the ends of lines, where fixes were asked for.
+    """
 
     findings: tuple[Finding, ...]
     files: tuple[FileNote, ...]
@@ -30,21 +33,31 @@ class Report:
     hot: int = 0
     allowed: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
-def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None) -> Report:
-    """Find the places where these files make the host wait."""
+def check(
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None = None,
+    *,
+    fixes: bool | frozenset[str] = False,
+    texts: Mapping[str, str] | None = None,
+) -> Report:
+    """Find the places where these files make the host wait; with `fixes`, say how each would be rewritten,
+    in all files or in these.
+
+    `texts` are read in place of the files of the same names.
+    """
     project.forget()
     rules = pack.load(config.pack_folders)
     wanted = selection(config, rules.rules)
     found = find(paths, config)
     spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
     with paused_collector():
-        sources = [
-            decode(os.path.abspath(config.stdin_filename), stdin or "") if path == "-" else read(os.path.abspath(path))
-            for path in found.paths
-        ]
-        examined, others, warning = examine(sources, config, rules.digest)
+        sources = [opened(path, config, stdin, texts or {}) for path in found.paths]
+        asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
+        examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), keep=not texts)
     hot = reached({one.note.path: one.calls for one in (*others, *examined)})
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
@@ -58,21 +71,37 @@ def check(paths: Sequence[str], config: Config, stdin: str | bytes | None = None
         sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         tuple(finding for one in examined for finding in shown(one, one.allowed)),
         (warning,) if warning else (),
+        {spelling.of(source.path): source.text for source in sources if source.note.state == "read"} if fixes else {},
     )
 
 
-def examine(sources: Sequence[Source], config: Config, rules: str) -> tuple[list[Examined], tuple[Examined, ...], str]:
-    """What was found in each source, what earlier runs found in other files, and why the cache could not be written."""
+def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[str, str]) -> Source:
+    """One file, or standard input."""
+    name = config.stdin_filename if path == "-" else path
+    whole = os.path.abspath(name)
+    if name in texts:
+        return decode(whole, texts[name])
+    return decode(whole, stdin or "") if path == "-" else read(whole)
+
+
+def examine(
+    sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], *, keep: bool
+) -> tuple[list[Examined], tuple[Examined, ...], str]:
+    """What was found in each source, what earlier runs found in other files, and why the cache could not be written.
+
+    What is to be fixed is examined anew, and not kept.
+    """
     if not config.cache:
-        return workers.examine(sources, config)[0], (), ""
+        return workers.examine(sources, config, fixes)[0], (), ""
     file = store.file_of(config, rules)
     state = store.load(file)
-    known = store.still_true(state, {source.path: digest(source.text) for source in sources})
-    fresh, interfaces = workers.examine([source for source in sources if source.path not in known], config)
+    known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes})
+    fresh, interfaces = workers.examine([source for source in sources if source.path not in known], config, fixes)
     known.update((one.note.path, one) for one in fresh)
     given = {source.path for source in sources}
     others = tuple(one for path, one in state.examined.items() if path not in given and store.unchanged(state, path))
-    warning = store.save(file, store.grown(state, fresh, interfaces)) if fresh else ""
+    kept = [one for one in fresh if one.note.path not in fixes]
+    warning = store.save(file, store.grown(state, kept, interfaces)) if kept and keep else ""
     return [known[source.path] for source in sources], others, warning
 
 

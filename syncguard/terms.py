@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 Heat = Literal["hot", "amortized", "unknown", "cold"]
 Confidence = Literal["certain", "likely", "possible"]
 Level = Literal["error", "warning", "advice"]
+Tier = Literal["safe", "unsafe", "display"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -103,7 +104,7 @@ class Rule:
     hint: str
     why: str = ""
     breaks: tuple[str, ...] = ()
-    fix: str = ""
+    fix: tuple[str, ...] = ()
     since: str = ""
     default: bool = True
     path: str = ""
@@ -115,6 +116,20 @@ class Edit:
 
     site: Site
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that belong together: the recipe that made them, how far they are proven, and what they change.
+
+    `leaves` is how many waits the new text has, at a place that is reached less often.
+    """
+
+    recipe: str
+    tier: Tier
+    message: str
+    edits: tuple[Edit, ...]
+    leaves: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +149,5 @@ class Finding:
     level: Level
     breaks: tuple[str, ...] = ()
     function: str = ""
-    fix: tuple[Edit, ...] = field(default=())
+    fix: Fix | None = None
     verdict: str = ""  # of a run: confirmed, false-alarm, untested; "" where there was none

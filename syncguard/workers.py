@@ -28,14 +28,16 @@ class Done(msgspec.Struct, frozen=True, array_like=True):
     interfaces: dict[str, Interface] = {}
 
 
-def examine(sources: Sequence[Source], config: Config) -> tuple[list[Examined], dict[str, Interface]]:
-    """Examine every source; the result does not depend on the number of processes."""
+def examine(
+    sources: Sequence[Source], config: Config, fixes: frozenset[str] = frozenset()
+) -> tuple[list[Examined], dict[str, Interface]]:
+    """Examine every source, with the rewrites of those in `fixes`; the result does not depend on how many work."""
     chunks = list(chunked(sources))
     jobs = min(config.jobs or available(), len(chunks))
     if jobs < 2 or sum(len(source.text) for source in sources) < WORTH:
-        examiner = Examiner(config)
+        examiner = Examiner(config, fixes)
         return [examiner.examine(source) for source in sources], examiner.interfaces()
-    return _spread(chunks, config, jobs)
+    return _spread(chunks, config, fixes, jobs)
 
 
 def available() -> int:
@@ -57,7 +59,9 @@ def chunked(sources: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
         yield tuple(chunk)
 
 
-def _spread(chunks: list[tuple[Source, ...]], config: Config, jobs: int) -> tuple[list[Examined], dict[str, Interface]]:
+def _spread(
+    chunks: list[tuple[Source, ...]], config: Config, fixes: frozenset[str], jobs: int
+) -> tuple[list[Examined], dict[str, Interface]]:
     import multiprocessing
     from multiprocessing.connection import wait
 
@@ -71,7 +75,7 @@ def _spread(chunks: list[tuple[Source, ...]], config: Config, jobs: int) -> tupl
     try:
         for _ in range(jobs):
             ours, theirs = start.Pipe()
-            worker = start.Process(target=_work, args=(theirs, config), daemon=True)
+            worker = start.Process(target=_work, args=(theirs, config, fixes), daemon=True)
             worker.start()
             theirs.close()
             workers[ours] = worker
@@ -95,7 +99,7 @@ def _spread(chunks: list[tuple[Source, ...]], config: Config, jobs: int) -> tupl
             worker.terminate()
     lost = [number for number in range(len(chunks)) if number not in found]
     if lost:
-        examiner = Examiner(config)
+        examiner = Examiner(config, fixes)
         for number in lost:
             found[number] = tuple(examiner.examine(source) for source in chunks[number])
         merge(interfaces, examiner.interfaces())
@@ -113,10 +117,10 @@ def _hand(
         ours.send(None)
 
 
-def _work(connection: Connection, config: Config) -> None:
+def _work(connection: Connection, config: Config, fixes: frozenset[str]) -> None:
     """A worker's life."""
     try:
-        examiner = Examiner(config)
+        examiner = Examiner(config, fixes)
         while (chunk := connection.recv()) is not None:
             done = Done(tuple(examiner.examine(source) for source in chunk))
             connection.send_bytes(msgspec.msgpack.encode(done))

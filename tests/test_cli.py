@@ -213,7 +213,7 @@ def test_configuration(ran):
         (["check", "-o", "json:no/where.json"], "no/where.json: cannot be written: No such file or directory"),
         (["check", "--config", "gone.toml"], "gone.toml"),
         (["check", "--jobs", "-1"], "-1 is not in the range x>=0"),
-        (["check", "--fix"], "--fix is not available yet"),
+        (["check", "--unsafe-fixes"], "--unsafe-fixes goes with --fix"),
         (["chek"], "there is no command 'chek'; did you mean `check`?"),
         (["waits.py"], "'waits.py' is a path; write `syncguard check waits.py`"),
         (["explain", "nonzro"], "'nonzro' is no rule, operation or line that we know; did you mean `nonzero`?"),
@@ -246,7 +246,7 @@ def test_every_command_has_help(ran, name):
 
 
 def test_an_internal_error_is_a_line_and_exits_with_3(ran, monkeypatch):
-    def broken(*_: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         raise KeyError("oh\nno")
 
     monkeypatch.setattr(pipeline, "check", broken)
@@ -259,7 +259,7 @@ def test_an_internal_error_is_a_line_and_exits_with_3(ran, monkeypatch):
 
 
 def test_an_interrupt_is_no_traceback(ran, monkeypatch):
-    def interrupted(*_: object) -> object:
+    def interrupted(*_: object, **__: object) -> object:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pipeline, "check", interrupted)

@@ -16,7 +16,7 @@ from syncguard.read.source import FileNote
 from syncguard.show import concise, counts, explain, full, rules
 from syncguard.show.formats import FORMATS, Output, UnknownFormat, output, renderer
 from syncguard.show.look import Look, plural, printable, wants_colour, width_of, wrapped
-from syncguard.terms import Edit, Fact, Finding, Op, Site, Wait
+from syncguard.terms import Edit, Fact, Finding, Fix, Op, Site, Wait
 
 DOCS = Path(__file__).parent.parent / "docs"
 SOURCE = {
@@ -268,7 +268,9 @@ def test_json_has_exactly_the_documented_fields():
     }
 
 
-@pytest.mark.parametrize("report", [REPORT, EMPTY, Report((at(1, 1, 2, 2, fix=(Edit(READ.site, "text"),)),), FILES)])
+@pytest.mark.parametrize(
+    "report", [REPORT, EMPTY, Report((at(1, 1, 2, 2, fix=Fix("r", "safe", "m", (Edit(READ.site, "text"),))),), FILES)]
+)
 def test_json_keeps_to_its_schema(report):
     schema = json.loads((DOCS / "report.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)

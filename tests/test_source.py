@@ -13,7 +13,7 @@ from syncguard.config import Config
 from syncguard.read.find import find
 from syncguard.read.notebook import in_cells
 from syncguard.read.source import FileNote, Source, decode, lines_of, read
-from syncguard.terms import Edit, Fact, Finding, Site
+from syncguard.terms import Edit, Fact, Finding, Fix, Site
 
 
 @pytest.fixture(autouse=True)
@@ -367,13 +367,24 @@ def test_findings_move_into_their_cells():
     site = Site("n.ipynb", 4, 2, 4, 5)
     facts = (Fact("here", 2), Fact("elsewhere", 7, "other.py"), Fact("there", 3, "n.ipynb"))
     finding = Finding(
-        site, "SG201", "item", "op", "m", "h", facts, facts[:1], "hot", "likely", "warning", fix=(Edit(site, "e"),)
+        site,
+        "SG201",
+        "item",
+        "op",
+        "m",
+        "h",
+        facts,
+        facts[:1],
+        "hot",
+        "likely",
+        "warning",
+        fix=Fix("r", "safe", "m", (Edit(site, "e"),)),
     )
     moved = in_cells(source, finding)
     assert moved.site == Site("n.ipynb:cell 3", 2, 2, 2, 5)
     assert moved.because == (Fact("here", 2, "n.ipynb:cell 1"), facts[1], Fact("there", 1, "n.ipynb:cell 3"))
     assert moved.hot_path == (Fact("here", 2, "n.ipynb:cell 1"),)
-    assert moved.fix[0].site == moved.site
+    assert moved.fix.edits[0].site == moved.site
     assert in_cells(decode("a.py", "x"), finding) is finding
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from syncguard.cli import fixing
 from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.cli.fixing import Wish, fix_options
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
 from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
@@ -41,11 +43,6 @@ def _choice(key: str) -> click.Choice[str]:
     words = KEYS[key]
     assert isinstance(words, tuple)
     return click.Choice(list(words))
-
-
-def _no_recipes(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if value:
-        raise click.UsageError("--fix is not available yet: there is no recipe in this version.")
 
 
 def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str]:
@@ -116,7 +113,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
-@click.option("--fix", is_flag=True, hidden=True, is_eager=True, expose_value=False, callback=_no_recipes)
+@fix_options
 @config_options
 @colour_option
 @debug_option
@@ -132,6 +129,7 @@ def command(
     config_file: str | None,
     isolated: bool,
     no_cache: bool,
+    wish: Wish,
     **given: Any,
 ) -> int:
     """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
@@ -147,9 +145,15 @@ def command(
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     try:
         settings = config.load(paths, options, config_file or "", isolated)
-        report = pipeline.check(paths, settings, stdin)
+        if wish.changes:
+            done = fixing.run(paths, settings, stdin, wish, look(colour))
+            if done.code is not None:
+                return done.code
+        else:
+            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show))
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None
+    report = done.report
     lines = lines_of(stdin or b"", settings.stdin_filename)
     if evidence:
         report = _seen(report, evidence, only, lines)
@@ -163,7 +167,7 @@ def command(
             if show_allowed and item.format in PEOPLE:
                 write(counts.allowed(report, style), stream)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
-    write([counts.closing(report)], sys.stdout if people else sys.stderr)
+    write([*([done.said] if done.said else []), counts.closing(report)], sys.stdout if people else sys.stderr)
     return 1 if report.findings and not exit_zero else 0
 
 

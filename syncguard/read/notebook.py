@@ -46,9 +46,11 @@ def in_cells(source: Source, finding: Finding) -> Finding:
     """The finding with its places as `book.ipynb:cell N` and lines within the cell; that of no notebook as it is."""
     if not source.cells:
         return finding
-    edits = tuple(Edit(_site(source, edit.site), edit.text) for edit in finding.fix)
+    fix = finding.fix
+    if fix is not None:
+        fix = replace(fix, edits=tuple(Edit(_site(source, edit.site), edit.text) for edit in fix.edits))
     because, hot = _facts(source, finding.because), _facts(source, finding.hot_path)
-    return replace(finding, site=_site(source, finding.site), because=because, hot_path=hot, fix=edits)
+    return replace(finding, site=_site(source, finding.site), because=because, hot_path=hot, fix=fix)
 
 
 def _site(source: Source, site: Site) -> Site:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 
-from syncguard.terms import Fact, Finding, Site
+from syncguard.terms import Fact, Finding, Fix, Site
 
 CELL = ".ipynb:cell "  # what stands between a notebook's path and the number of a cell
 
@@ -40,8 +40,13 @@ class Spelling:
             site=self._site(finding.site),
             because=tuple([self._fact(fact) for fact in finding.because]),
             hot_path=tuple([self._fact(fact) for fact in finding.hot_path]),
-            fix=tuple([replace(edit, site=self._site(edit.site)) for edit in finding.fix]),
+            fix=self._fix(finding.fix),
         )
+
+    def _fix(self, fix: Fix | None) -> Fix | None:
+        if fix is None:
+            return None
+        return replace(fix, edits=tuple([replace(edit, site=self._site(edit.site)) for edit in fix.edits]))
 
     def _site(self, site: Site) -> Site:
         return replace(site, path=self.of(site.path))

@@ -18,6 +18,7 @@ VERDICTS = {
     "false-alarm": "a false alarm in a run",
     "untested": "not tested by a run",
 }
+TIERS = {"safe": "safe", "unsafe": "with --unsafe-fixes", "display": "by hand"}
 LABEL = len("because") + 2
 # A span of more lines than this is shown by its first and its last ones.
 MOST_LINES = 5
@@ -44,6 +45,9 @@ def one(finding: Finding, look: Look) -> Iterator[str]:
     yield from _rows("hot", _facts(finding.hot_path, site.path), margin, look)
     yield from _rows("breaks", [("", ", ".join(BREAKS.get(name, name) for name in finding.breaks))], margin, look)
     yield from _rows("hint", [("", printable(finding.hint))], margin, look)
+    if finding.fix is not None:
+        fix = finding.fix
+        yield from _rows("fix", [("", f"{TIERS[fix.tier]} ({fix.recipe}): {printable(fix.message)}")], margin, look)
 
 
 def frame(site: Site, level: str, margin: int, look: Look) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from syncguard import __version__
 from syncguard.show.counts import counts
 from syncguard.show.look import Look
-from syncguard.terms import Edit, Fact, Finding
+from syncguard.terms import Edit, Fact, Finding, Fix
 
 if TYPE_CHECKING:
     from syncguard.pipeline import Report
@@ -55,12 +55,17 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "level": finding.level,
         "breaks": list(finding.breaks),
         "verdict": finding.verdict or None,
-        "fix": {"edits": [_edit(edit) for edit in finding.fix]} if finding.fix else None,
+        "fix": _fix(finding.fix) if finding.fix else None,
     }
 
 
 def _fact(fact: Fact, path: str) -> dict[str, Any]:
     return {"path": fact.path or path, "line": fact.line, "text": fact.text}
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    edits = [_edit(edit) for edit in fix.edits]
+    return {"tier": fix.tier, "recipe": fix.recipe, "message": fix.message, "edits": edits}
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

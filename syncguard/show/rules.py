@@ -29,7 +29,7 @@ def as_json(rules: Iterable[Rule]) -> str:
             "default": rule.default,
             "hazards": list(rule.hazards),
             "breaks": list(rule.breaks),
-            "fix": rule.fix or None,
+            "fix": list(rule.fix),
             "message": rule.message,
             "hint": rule.hint,
         }
@@ -40,4 +40,4 @@ def as_json(rules: Iterable[Rule]) -> str:
 
 def _row(rule: Rule) -> tuple[str, str, str, str, str]:
     level = rule.level if rule.default else f"{rule.level}, off"
-    return rule.code, rule.name, level, ", ".join(rule.breaks), rule.fix
+    return rule.code, rule.name, level, ", ".join(rule.breaks), ", ".join(rule.fix)

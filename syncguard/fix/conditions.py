@@ -1,0 +1,78 @@
+"""A test on a tensor in, the same test as a tensor out: `n.item() > 0` asks what `n > 0` holds."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.known import Known
+from syncguard.fix.reads import postfix, read_of
+from syncguard.fix.region import Region
+
+
+def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[str, bool] | None:
+    """A test of one 0-d tensor as text, and whether it is asked straight or with a `not`; None where it is no such."""
+    straight = True
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, straight = test.expression, not straight
+    if isinstance(test, cst.Call) and (read := read_of(test, region, known)) is not None:
+        test = read.tensor
+    if isinstance(test, cst.BooleanOperation):
+        sides = [condition(side, region, known) for side in (test.left, test.right)]
+        texts = [inner[0] if inner[1] else f"~({inner[0]})" for inner in sides if inner is not None]
+        sign = "&" if isinstance(test.operator, cst.And) else "|"
+        return (f"({texts[0]}) {sign} ({texts[1]})", straight) if len(texts) == 2 else None
+    if isinstance(test, cst.Comparison):
+        text = compared(test, region, known)
+        return (text, straight) if text else None
+    held = known.tensor(test)
+    if held is None or not known.pure(test):
+        return None
+    if held.dtype == "bool":
+        return region.code(test), straight
+    return (f"({postfix(test, region)} != 0)", straight) if held.rank == 0 else None
+
+
+def compared(test: cst.Comparison, region: Region, known: Known) -> str:
+    """A comparison of a tensor and numbers, or of two tensors; '' where it is another."""
+    if len(test.comparisons) != 1 or isinstance(test.comparisons[0].operator, cst.In | cst.NotIn | cst.Is | cst.IsNot):
+        return ""
+    sides = [test.left, test.comparisons[0].comparator]
+    texts, tensors = [], 0
+    for side in sides:
+        read = read_of(side, region, known) if isinstance(side, cst.Call) else None
+        inner = read.tensor if read is not None else side
+        if known.tensor(inner) is not None:
+            tensors += 1
+            if not known.pure(inner):
+                return ""
+        elif not known.number(inner):
+            return ""
+        texts.append(region.code(inner))
+    operator = region.module.code_for_node(test.comparisons[0].operator).strip()
+    return f"{texts[0]} {operator} {texts[1]}" if tensors else ""
+
+
+def positive(test: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
+    """The tensor n of `n > 0`, `n != 0` or `n.item() > 0`."""
+    match test:
+        case cst.Comparison(
+            left=left, comparisons=[cst.ComparisonTarget(operator=cst.GreaterThan() | cst.NotEqual(), comparator=zero)]
+        ) if isinstance(zero, cst.Integer | cst.Float) and zero.evaluated_value == 0:
+            return _tensor(left, region, known)
+    return None
+
+
+def less_than_one(test: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
+    """The tensor c of `c < 1`."""
+    match test:
+        case cst.Comparison(
+            left=left, comparisons=[cst.ComparisonTarget(operator=cst.LessThan() | cst.LessThanEqual(), comparator=one)]
+        ) if isinstance(one, cst.Integer | cst.Float) and one.evaluated_value == 1:
+            return _tensor(left, region, known)
+    return None
+
+
+def _tensor(node: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
+    read = read_of(node, region, known) if isinstance(node, cst.Call) else None
+    node = read.tensor if read is not None else node
+    return node if known.tensor(node) is not None and isinstance(node, cst.Name | cst.Attribute) else None

@@ -1,0 +1,253 @@
+"""What inference knows, asked by libcst node: values, callees, what is pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any
+
+import libcst as cst
+
+from syncguard.fix.names import defined
+from syncguard.fix.region import Region
+from syncguard.infer.execute import run
+from syncguard.infer.project import World
+from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Const, Host, Instance, Named, Tensor, Unknown, Value, options
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.terms import Op
+
+NUMBERS = ("int", "float", "bool", "size", "number")
+# The functions that reduce to one number unless they are told not to.
+LOSS = re.compile(r"torch\.nn\.functional\.(\w+_loss|\w*cross_entropy(_with_logits)?|kl_div)")
+# What a call of one of these gives differs from call to call.
+# Of other things than tensors these change something.
+CHANGING = ("add", "sort", "apply", "backward", "set", "put", "register_hook")
+RANDOM = ("rand", "normal", "multinomial", "bernoulli", "dropout", "poisson", "uniform_", "empty", "sample")
+
+
+class Known:
+    """What inference knows of the expressions in a region; its functions are run once more, when first asked."""
+
+    def __init__(self, region: Region, world: World, home: Home) -> None:
+        self.region, self.world, self.home = region, world, home
+
+    def value(self, node: cst.CSTNode) -> Value:
+        """What an expression is; UNKNOWN where inference did not come by."""
+        if isinstance(node, cst.Arg):
+            node = node.value
+        literal = _literal(node)
+        if literal is not None:
+            return literal
+        value = self._values.get(self._at(node), UNKNOWN)
+        if value is UNKNOWN and isinstance(node, cst.Name):
+            return self.home.env.get(node.value, UNKNOWN) if self._free(node) else UNKNOWN
+        return value
+
+    def tensor(self, node: cst.CSTNode) -> Tensor | None:
+        """The tensor that an expression is on every path but those on which it is None, if it is one."""
+        found = [option for option in options(self.value(node)) if not _none(option)]
+        return found[0] if len(found) == 1 and type(found[0]) is Tensor else None
+
+    def rank(self, node: cst.CSTNode) -> int:
+        """How many dimensions a tensor has, -1 where that is not known; of a loss, too, unless it is not reduced."""
+        held = self.tensor(node)
+        if held is None or held.rank >= 0:
+            return held.rank if held is not None else -1
+        made = defined(self.region, node) if isinstance(node, cst.BaseExpression) else node
+        match made:
+            case cst.Call() if LOSS.fullmatch(self.callee(made)):
+                reduction = self.argument(made, "reduction")
+                word = reduction.evaluated_value if isinstance(reduction, cst.SimpleString) else None
+                return 0 if reduction is None or word in ("mean", "sum") else -1
+            case cst.BinaryOperation():
+                sides = [0 if self.number(side) else self.rank(side) for side in (made.left, made.right)]
+                return 0 if sides == [0, 0] else -1
+        return -1 if made is node else self.rank(made)
+
+    def number(self, node: cst.CSTNode) -> str:
+        """What kind of number on the host an expression is: int float bool size number; '' if it is not known to be."""
+        kinds = {_kind(option) for option in options(self.value(node))}
+        return kinds.pop() if len(kinds) == 1 else "number" if kinds and "" not in kinds else ""
+
+    def callee(self, node: cst.CSTNode) -> str:
+        """The name of the row of what is called, `torch.Tensor.item`; '' for what has none."""
+        if node not in self._callees:
+            self._callees[node] = self._callee(node)
+        return self._callees[node]
+
+    @cached_property
+    def _callees(self) -> dict[cst.CSTNode, str]:
+        return {}
+
+    def _callee(self, node: cst.CSTNode) -> str:
+        fn = node.func if isinstance(node, cst.Call) else node
+        if isinstance(fn, cst.Attribute):
+            of = self.value(fn.value)
+            name = fn.attr.value
+            if self._method_of_tensor(of):
+                return f"torch.Tensor.{name}"
+            if type(of) is Named:
+                return self._named(f"{of.name}.{name}")
+            path = _dotted(fn)
+            root, _, rest = path.partition(".")
+            value = self.home.env.get(root)
+            if path and type(value) is Named:
+                return self._named(f"{value.name}.{rest}")
+            return ""
+        value = self.value(fn)
+        return self._named(value.name) if type(value) is Named else ""
+
+    def _method_of_tensor(self, value: Value) -> bool:
+        """Whether a method called of this is a tensor's: of one, or of what may be one or be made from some."""
+        found = options(value)
+        return any(type(option) is Tensor for option in found) and all(
+            type(option) is Tensor or (type(option) is Unknown and bool(option.weak)) or _none(option)
+            for option in found
+        )
+
+    def op(self, node: cst.Call) -> Op | None:
+        """The row of what is called."""
+        name = self.callee(node)
+        return self.world.op(name) if name else None
+
+    def argument(self, node: cst.Call, name: str) -> cst.BaseExpression | None:
+        """The argument of a call that goes to a parameter of its row; for a method the receiver is the first."""
+        for arg in node.args:
+            if arg.keyword is not None and arg.keyword.value == name:
+                return arg.value
+        op = self.op(node)
+        names = list(op.args) if op is not None else []
+        plain: list[cst.BaseExpression] = []
+        if isinstance(node.func, cst.Attribute) and self.callee(node).startswith("torch.Tensor."):
+            plain.append(node.func.value)
+        for arg in node.args:
+            if arg.star:
+                break
+            if arg.keyword is None:
+                plain.append(arg.value)
+        return plain[names.index(name)] if name in names and names.index(name) < len(plain) else None
+
+    def pure(self, node: cst.CSTNode) -> bool:
+        """Whether computing an expression again, or never, makes no difference but time."""
+        if isinstance(node, cst.Call):
+            name = self.callee(node)
+            if not name and isinstance(node.func, cst.Attribute) and self.value(node.func.value) is UNKNOWN:
+                name = f"torch.Tensor.{node.func.attr.value}"  # such a method of anything else only computes, too
+            last = name.rpartition(".")[2]
+            inplace = last.endswith("_") and not last.endswith("__")
+            if (
+                not name
+                or self.world.op(name) is None
+                or inplace
+                or last in CHANGING
+                or any(word in last for word in RANDOM)
+            ):
+                return False
+            if any(arg.keyword is not None and arg.keyword.value in ("out", "inplace") for arg in node.args):
+                return False
+        elif isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
+            return False
+        return all(self.pure(child) for child in node.children)
+
+    def torch(self, module: str = "torch") -> str:
+        """What this file calls torch, or a module of it; '' where it does not import it."""
+        for name, value in self.home.env.items():
+            if type(value) is Named and value.name == module and "." not in name:
+                return name
+        owner, _, last = module.rpartition(".")
+        return f"{held}.{last}" if owner and (held := self.torch(owner)) else ""
+
+    # -- ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _values(self) -> dict[At, Value]:
+        watch = Stretch(self.home.path, self.region.first, self.region.last)
+        before, self.world.watch = self.world.watch, watch
+        try:
+            for routine in [*self.home.routines]:
+                if self.region.first <= _line(routine) <= self.region.last:
+                    again(self.world, routine)
+            if not watch.values and self.home.top is not None:
+                again(self.world, self.home.top)
+        finally:
+            self.world.watch = before
+        return watch.values
+
+    def _at(self, node: cst.CSTNode) -> At:
+        line, column, end_line, end_column = self.region.places[node]
+        return line, self._bytes(line, column), end_line, self._bytes(end_line, end_column)
+
+    def _bytes(self, line: int, column: int) -> int:
+        text = self.region.lines[line - 1]
+        return column - 1 if text.isascii() else len(text[: column - 1].encode())
+
+    def _free(self, node: cst.Name) -> bool:
+        """Whether a name is the file's, and no function's around it."""
+        return type(self.home.env.get(node.value)) in (Named, Call, ClassOf, Instance, Const) and not any(
+            isinstance(other, cst.AssignTarget) and isinstance(other.target, cst.Name)
+            and other.target.value == node.value for other in self.region.places
+        )  # fmt: skip
+
+    def _named(self, name: str) -> str:
+        value: Any = self.world.resolved(name)
+        return value.name if type(value) is Named else name
+
+
+class Stretch:
+    """A watch over some lines of a file: what the last pass believes of each expression there."""
+
+    def __init__(self, path: str, first: int, last: int) -> None:
+        self.path, self.first, self.last = path, first, last
+        self.values: dict[At, Value] = {}
+
+    def __call__(self, frame: Frame, node: Node, value: Value) -> None:
+        at = node.at
+        truth = type(node) is core.Do and node.what == "truth"
+        if self.first <= at[0] <= self.last and frame.home.path == self.path and not truth:
+            self.values[at] = value
+
+
+def again(world: World, routine: Routine) -> None:
+    """Run a settled routine once more, and leave it as it was."""
+    kept = routine.sightings, routine.calls, routine.yielded
+    routine.sightings, routine.calls = {}, {}
+    try:
+        if type(routine.node) is core.Function:
+            world.body(routine, routine.node)
+        else:
+            run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
+    finally:
+        routine.sightings, routine.calls, routine.yielded = kept
+
+
+def _none(value: Value) -> bool:
+    return type(value) is Const and value.value is None
+
+
+def _line(routine: Routine) -> int:
+    return routine.node.at[0] if type(routine.node) is core.Function else 0
+
+
+def _literal(node: cst.CSTNode) -> Const | None:
+    if isinstance(node, cst.Integer | cst.Float):
+        return Const(node.evaluated_value)
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        held = _literal(node.expression)
+        return Const(-held.value) if held is not None else None
+    return None
+
+
+def _kind(value: Value) -> str:
+    if type(value) is Const:
+        return {bool: "bool", int: "int", float: "float"}.get(type(value.value), "")
+    return value.kind if type(value) is Host and value.kind in NUMBERS else ""
+
+
+def _dotted(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute) and (of := _dotted(node.value)):
+        return f"{of}.{node.attr.value}"
+    return ""

@@ -1,0 +1,122 @@
+"""A variable in, where its function binds and reads it out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.region import Region, Unfit
+
+Local = cst.FunctionDef | cst.Lambda | cst.Module
+
+
+def occurrences(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:
+    """Every place in a function, or in functions inside it, where a variable of this name stands."""
+    return [
+        node
+        for node in region.places
+        if isinstance(node, cst.Name)
+        and node.value == name
+        and _variable(region, node)
+        and _within(region, node, scope)
+    ]
+
+
+def reads(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:
+    """Where a variable is read, in order."""
+    found = [node for node in occurrences(region, scope, name) if not stored(region, node)]
+    return sorted(found, key=lambda node: region.places[node])
+
+
+def stores(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:
+    """Where a variable is bound, changed in place by an operator, or deleted, in order."""
+    found = [node for node in occurrences(region, scope, name) if stored(region, node)]
+    return sorted(found, key=lambda node: region.places[node])
+
+
+def stored(region: Region, node: cst.Name) -> bool:
+    """Whether a name is bound here: a target, a parameter, an import, a `global`."""
+    child: cst.CSTNode = node
+    for held in region.around(node):
+        match held:
+            case cst.AssignTarget() | cst.Param() | cst.NamedExpr() | cst.AnnAssign() | cst.AugAssign():
+                return child is getattr(held, "target", None) or child is getattr(held, "name", None)
+            case cst.For() | cst.CompFor():
+                return child is held.target
+            case cst.AsName() | cst.NameItem() | cst.Del() | cst.ImportAlias():
+                return True
+            case cst.FunctionDef() | cst.ClassDef():
+                return child is held.name
+            case cst.Tuple() | cst.List() | cst.Element() | cst.StarredElement():
+                child = held
+            case _:
+                return False
+    return False
+
+
+def definition(region: Region, read: cst.Name) -> cst.Assign:
+    """The one assignment `name = value` that a read sees, made in a block around it. Unfit: it is not so simple."""
+    scope = region.scope(read)
+    bound = stores(region, scope, read.value)
+    if len(bound) != 1:
+        raise Unfit(f"{read.value} is bound {len(bound)} times")
+    target = region.parent(bound[0])
+    assign = region.parent(target)
+    if not isinstance(target, cst.AssignTarget) or not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        raise Unfit(f"{read.value} is not bound by a plain assignment")
+    if region.scope(bound[0]) is not scope:
+        raise Unfit(f"{read.value} is bound in another function")
+    block = region.parent(region.statement(assign))
+    if block not in [*region.around(read)] or region.places[assign][2:] > region.places[read][:2]:
+        raise Unfit(f"{read.value} may be unbound")
+    return assign
+
+
+def defined(region: Region, node: cst.BaseExpression) -> cst.BaseExpression:
+    """What a variable was last bound to, where there is only one such place; any other expression as it is."""
+    while isinstance(node, cst.Name):
+        try:
+            node = definition(region, node).value
+        except Unfit:
+            break
+    return node
+
+
+def target(assign: cst.Assign) -> str:
+    """The variable of `name = value`. Unfit: it is something else."""
+    if len(assign.targets) != 1 or not isinstance(assign.targets[0].target, cst.Name):
+        raise Unfit("no plain assignment")
+    return assign.targets[0].target.value
+
+
+def loaded(region: Region, node: cst.CSTNode) -> set[str]:
+    """The variables that an expression reads."""
+    todo, found = [node], set()
+    while todo:
+        here = todo.pop()
+        if isinstance(here, cst.Name) and _variable(region, here):
+            found.add(here.value)
+        todo += here.children
+    return found
+
+
+def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[str]) -> list[cst.Name]:
+    """Where these variables are bound after one node and before another, as the text goes."""
+    start, end = region.places[first][2:], region.places[last][:2]
+    return [
+        node
+        for name in names
+        for node in region.names.get(name, ())
+        if start <= region.places[node][:2] < end and _variable(region, node) and stored(region, node)
+    ]
+
+
+def _variable(region: Region, node: cst.Name) -> bool:
+    """Not an attribute's name, nor a keyword's."""
+    held = region.parent(node)
+    if isinstance(held, cst.Attribute):
+        return held.value is node
+    return not (isinstance(held, cst.Arg) and held.keyword is node)
+
+
+def _within(region: Region, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
+    return isinstance(scope, cst.Module) or any(held is scope for held in region.around(node))

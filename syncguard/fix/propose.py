@@ -1,0 +1,108 @@
+"""The findings of a file in, the same findings with their fixes out. Nothing is written here."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+from syncguard.fix import allows, header
+from syncguard.fix.apply import applied
+from syncguard.fix.known import Known
+from syncguard.fix.locate import Locator, Unanchored
+from syncguard.fix.recipe import Proposal, Unfit, recipe
+from syncguard.fix.region import Region
+from syncguard.infer.project import World
+from syncguard.infer.routine import Home
+from syncguard.pack import Pack
+from syncguard.read.source import Source
+from syncguard.terms import Edit, Finding, Fix
+
+
+def proposed(findings: Sequence[Finding], source: Source, home: Home, world: World, pack: Pack) -> list[Finding]:
+    """Each finding with the first fix that its rule's recipes propose. Unanchored: one has no place in the tree."""
+    locator = Locator(source.path, source.text)
+    known: dict[int, Known] = {}
+    done: list[Finding] = []
+    for finding in findings:
+        fix = allows.fix(finding, source)
+        rule = pack.rule(finding.code)
+        if rule is not None and rule.fix:
+            region = locator.region(finding.site)
+            beliefs = known.setdefault(region.first, Known(region, world, home))
+            fix = fixed(finding, rule.fix, region, beliefs, source)
+        done.append(replace(finding, fix=fix) if fix is not None else finding)
+    return done
+
+
+def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known, source: Source) -> Fix | None:
+    """The fix of the first recipe that proposes one."""
+    try:
+        node = region.anchor(finding.site)
+    except LookupError:
+        raise Unanchored(f"{finding.site}: {finding.code} stands on no node") from None
+    kept: Fix | None = None
+    for name in names:
+        try:
+            proposal = recipe(name)(node, finding, region, known)
+        except Unfit:
+            continue
+        if proposal is None:
+            continue
+        fix = settled(name, proposal, source)
+        if fix is not None and fix.tier != "display":
+            return fix
+        kept = kept or fix
+    return kept
+
+
+def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
+    """A proposal with its imports, shown only where it would lose a comment; None where the result is no Python."""
+    edits = (*proposal.edits, *header.edits(source, proposal.needs))
+    text = applied(source.text, edits)
+    if text == source.text or not parses(text):
+        return None
+    tier, message = proposal.tier, proposal.message
+    if tier != "display" and (source.cells or (commented(source.text, edits) and lost(source.text, text))):
+        tier = "display"
+        message += "; not applied, for a notebook is not rewritten" if source.cells else "; a comment would be lost"
+    return Fix(name, tier, message, edits, proposal.leaves)
+
+
+def parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "fixed", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def commented(text: str, edits: Sequence[Edit]) -> bool:
+    """Whether the text that edits replace may hold a comment: a look before the tokens of the file are compared."""
+    lines = text.split("\n")
+    return any("#" in line for edit in edits for line in lines[edit.site.line - 1 : edit.site.end_line])
+
+
+def lost(before: str, after: str) -> bool:
+    """Whether a comment is gone."""
+    if "#" not in before:
+        return False
+    left = comments(after)
+    for comment in comments(before):
+        if comment not in left:
+            return True
+        left.remove(comment)
+    return False
+
+
+def comments(text: str) -> list[str]:
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return [token.string for token in tokens if token.type == tokenize.COMMENT]
+    except (tokenize.TokenError, SyntaxError):
+        return []

@@ -1,0 +1,33 @@
+"""`max(1, n)` of a tensor -> `n.clamp(min=1)`, `min(x, 5.0)` -> `x.clamp(max=5.0)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.reads import postfix, read_of
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.terms import Finding
+
+BOUNDS = {"builtins.max": "min", "builtins.min": "max"}
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """One number and one 0-d tensor, in either order."""
+    for call in (node, *region.around(node)):
+        if isinstance(call, cst.BaseSmallStatement | cst.BaseCompoundStatement):
+            return None
+        if isinstance(call, cst.Call) and known.callee(call) in BOUNDS:
+            break
+    else:
+        return None
+    if len(call.args) != 2 or any(arg.star or arg.keyword for arg in call.args):
+        return None
+    bound = BOUNDS[known.callee(call)]
+    for one, other in ((call.args[0].value, call.args[1].value), (call.args[1].value, call.args[0].value)):
+        read = read_of(other, region, known) if isinstance(other, cst.Call) else None
+        tensor = read.tensor if read is not None else other
+        if known.number(one) and known.tensor(tensor) is not None and known.tensor(one) is None:
+            text = f"{postfix(tensor, region)}.clamp({bound}={region.code(one)})"
+            message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
+            return Proposal("unsafe", message, (region.swap(call, text),))
+    return None

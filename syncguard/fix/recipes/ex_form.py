@@ -1,0 +1,34 @@
+"""`torch.linalg.inv(a)` -> `torch.linalg.inv_ex(a).inverse`: the form that does not report errors to the host."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.terms import Finding
+
+FORMS = {
+    "torch.linalg.inv": ("inv_ex", "inverse"), "torch.inverse": ("inv_ex", "inverse"),
+    "torch.Tensor.inverse": ("inv_ex", "inverse"), "torch.linalg.cholesky": ("cholesky_ex", "L"),
+    "torch.linalg.solve": ("solve_ex", "result"), "torch.linalg.ldl_factor": ("ldl_factor_ex", ""),
+}  # fmt: skip
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """A call without `out`."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return None
+    name = known.callee(node)
+    form, part = FORMS.get(name, ("", ""))
+    torch = known.torch()
+    if not part or not torch or any(arg.star or (arg.keyword and arg.keyword.value == "out") for arg in node.args):
+        return None
+    args = [
+        region.code(arg.value) if arg.keyword is None else f"{arg.keyword.value}={region.code(arg.value)}"
+        for arg in node.args
+    ]
+    if name.startswith("torch.Tensor."):
+        args.insert(0, region.code(node.func.value))
+    text = f"{torch}.linalg.{form}({', '.join(args)}).{part}"
+    message = "a matrix that has no result gives meaningless numbers in place of an error"
+    return Proposal("unsafe", message, (region.swap(node, text),))

@@ -1,0 +1,81 @@
+"""`x / x.max().item()` -> `x / x.max().detach()`: arithmetic with a tensor takes a 0-d tensor as well."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import definition, reads
+from syncguard.fix.reads import kept, read_of
+from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.terms import Finding
+
+HOST = ("append", "extend", "format", "write", "join", "info", "debug", "warning", "error", "set_postfix")
+PLAIN = ("builtins.", "torch.", "math.", "numpy.", "logging.", "json.", "time.", "os.")
+TAKES = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """All that becomes of the number is added to, or multiplied or compared with a tensor."""
+    read = read_of(node, region, known)
+    if read is None or known.tensor(read.tensor) is None or read.rank > 0 or read.dtype == "complex":
+        return None
+    if read.into == "int" and read.dtype != "int":
+        return None
+    text = kept(read, region, known)
+    if not fed(read.whole, region, known, 4):
+        takers = given(read.whole, region, known, 3)
+        if not takers:
+            return None
+        who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
+        return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(read.whole, text),))
+    message = "the 0-d tensor is rounded to the dtype of the tensor that it meets, where that is narrower"
+    return Proposal("unsafe", message, (region.swap(read.whole, text),))
+
+
+def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> list[str]:
+    """The functions that get a value, of which nothing else becomes; none where torch or Python gets it."""
+    held = region.parent(node)
+    if isinstance(held, cst.BinaryOperation) and isinstance(held.operator, TAKES):
+        other = held.right if held.left is node else held.left
+        if known.tensor(other) is not None:
+            return [f"arithmetic with {region.code(other)}"]
+        if isinstance(other, cst.BaseString | cst.List):
+            return []
+        return given(held, region, known, depth) if known.number(other) else [f"arithmetic with {region.code(other)}"]
+    if isinstance(held, cst.Comparison | cst.ComparisonTarget):
+        outer = region.parent(held)
+        other = held.comparisons[0].comparator if isinstance(held, cst.Comparison) else getattr(outer, "left", node)
+        return [f"comparison with {region.code(other)}"] if known.tensor(other) is not None else []
+    if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
+        host = known.callee(call).startswith(PLAIN) or (
+            isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST
+        )
+        return [] if host else [region.code(call.func)]
+    if isinstance(held, cst.Assign) and held.value is node and depth and len(held.targets) == 1:
+        target = held.targets[0].target
+        if isinstance(target, cst.Name):
+            uses = reads(region, region.scope(held), target.value)
+            found = [given(use, region, known, depth - 1) for use in uses]
+            return [name for names in found for name in names] if all(found) else []
+    return []
+
+
+def fed(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> bool:
+    """Whether a value meets a tensor in arithmetic wherever it goes."""
+    held = region.parent(node)
+    if isinstance(held, cst.BinaryOperation) and isinstance(held.operator, TAKES):
+        other = held.right if held.left is node else held.left
+        if known.tensor(other) is not None:
+            return True
+        return bool(known.number(other)) and fed(held, region, known, depth)
+    if isinstance(held, cst.Assign) and held.value is node and depth:
+        target = held.targets[0].target
+        if len(held.targets) != 1 or not isinstance(target, cst.Name):
+            return False
+        uses = reads(region, region.scope(held), target.value)
+        try:
+            sole = all(definition(region, use) is held for use in uses)
+        except Unfit:
+            return False
+        return bool(uses) and sole and all(fed(use, region, known, depth - 1) for use in uses)
+    return False

@@ -1,0 +1,76 @@
+"""`torch.tensor(0.0, device=d)` -> `torch.zeros((), device=d)`: filled in on the device, nothing is sent."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.devices import keywords, moved
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.terms import Finding
+
+MAKERS = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
+NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """One number, or a list of one and the same."""
+    to = moved(node, region, known)
+    call, device = to if to is not None else (node, "")
+    if not isinstance(call, cst.Call) or not call.args or call.args[0].keyword is not None:
+        return None
+    settings = keywords(call, ("dtype", "device", "requires_grad"))
+    if settings is None or any(arg.keyword is None for arg in call.args[1:]) or (device and "device" in settings):
+        return None
+    if "requires_grad" in settings and device:
+        return None  # what was moved is no leaf
+    found = filled(call.args[0].value, known)
+    if found is None:
+        return None
+    shape, value = found
+    rest = [f"{name}={region.code(part)}" for name, part in settings.items()] + ([f"device={device}"] if device else [])
+    text = region.code(value)
+    name = known.callee(call)
+    if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
+        held = known.tensor(call.func.value)
+        exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
+        tier, made = ("safe", f"{region.code(call.func.value)}.new_full({shape}, {text}") if exact else ("", "")
+    elif name in MAKERS and known.torch():
+        number = literal(value)
+        if name in MAKERS[2:]:
+            if not shape.strip("()") or "dtype" in settings or number is None:
+                return None  # torch.Tensor(3) makes three elements
+            text = str(float(number))
+        plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
+        maker = NAMED.get(number) if plain and number is not None else None
+        tier, made = "safe", f"{known.torch()}.{maker}({shape}" if maker else f"{known.torch()}.full({shape}, {text}"
+    else:
+        return None
+    if not tier:
+        return None
+    return Proposal("safe", "fills the number in on the device", (region.swap(node, ", ".join([made, *rest]) + ")"),))
+
+
+def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:
+    """The shape of what is made, and the number that all of it is."""
+    sizes: list[int] = []
+    while isinstance(data, cst.List | cst.Tuple):
+        items = [element.value for element in data.elements if isinstance(element, cst.Element)]
+        if not items or len(items) != len(data.elements) or not all(item.deep_equals(items[0]) for item in items):
+            return None
+        sizes.append(len(items))
+        data = items[0]
+    if not known.number(data) and literal(data) is None:
+        return None
+    if sizes and literal(data) is None and any(size > 1 for size in sizes) and not isinstance(data, cst.Name):
+        return None
+    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})", data
+
+
+def literal(node: cst.BaseExpression) -> int | float | bool | None:
+    """The number that is written out."""
+    if isinstance(node, cst.Integer | cst.Float):
+        return node.evaluated_value
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        inner = literal(node.expression)
+        return -inner if inner is not None else None
+    return {"True": True, "False": False}.get(node.value) if isinstance(node, cst.Name) else None

@@ -1,0 +1,80 @@
+"""A read or copy that a loop repeats, of what the loop does not change -> before the loop, once."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import loaded
+from syncguard.fix.reads import written
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.recipes.read_together import inside, skipped
+from syncguard.terms import Finding
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """A pure expression of variables that the loop neither binds nor writes."""
+    if not isinstance(node, cst.Call) or not pure(node, known):
+        return None
+    names = loaded(region, node)
+    loop = None
+    for candidate in region.loops(node):
+        if skipped(node, candidate, region) or not steady(names, candidate, region):
+            break
+        loop = candidate
+    if loop is None or not names:
+        return None
+    word = next(
+        (part.value for part in inside(node, region) if isinstance(part, cst.Name) and part.value in names), "value"
+    )
+    name = region.fresh(
+        f"{word}_host" if known.callee(node).rpartition(".")[2] != "to" else f"{word}_moved", f"{word}_once"
+    )
+    edits = (region.before(region.statement(loop), f"{name} = {region.code(node)}"), region.swap(node, name))
+    held = region.parent(node)
+    if isinstance(held, cst.Assign) and isinstance(held.targets[0].target, cst.Name) and len(held.targets) == 1:
+        target = held.targets[0].target.value
+        alone = not any(_bound(use, target, loop, held, region) for use in region.places)
+        if alone and target not in names:
+            statement = region.statement(held)
+            block, _ = region.block(statement)
+            if len(block) > 1:
+                edits = (
+                    region.before(region.statement(loop), f"{target} = {region.code(node)}"),
+                    region.remove(statement),
+                )
+    text = "computes it once, before the loop: nothing that the loop calls may change what it is computed from"
+    return Proposal("unsafe", text, edits, leaves=1)
+
+
+def pure(node: cst.Call, known: Known) -> bool:
+    """Whether it is a read or a copy of one tensor: `x.item()`, `x.tolist()`, `x.to(device)`."""
+    return isinstance(node.func, cst.Attribute) and known.callee(node).startswith("torch.Tensor.") and known.pure(node)
+
+
+def steady(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
+    """Whether nothing in a loop changes what these variables hold."""
+    for node in inside(loop, region):
+        if isinstance(node, cst.Name) and node.value in names:
+            held = region.parent(node)
+            if written(node, region) or isinstance(
+                held, cst.AssignTarget | cst.For | cst.CompFor | cst.AsName | cst.Del
+            ):
+                return False
+            if isinstance(held, cst.Element) and _target(held, region):
+                return False
+    return True
+
+
+def _target(node: cst.CSTNode, region: Region) -> bool:
+    return any(isinstance(held, cst.AssignTarget) for held in region.around(node)) or any(
+        isinstance(held, cst.For) and node in [*inside(held.target, region)] for held in region.around(node)
+    )
+
+
+def _bound(use: cst.CSTNode, name: str, loop: cst.CSTNode, assign: cst.Assign, region: Region) -> bool:
+    """Whether a variable is bound in a loop elsewhere than in one assignment, or was read before the loop set it."""
+    if not isinstance(use, cst.Name) or use.value != name or use is assign.targets[0].target:
+        return False
+    within = any(held is loop for held in region.around(use))
+    early = region.places[use] < region.places[assign]
+    return within and (early or written(use, region) or isinstance(region.parent(use), cst.AssignTarget))

@@ -1,0 +1,128 @@
+"""A number that is read only to be stored, `self.loss = loss.item()` -> the tensor itself, detached."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import definition, reads
+from syncguard.fix.reads import Read, kept, read_of
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.terms import Edit, Finding
+
+STORES = ("append", "add_", "sub_")
+DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
+COMPREHENSIONS = (cst.DictComp, cst.ListComp, cst.GeneratorExp)
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """Into an element of a device tensor nothing changes; anywhere else its readers may not expect a 0-d tensor."""
+    read = read_of(node, region, known)
+    if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
+        return None
+    edit = region.swap(read.whole, kept(read, region, known))
+    if element(read, region, known):
+        return Proposal("safe", "writes the element from the device", (edit,))
+    if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
+        return None  # more likely a size or an index than a measure
+    where = stored(read.whole, region, known)
+    if where:
+        return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))
+    statement = region.small(read.whole)
+    return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
+
+
+def element(read: Read, region: Region, known: Known) -> bool:
+    """Whether it is written into an element of a tensor on the device."""
+    assign = region.parent(read.whole)
+    if not isinstance(assign, cst.Assign) or assign.value is not read.whole or len(assign.targets) != 1:
+        return False
+    target = assign.targets[0].target
+    held = known.tensor(target.value) if isinstance(target, cst.Subscript) else None
+    return held is not None and held.device in ("device", "assumed") and known.tensor(read.tensor) is not None
+
+
+def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
+    """What a value goes into, in words; '' where it is used."""
+    child, held = node, region.parent(node)
+    while isinstance(held, cst.BinaryOperation) and isinstance(held.operator, cst.Add | cst.Multiply | cst.Divide):
+        other = held.right if held.left is child else held.left
+        if held.right is child and isinstance(held.operator, cst.Divide):
+            return ""
+        if isinstance(other, cst.BaseString) or not _plain(other, known):
+            return ""
+        child, held = held, region.parent(held)
+    if _on_host(held, known):
+        return ""
+    match held:
+        case (
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
+            | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)
+        ):
+            return f"`{region.code(target)}`"
+        case cst.Return():
+            return "the result"
+        case cst.Arg():
+            call = region.parent(held)
+            if isinstance(call, cst.Call) and _stores(call) and held.keyword is None and child is node:
+                return f"`{region.code(call.func.value)}`"  # type: ignore[attr-defined]
+            return ""
+        case cst.DictElement() | cst.Element():
+            display = region.parent(held)
+            return _display(display, region) if isinstance(display, DISPLAYS) else ""
+        case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
+            return _display(held, region)
+    return ""
+
+
+def _on_host(held: cst.CSTNode, known: Known) -> bool:
+    """Whether it is an element of a tensor on the host, into which the copy would wait just the same."""
+    match held:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=of))]):
+            tensor = known.tensor(of)
+            return tensor is not None and tensor.device in ("host", "mixed")
+    return False
+
+
+def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, known: Known) -> Proposal | None:
+    """`value = loss.item()`, and all that is done with the value is to store it."""
+    target = statement.targets[0].target
+    if statement.value is not read.whole or len(statement.targets) != 1 or not isinstance(target, cst.Name):
+        return None
+    found = reads(region, region.scope(statement), target.value)
+    where = [stored(use, region, known) for use in found]
+    if not found or not all(where) or any(definition(region, use) is not statement for use in found):
+        return None
+    return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
+
+
+def _stores(call: cst.Call) -> bool:
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in STORES and len(call.args) == 1
+
+
+def _plain(node: cst.BaseExpression, known: Known) -> bool:
+    """What a tensor can be added to or multiplied with as a number can."""
+    return isinstance(
+        node, cst.Name | cst.Attribute | cst.Subscript | cst.Call | cst.Integer | cst.Float | cst.BinaryOperation
+    )
+
+
+def _display(display: cst.CSTNode, region: Region) -> str:
+    """What a display or comprehension goes into."""
+    held = region.parent(display)
+    if isinstance(held, cst.Return):
+        return "the result"
+    if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
+        return f"`{region.code(held.targets[0].target)}`"
+    if (
+        isinstance(held, cst.Arg)
+        and isinstance(call := region.parent(held), cst.Call)
+        and isinstance(call.func, cst.Attribute)
+    ):
+        return (
+            f"what `{region.code(call.func)}` is given"
+            if call.func.attr.value in (*STORES, "update", "log", "log_dict")
+            else ""
+        )
+    if isinstance(held, cst.Element | cst.DictElement) and isinstance(outer := region.parent(held), DISPLAYS):
+        return _display(outer, region)
+    return ""

@@ -1,0 +1,76 @@
+"""`torch.arange(counts.sum())` below `y = x.repeat_interleave(counts)` -> `y.shape[0]`, which the host knows."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import between, defined, target
+from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.terms import Finding
+
+REPEATS = ("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
+SUMS = ("torch.sum", "torch.Tensor.sum")
+# What puts the same elements in another order or shape.
+REORDERED = frozenset(
+    "view reshape flatten ravel contiguous t transpose permute clone detach long int squeeze unsqueeze".split()
+)
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """The repeated tensor is bound above, in a block around, and nothing was bound again since."""
+    for size in (part for part in [node, *_inner(node)] if isinstance(part, cst.BaseExpression)):
+        made = defined(region, size)
+        if not isinstance(made, cst.Call) or known.callee(made) not in SUMS:
+            continue
+        if len(made.args) > (known.callee(made) == SUMS[0]):
+            continue  # along a dimension
+        counts = made.args[0].value if made.args else made.func.value if isinstance(made.func, cst.Attribute) else None
+        if counts is None or known.tensor(size) is None:
+            continue
+        for repeated in [call for call in region.calls if known.callee(call) in REPEATS]:
+            name = sized(repeated, counts, node, region, known)
+            if name:
+                text = f"`{name}` was repeated as often as is counted here"
+                return Proposal("safe", text, (region.swap(size, f"{name}.shape[0]"),))
+    return None
+
+
+def sized(repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known) -> str:
+    """The variable that holds what was repeated by just these counts; '' where that is not sure."""
+    assign = region.parent(repeated)
+    repeats, dim = known.argument(repeated, "repeats"), known.argument(repeated, "dim")
+    if not isinstance(assign, cst.Assign) or assign.value is not repeated or repeats is None:
+        return ""
+    if dim is not None and not (isinstance(dim, cst.Integer) and dim.evaluated_value == 0):
+        return ""
+    if not elements(repeats, region) & elements(counts, region):
+        return ""
+    try:
+        name = target(assign)
+        around = region.parent(region.statement(assign)) in [*region.around(node)]
+    except Unfit:
+        return ""
+    after = region.places[assign][2:] <= region.places[node][:2]
+    return name if around and after and not between(region, assign, node, {name}) else ""
+
+
+def elements(node: cst.BaseExpression, region: Region) -> set[str]:
+    """The expressions that have the same elements, perhaps in another order."""
+    found = {region.code(node)}
+    while True:
+        made = defined(region, node)
+        match made:
+            case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name))) if name in REORDERED:
+                node = of
+            case cst.Attribute(value=of, attr=cst.Name(value="T" | "mT")):
+                node = of
+            case _:
+                return found
+        found.add(region.code(node))
+
+
+def _inner(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The arguments of a call, one level deep: the finding may stand on the call that wants a size."""
+    if isinstance(node, cst.Call):
+        return [arg.value for arg in node.args]
+    return []

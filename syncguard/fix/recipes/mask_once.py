@@ -1,0 +1,77 @@
+"""`x[mask]` and `y[mask]` -> the places of the true elements once, and both read there: one wait, not two."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import between, reads
+from syncguard.fix.reads import written
+from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.shapes import subscript
+from syncguard.infer.values import Const, Host, Seq, Table
+from syncguard.terms import Finding
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """A mask in a variable that is a key at least twice in one block; its places select the same elements."""
+    torch = known.torch()
+    mask = next((key for held in (node, *region.around(node)) if (key := subscript(held)) is not None), None)
+    if not isinstance(mask, cst.Name) or not torch:
+        return None
+    held = known.tensor(mask)
+    if held is None or held.dtype != "bool" or known.rank(mask) == 0:
+        return None
+    keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
+    block = region.parent(region.statement(mask))
+    found = [key for key in keys if block in [*region.around(key)] and not _deeper(key, block, region)]
+    found = [key for key in found if not _moved(found[0], key, mask.value, region)] if found else []
+    if len(found) < 2 or mask not in found:
+        return None
+    first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
+    name = region.fresh(f"{mask.value}_index")
+    edits = [region.before(first, f"{name} = {torch}.where({mask.value})"), *(region.swap(key, name) for key in found)]
+    text = f"looks up once where `{mask.value}` is true, for {len(found)} uses"
+    bases = [region.parent(region.parent(region.parent(key))) for key in found]
+    sure = all(isinstance(base, cst.Subscript) and known.tensor(base.value) is not None for base in bases)
+    if known.rank(mask) > 0 and sure:
+        return Proposal("safe", text, tuple(edits), leaves=1)
+    return Proposal(
+        "unsafe",
+        f"{text}; what it selects from must be tensors, and it must have a dimension",
+        tuple(edits),
+        leaves=1,
+    )
+
+
+def _keys(read: cst.Name, region: Region, known: Known) -> bool:
+    """Whether a name is all of the key of a tensor. A number written by a mask does not wait, and by places it may."""
+    held = region.parent(region.parent(region.parent(read)))
+    if not isinstance(held, cst.Subscript) or subscript(held) is not read:
+        return False
+    if type(known.value(held.value)) in (Host, Seq, Table, Const):
+        return False
+    target = region.parent(held)
+    assign = region.parent(target)
+    if isinstance(target, cst.AssignTarget) and isinstance(assign, cst.Assign):
+        return not known.number(assign.value) and not isinstance(assign.value, cst.Integer | cst.Float)
+    return True
+
+
+def _deeper(key: cst.Name, block: cst.CSTNode, region: Region) -> bool:
+    """Whether it stands where it may not be reached, or is reached again and again."""
+    for held in region.around(key):
+        if held is block:
+            return False
+        if isinstance(held, cst.BaseCompoundStatement | cst.Lambda | cst.IfExp | cst.BooleanOperation | cst.BaseComp):
+            return True
+    raise Unfit("not in the block")
+
+
+def _moved(first: cst.Name, key: cst.Name, name: str, region: Region) -> bool:
+    """Whether the mask was bound or written between two uses."""
+    start, end = region.places[first], region.places[key]
+    if between(region, first, key, {name}):
+        return True
+    return any(
+        written(read, region) for read in reads(region, region.scope(key), name) if start <= region.places[read] < end
+    )

@@ -1,0 +1,134 @@
+"""`repeat_interleave(x, counts)` -> the same with `output_size=`, where another shape holds the sum of the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from syncguard.fix.names import between, defined, definition, reads, target
+from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.shapes import SELECT, subscript
+from syncguard.terms import Edit, Finding
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """Proven by what was selected with the mask that is counted, or by an `index_add` that takes one row per index."""
+    if not isinstance(node, cst.Call) or (node.args and node.args[-1].star):
+        return None
+    counts = known.argument(node, "repeats") or known.argument(node, "input")
+    if counts is None:
+        return None
+    if size := next(selected(node, counts, region, known), ""):
+        return Proposal(
+            "safe", f"`{size}` is the number of true elements that are counted", (_given(node, size, region),)
+        )
+    if size := next(added(node, region, known), ""):
+        return Proposal("safe", f"`index_add` takes `{size}` indices, or fails", (_given(node, size, region),))
+    if size := next(paired(node, region, known), ""):
+        text = f"the counts must add up to `{size}`, beside which the result stands: nobody checks it then"
+        return Proposal("unsafe", text, (_given(node, size, region),))
+    return None
+
+
+def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: Known) -> Iterator[str]:
+    """The counts are `mask.sum(dim)` of two dimensions, and `kept = y[mask]` was taken above."""
+    mask = counted(counts, region, known)
+    if mask is None:
+        return
+    for read in reads(region, region.scope(node), mask.value):
+        taken = region.parent(read)
+        while isinstance(taken, cst.Index | cst.SubscriptElement | cst.Arg | cst.Attribute):
+            taken = region.parent(taken)
+        assign = region.parent(taken)
+        if not isinstance(assign, cst.Assign) or assign.value is not taken:
+            continue
+        if not (subscript(taken) is read or (isinstance(taken, cst.Call) and known.callee(taken) in SELECT)):
+            continue
+        if region.parent(region.statement(assign)) not in [*region.around(node)]:
+            continue
+        name = target(assign)
+        if region.places[taken] < region.places[node] and not between(region, assign, node, {mask.value, name}):
+            yield f"{name}.shape[0]"
+
+
+def counted(counts: cst.BaseExpression, region: Region, known: Known) -> cst.Name | None:
+    """The mask whose true elements are counted along one dimension."""
+    counts = defined(region, counts)
+    if not isinstance(counts, cst.Call) or known.callee(counts) not in ("torch.Tensor.sum", "torch.sum"):
+        return None
+    mask, dim = known.argument(counts, "input") or known.argument(counts, "self"), known.argument(counts, "dim")
+    if not isinstance(mask, cst.Name) or dim is None or not isinstance(dim, cst.Integer | cst.UnaryOperation):
+        return None
+    held = known.tensor(mask)
+    return mask if held is not None and held.dtype == "bool" and len(counts.args) == 1 else None
+
+
+def added(node: cst.Call, region: Region, known: Known) -> Iterator[str]:
+    """The result is the index of an `index_add` in the same block, and nothing else is in between."""
+    for use in uses(node, region):
+        call = region.parent(region.parent(use))
+        if not isinstance(call, cst.Call) or known.callee(call) not in ADDS:
+            continue
+        source, dim, index = (known.argument(call, name) for name in ("source", "dim", "index"))
+        if index is not use or not isinstance(source, cst.Name) or not isinstance(dim, cst.Integer):
+            continue
+        if not between(region, node, call, {source.value}) and not _bound_after(node, source, region):
+            yield f"{source.value}.size({dim.value})"
+
+
+def paired(node: cst.Call, region: Region, known: Known) -> Iterator[str]:
+    """The result is an operand beside a tensor that has a name."""
+    dim = known.argument(node, "dim")
+    if not isinstance(dim, cst.Integer | cst.Name):
+        return
+    for use in uses(node, region, always=False):
+        pair = region.parent(use)
+        if isinstance(pair, cst.BinaryOperation):
+            other = pair.right if pair.left is use else pair.left
+            if isinstance(other, cst.Name) and known.tensor(other) and not _bound_after(node, other, region):
+                yield f"{other.value}.size({region.code(dim)})"
+
+
+def uses(node: cst.Call, region: Region, always: bool = True) -> Iterator[cst.CSTNode]:
+    """The call itself, and where the variable that holds it is read before it is bound again; `always` in its block."""
+    assign = region.parent(node)
+    yield node
+    if isinstance(assign, cst.Assign) and assign.value is node:
+        name = target(assign)
+        block = region.parent(region.statement(assign))
+        for read in reads(region, region.scope(node), name):
+            if region.places[read] < region.places[assign][2:] or between(region, assign, read, {name}):
+                continue
+            try:
+                alone = region.parent(region.statement(read)) is block
+            except Unfit:
+                alone = False
+            if alone or not always:
+                yield read
+
+
+ADDS = tuple(f"torch.{owner}index_add{tail}" for owner in ("", "Tensor.") for tail in ("", "_"))
+
+
+def _bound_after(node: cst.Call, name: cst.Name, region: Region) -> bool:
+    """Whether a variable gets its value only below a node."""
+    try:
+        return region.places[definition(region, name)] > region.places[node]
+    except Unfit:
+        return not _parameter(name, region)
+
+
+def _parameter(name: cst.Name, region: Region) -> bool:
+    scope = region.scope(name)
+    if not isinstance(scope, cst.FunctionDef):
+        return False
+    params = (*scope.params.params, *scope.params.kwonly_params, *scope.params.posonly_params)
+    return any(param.name.value == name.value for param in params)
+
+
+def _given(node: cst.Call, size: str, region: Region) -> Edit:
+    for arg in node.args:
+        if arg.keyword is not None and arg.keyword.value == "output_size":
+            return region.swap(arg.value, size)
+    return region.argue(node, f"output_size={size}")

@@ -1,0 +1,128 @@
+"""`if mask.any(): x[mask] = ...` -> the body alone: over no element it does nothing anyway."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import occurrences
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.shapes import subscript
+from syncguard.terms import Finding
+
+FILLS = (
+    "torch.Tensor.masked_fill",
+    "torch.Tensor.masked_fill_",
+    "torch.masked_fill",
+    "torch.where",
+    "torch.Tensor.where",
+)
+SCATTERS = ("torch.Tensor.masked_scatter", "torch.Tensor.masked_scatter_", "torch.masked_scatter")
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """An `if` without `else`, whose body only writes where the mask is true, or computes what only it reads."""
+    branch = next((held for held in region.around(node) if isinstance(held, cst.BaseCompoundStatement)), None)
+    if not isinstance(branch, cst.If) or branch.orelse is not None or isinstance(region.parent(branch), cst.If):
+        return None
+    test = branch.test
+    rest: cst.BaseExpression | None = None
+    match test:
+        case cst.BooleanOperation(left=rest, operator=cst.And(), right=test):
+            pass
+    mask = asked(test, known)
+    if mask is None or not isinstance(branch.body, cst.IndentedBlock):
+        return None
+    masked = 0
+    for line in branch.body.body:
+        only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+        if only is not None and harmless(only, mask, known):
+            masked += 1
+        elif not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
+            return None
+    if not masked:
+        return None
+    text = "what the body computes for the mask is computed each time, also for no element"
+    edit = region.unwrap(branch) if rest is None else region.swap(branch.test, region.code(rest))
+    return Proposal("unsafe", text, (edit,))
+
+
+def asked(test: cst.BaseExpression, known: Known) -> cst.BaseExpression | None:
+    """The mask of `mask.any()`, `torch.any(mask)` or `mask.any().item()`."""
+    match test:
+        case cst.Call(func=cst.Attribute(value=cst.Call() as inner, attr=cst.Name(value="item")), args=[]):
+            test = inner
+    if not isinstance(test, cst.Call):
+        return None
+    name = known.callee(test)
+    if name == "torch.any" and len(test.args) == 1:
+        mask = test.args[0].value
+    elif name == "torch.Tensor.any" and not test.args and isinstance(test.func, cst.Attribute):
+        mask = test.func.value
+    else:
+        return None
+    held = known.tensor(mask)
+    return mask if held is not None and held.dtype == "bool" and known.pure(mask) else None
+
+
+def harmless(statement: cst.BaseSmallStatement, mask: cst.BaseExpression, known: Known) -> bool:
+    """Whether a statement writes only where the mask is true: `x[mask] = ...`, `x = x.masked_fill(mask, ...)`."""
+    match statement:
+        case (
+            cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)])
+            | cst.AugAssign(target=cst.Subscript() as target)
+        ):
+            key = subscript(target)
+            return key is not None and key.deep_equals(mask) and known.pure(statement.value)
+        case cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Call() as call):
+            return fills(call, target, mask, known)
+        case cst.Expr(value=cst.Call() as call) if known.callee(call).endswith("_"):
+            return fills(call, None, mask, known)
+    return False
+
+
+def fills(call: cst.Call, target: cst.CSTNode | None, mask: cst.BaseExpression, known: Known) -> bool:
+    """`x.masked_fill(mask, v)` or `torch.where(mask, v, x)`, which is x where there is no true element."""
+    name = known.callee(call)
+    if name in ("torch.where", "torch.Tensor.where"):
+        test, other = known.argument(call, "condition"), known.argument(call, "other")
+        return name == "torch.where" and _same(test, mask) and _same(other, target) and known.pure(call)
+    if name not in (*FILLS, *SCATTERS):
+        return False
+    key, of = known.argument(call, "mask"), known.argument(call, "input") or known.argument(call, "self")
+    return _same(viewed(key), mask) and (target is None or _same(of, target))
+
+
+def viewed(key: cst.CSTNode | None) -> cst.CSTNode | None:
+    """What a key is a view of: `mask[..., None]` and `mask.unsqueeze(1)` have the mask's true elements."""
+    while True:
+        match key:
+            case cst.Call(
+                func=cst.Attribute(value=of, attr=cst.Name(value="unsqueeze" | "view" | "reshape" | "expand"))
+            ):
+                key = of
+            case cst.Subscript(value=of, slice=parts) if all(_whole(part.slice) for part in parts):
+                key = of
+            case _:
+                return key
+
+
+def _whole(part: cst.BaseSlice) -> bool:
+    """`...`, `None` or `:`."""
+    if isinstance(part, cst.Slice):
+        return part.lower is None and part.upper is None and part.step is None
+    return isinstance(part, cst.Index) and (
+        isinstance(part.value, cst.Ellipsis) or (isinstance(part.value, cst.Name) and part.value.value == "None")
+    )
+
+
+def own(statement: cst.Assign, branch: cst.If, region: Region) -> bool:
+    """Whether a variable is bound and read in the branch only."""
+    target = statement.targets[0].target
+    if len(statement.targets) != 1 or not isinstance(target, cst.Name):
+        return False
+    every = occurrences(region, region.scope(branch), target.value)
+    return all(any(held is branch for held in region.around(node)) for node in every)
+
+
+def _same(one: cst.CSTNode | None, other: cst.CSTNode | None) -> bool:
+    return one is not None and other is not None and one.deep_equals(other)

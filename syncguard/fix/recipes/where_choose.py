@@ -1,0 +1,169 @@
+"""`a if test else b` and `if test: x = a`, asked of a tensor -> `torch.where(test, a, b)`: both are computed."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.conditions import condition, positive
+from syncguard.fix.names import stored
+from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.shapes import alike, shape_of
+from syncguard.terms import Finding
+
+OPERATORS = {
+    cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
+}  # fmt: skip
+
+
+def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
+    """Only where both sides are tensors or numbers, and computing either changes nothing else."""
+    if not known.torch():
+        return None
+    child = node
+    for held in region.around(node):
+        if isinstance(held, cst.IfExp) and held.test is child:
+            return ternary(held, region, known)
+        if isinstance(held, cst.If) and held.test is child:
+            return branch(held, region, known)
+        if isinstance(held, cst.BaseStatement | cst.BaseSmallStatement):
+            return None
+        child = held
+    return None
+
+
+def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
+    """`a if test else b`."""
+    text = chosen(node.test, node.body, node.orelse, region, known)
+    if not text:
+        return None
+    numbers = all(known.number(side) for side in (node.body, node.orelse))
+    message = (
+        "the number becomes a 0-d tensor of the default dtype"
+        if numbers
+        else "computes both sides, as a tensor of their common shape and dtype: NaN of either can reach the gradient"
+    )
+    return Proposal("unsafe", message, (region.swap(node, text),))
+
+
+def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:
+    """`if test: x = a`, with or without `else: x = b`, of a variable that has a value."""
+    name, yes = assigned(node.body, region)
+    if isinstance(node.orelse, cst.Else):
+        other, no = assigned(node.orelse.body, region)
+        if other != name:
+            return None
+    elif node.orelse is None:
+        no = name
+    else:
+        return None
+    if not name or isinstance(region.parent(node), cst.If):
+        return None
+    before = [
+        read for read in region.places if isinstance(read, cst.Name) and read.value == name and stored(region, read)
+        and region.places[read] < region.places[node] and region.scope(read) is region.scope(node)
+    ]  # fmt: skip
+    if isinstance(no, str) and not before:
+        return None
+    if isinstance(no, str) and not _value_before(name, node, region, known):
+        return None
+    text = chosen(node.test, yes, no, region, known)
+    if not text:
+        return None
+    message = f"computes `{name}` each time, as a new tensor: NaN of what is not chosen can reach the gradient"
+    return Proposal("unsafe", message, (region.put(node, f"{name} = {text}"),))
+
+
+def chosen(
+    test: cst.BaseExpression, yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known
+) -> str:
+    """The call of `where`; '' where the sides are no tensors or numbers."""
+    asked = condition(test, region, known)
+    if asked is None:
+        return ""
+    for side in (yes, no):
+        if not isinstance(side, str) and not (
+            known.pure(side) and (known.tensor(side) is not None or known.number(side))
+        ):
+            return ""
+    if not compatible(yes, no, region, known):
+        return ""
+    text, straight = asked
+    divisor = positive(test, region, known) if straight else None
+    tensors = [not isinstance(side, str) and known.tensor(side) is not None for side in (yes, no)]
+    first, second = (
+        side
+        if isinstance(side, str)
+        else (all(tensors) and literal(side, known)) or guarded(side, divisor, region, known)
+        for side in (yes, no)
+    )
+    if not straight:
+        first, second = second, first
+    return f"{known.torch()}.where({text}, {first}, {second})"
+
+
+def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:
+    """Whether one tensor can hold both: a fraction or 0-d value on a side, or two of one shape by construction."""
+    sides = [side for side in (yes, no) if not isinstance(side, str)]
+    numbers = [known.number(side) for side in sides]
+    if len(sides) == 2 and all(numbers):
+        return set(numbers) == {"float"}  # an integer may be a size, and a bool is asked next
+    if "bool" in numbers:
+        return False
+    if any(number or known.rank(side) == 0 for number, side in zip(numbers, sides)) and len(sides) == 2:
+        return True
+    if len(sides) == 1:
+        other = yes if isinstance(yes, str) else no
+        name = cst.parse_expression(str(other).split(" ")[0])
+        return name.value in shape_of(sides[0], region, known) if isinstance(name, cst.Name) else False
+    return len(sides) == 0 or alike(sides[0], sides[1], region, known)
+
+
+def literal(side: cst.BaseExpression, known: Known) -> str:
+    """The number of `torch.tensor(0.0)` or `x.new_tensor(0.0)`, which `where` takes as it is."""
+    match side:
+        case cst.Call(args=[cst.Arg(value=cst.Integer(value=number) | cst.Float(value=number)), *_]):
+            return number if known.callee(side) in ("torch.tensor", "torch.Tensor.new_tensor") else ""
+    return ""
+
+
+def guarded(side: cst.BaseExpression, divisor: cst.BaseExpression | None, region: Region, known: Known) -> str:
+    """A side as text; what the test says is not 0 is never 0 as a divisor."""
+    text = region.code(side)
+    if divisor is None or not isinstance(side, cst.BinaryOperation) or not isinstance(side.operator, cst.Divide):
+        return text
+    if not side.right.deep_equals(divisor):
+        return text
+    held = known.tensor(divisor)
+    name = region.code(divisor)
+    safe = (
+        f"{name}.clamp(min=1)"
+        if held is not None and held.dtype == "int"
+        else f"{known.torch()}.where({name} > 0, {name}, 1)"
+    )
+    return f"{region.code(side.left)} / {safe}"
+
+
+def assigned(suite: cst.BaseSuite, region: Region) -> tuple[str, cst.BaseExpression | str]:
+    """The variable and value of the one assignment that a block is."""
+    if not isinstance(suite, cst.IndentedBlock) or len(suite.body) != 1:
+        return "", ""
+    line = suite.body[0]
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        return "", ""
+    match line.body[0]:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+            return name, value
+        case cst.AugAssign(target=cst.Name(value=name), operator=operator, value=value) if type(operator) in OPERATORS:
+            if isinstance(value, cst.Name | cst.Attribute | cst.Call | cst.Integer | cst.Float) or value.lpar:
+                return name, f"{name} {OPERATORS[type(operator)]} {region.code(value)}"
+    return "", ""
+
+
+def _value_before(name: str, node: cst.If, region: Region, known: Known) -> bool:
+    """Whether a variable is a tensor where it is read above or in the branch, and never anything else."""
+    found = [
+        read for read in region.places
+        if isinstance(read, cst.Name) and read.value == name and region.scope(read) is region.scope(node)
+        and not stored(region, read) and known.tensor(read) is not None
+    ]  # fmt: skip
+    return bool(found)

@@ -1,0 +1,113 @@
+"""Expressions in, what their shapes have to do with one another out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.known import Known
+from syncguard.fix.names import definition
+from syncguard.fix.region import Region, Unfit
+
+# What gives a tensor of the shape of its receiver or first argument.
+ELEMENTWISE = frozenset(
+    "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
+    "long int "
+    "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like".split()
+)
+
+
+def subscript(node: cst.CSTNode) -> cst.BaseExpression | None:
+    """The key of `x[key]` where it is one expression, no slice and no tuple."""
+    if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+        return None
+    index = node.slice[0].slice
+    return index.value if isinstance(index, cst.Index) and index.star is None else None
+
+
+def alike(one: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether two tensors have the same shape by construction: one is computed elementwise from the other."""
+    roots = [_roots(node, region, known, 6) for node in (one, other)]
+    return bool(roots[0] & roots[1])
+
+
+def shape_of(node: cst.BaseExpression, region: Region, known: Known) -> set[str]:
+    """The expressions that have this one's shape by construction, as source."""
+    return _roots(node, region, known, 6)
+
+
+def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape."""
+    return alike(tensor, mask, region, known) or 0 <= known.rank(tensor) == known.rank(mask)
+
+
+def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
+    """What an expression has the shape of, as source."""
+    found = {region.code(node).strip("()") if isinstance(node, cst.Name) else region.code(node)}
+    if depth == 0:
+        return found
+    match node:
+        case cst.Name():
+            try:
+                found |= _roots(definition(region, node).value, region, known, depth - 1)
+            except Unfit:
+                pass
+        case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
+            found |= _both(node.left, right, region, known, depth)
+        case cst.BinaryOperation():
+            found |= _both(node.left, node.right, region, known, depth)
+        case cst.UnaryOperation():
+            found |= _roots(node.expression, region, known, depth - 1)
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
+            if known.callee(node).startswith("torch.Tensor."):
+                others = [arg.value for arg in node.args]
+                if all(_scalar(arg, known) for arg in others):
+                    found |= _roots(of, region, known, depth - 1)
+            elif node.args and all(_scalar(arg.value, known) for arg in node.args[1:]):
+                found |= _roots(node.args[0].value, region, known, depth - 1)
+    return found
+
+
+def _both(left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
+    """Of a tensor and a number, what the tensor has the shape of; of two tensors, what both have."""
+    if _scalar(right, known):
+        return _roots(left, region, known, depth - 1)
+    if _scalar(left, known):
+        return _roots(right, region, known, depth - 1)
+    return _roots(left, region, known, depth - 1) & _roots(right, region, known, depth - 1)
+
+
+def _scalar(node: cst.BaseExpression, known: Known) -> bool:
+    """Whether an operand cannot widen the shape: a number, a literal, None or a dtype."""
+    if isinstance(node, cst.Integer | cst.Float | cst.SimpleString | cst.UnaryOperation) and not known.tensor(node):
+        return True
+    if isinstance(node, cst.Name) and node.value in ("None", "True", "False"):
+        return True
+    return bool(known.number(node))
+
+
+def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a variable holds memory of its own, made here and no view: each element has its own place."""
+    if not isinstance(node, cst.Name):
+        return False
+    try:
+        made = definition(region, node).value
+    except Unfit:
+        return False
+    if isinstance(made, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation):
+        return known.tensor(made) is not None
+    if not isinstance(made, cst.Call) or known.tensor(made) is None:
+        return False
+    name = known.callee(made).rpartition(".")[2]
+    return name in OWN and known.pure(made) | (name in FACTORIES)
+
+
+FACTORIES = frozenset(
+    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like".split()
+)
+OWN = FACTORIES | frozenset(
+    "clone where exp log sqrt sigmoid tanh relu cat stack sum mean softmax log_softmax mul add sub div".split()
+)
+# What takes the true elements of a mask out, one row for each.
+SELECT = frozenset(
+    "torch.masked_select torch.Tensor.masked_select torch.nonzero torch.Tensor.nonzero torch.argwhere".split()
+)

@@ -1,0 +1,124 @@
+"""The whole of `check --fix`: paths, a configuration and the tiers wanted in, new texts and the report on them out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.fix.apply import applied, chosen
+from syncguard.fix.propose import parses
+from syncguard.pipeline import Report
+from syncguard.terms import Edit, Finding, Tier
+
+PASSES = 50
+SAFE: frozenset[Tier] = frozenset(("safe",))
+UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
+Ask = Callable[[Finding, str, str], bool]
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What fixing came to: the report on the new texts, the texts before and after, the findings whose fix was made."""
+
+    report: Report
+    texts: Mapping[str, tuple[str, str]]
+    made: tuple[Finding, ...] = ()
+    waiting: int = 0  # fixes that only --unsafe-fixes makes
+
+    @property
+    def changed(self) -> dict[str, tuple[str, str]]:
+        return {path: pair for path, pair in self.texts.items() if pair[0] != pair[1]}
+
+
+@dataclass(slots=True)
+class Work:
+    """The state between two passes."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    refused: set[Key] = field(default_factory=set)
+    alone: set[str] = field(default_factory=set)  # files in which fixes are made one at a time
+    made: list[Finding] = field(default_factory=list)
+
+
+def fixed(
+    paths: Sequence[str], config: Config, stdin: str | bytes | None, tiers: frozenset[Tier], ask: Ask | None = None
+) -> Fixed:
+    """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written."""
+    report = pipeline.check(paths, config, stdin, fixes=True)
+    first = report.texts
+    work = Work()
+    for _ in range(PASSES):
+        wave = _wave(report, {**first, **work.texts}, tiers, work, ask)
+        if not wave:
+            break
+        texts = work.texts | {
+            path: applied(({**first, **work.texts})[path], _edits(findings)) for path, findings in wave.items()
+        }
+        after = carried(report, pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts), set(wave))
+        if refused := _refused(wave, report, after, texts):
+            # Back to the texts before this pass, without what did not help; one at a time where it may be either.
+            for path, findings in wave.items():
+                bad = {key(finding) for finding in findings} & refused
+                if bad and len(findings) > 1:
+                    work.alone.add(path)
+                else:
+                    work.refused |= bad
+            continue
+        work.made += [finding for findings in wave.values() for finding in findings]
+        work.texts, report = texts, after
+    others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
+    waiting = len(others) if tiers == SAFE else 0
+    pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
+    return Fixed(report, pairs, tuple(work.made), waiting)
+
+
+def carried(before: Report, after: Report, changed: set[str]) -> Report:
+    """The later report with the fixes of the earlier one for the findings of the files that have not changed."""
+    known = {(f.site, f.code): f.fix for f in before.findings if f.fix is not None and f.site.path not in changed}
+    return replace(after, findings=tuple(replace(f, fix=f.fix or known.get((f.site, f.code))) for f in after.findings))
+
+
+def _wave(
+    report: Report, texts: Mapping[str, str], tiers: frozenset[Tier], work: Work, ask: Ask | None
+) -> dict[str, list[Finding]]:
+    """The fixes of one pass, by file."""
+    found: dict[str, list[Finding]] = {}
+    wanted = [finding for finding in report.findings if key(finding) not in work.refused]
+    for path in dict.fromkeys(finding.site.path for finding in wanted):
+        here = [finding for finding in wanted if finding.site.path == path]
+        for finding in chosen(here, tiers)[: 1 if path in work.alone else None]:
+            assert finding.fix is not None
+            if ask is not None and not ask(finding, texts[path], applied(texts[path], finding.fix.edits)):
+                work.refused.add(key(finding))
+                continue
+            found.setdefault(path, []).append(finding)
+    return found
+
+
+def _refused(wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]) -> set[Key]:
+    """The fixes after which their function has more findings than they promise, or their file is no Python."""
+    had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
+    saved: Counter[tuple[str, str]] = Counter()
+    for path, findings in wave.items():
+        for finding in findings:
+            saved[path, finding.function] += 1 - (finding.fix.leaves if finding.fix is not None else 0)
+    gone = {place for place, number in saved.items() if has[place] > had[place] - number}
+    return {
+        key(finding)
+        for path, findings in wave.items()
+        for finding in findings
+        if (path, finding.function) in gone or not parses(texts[path])
+    }
+
+
+def key(finding: Finding) -> Key:
+    """What tells a finding from others though lines move."""
+    return finding.site.path, finding.function, finding.code, finding.message
+
+
+def _edits(findings: Sequence[Finding]) -> list[Edit]:
+    return [edit for finding in findings if finding.fix is not None for edit in finding.fix.edits]

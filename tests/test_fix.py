@@ -1,0 +1,227 @@
+"""`check --fix`: what is changed, what is kept, what is left alone, and how it is said."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from syncguard.cli.main import run
+from syncguard.fix.apply import Overlap, applied
+from syncguard.fix.recipe import recipe
+from syncguard.fix.write import Unwritable, write
+from syncguard.pack import load
+from syncguard.terms import Edit, Site
+
+BEFORE = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, a: torch.Tensor, y: torch.Tensor):
+        x = a * 1
+        # what is below stays
+        x[x > 0] = y[x > 0]  # and this, too
+        return x
+"""
+AFTER = BEFORE.replace("x[x > 0] = y[x > 0]", "x.copy_(torch.where(x > 0, y, x))")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("net.py").write_text(BEFORE)
+
+
+@pytest.fixture
+def ran(capsys):
+    def ran(*args: str) -> tuple[int, str, str]:
+        code = run(["check", *args])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return ran
+
+
+# -- what the options do --------------------------------------------------------------------------
+
+
+def test_fix_rewrites_the_file_and_reports_what_is_left(ran):
+    code, out, err = ran("--fix", "net.py")
+    assert (code, err) == (0, "")
+    assert out == "Fixed 1 finding in 1 file\nNo findings (1 file read; 1 function, 1 hot)\n"
+    assert Path("net.py").read_text() == AFTER
+    assert ran("--fix", "net.py")[1].startswith("Fixed 0 findings in 0 files\n")
+    assert Path("net.py").read_text() == AFTER
+
+
+def test_diff_shows_and_changes_nothing(ran):
+    code, out, err = ran("--diff", "net.py")
+    assert code == 1
+    assert "-        x[x > 0] = y[x > 0]  # and this, too\n" in out
+    assert "+        x.copy_(torch.where(x > 0, y, x))  # and this, too\n" in out
+    assert err == "Would fix 1 finding in 1 file\n"
+    assert Path("net.py").read_text() == BEFORE
+    Path("net.py").write_text(AFTER)
+    assert ran("--diff", "net.py") == (0, "", "Would fix 0 findings in 0 files\n")
+
+
+def test_unsafe_fixes_are_counted_and_made_only_when_asked(ran):
+    Path("net.py").write_text(BEFORE.replace("a * 1", "a"))
+    _, out, _ = ran("--fix", "net.py")
+    assert out.splitlines()[-2] == "Fixed 0 findings in 0 files (1 more with --unsafe-fixes)"
+    _, out, _ = ran("--fix", "--unsafe-fixes", "net.py")
+    assert out.splitlines()[0] == "Fixed 1 finding in 1 file"
+
+
+@pytest.mark.parametrize(("answer", "text"), [("y\n", AFTER), ("n\n", BEFORE), ("q\n", BEFORE)])
+def test_interactive_asks(ran, monkeypatch, answer, text):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    _, out, _ = ran("--interactive", "net.py")
+    assert "Make this fix?" in out
+    assert Path("net.py").read_text() == text
+
+
+def test_standard_input_gives_the_fixed_text(ran, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BEFORE.encode())))
+    assert ran("--fix", "-") == (0, AFTER, "Fixed 1 finding in 1 file\n")
+
+
+def test_json_has_the_fix_where_it_is_asked_for(ran):
+    _, out, _ = ran("--show-fixes", "-o", "json", "net.py")
+    fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG103")
+    assert (fix["recipe"], fix["tier"]) == ("where-assign", "safe")
+    assert [edit["text"] for edit in fix["edits"]] == ["x.copy_(torch.where(x > 0, y, x))"]
+    assert all(f["fix"] is None for f in json.loads(ran("-o", "json", "net.py")[1])["findings"])
+
+
+@pytest.mark.parametrize(
+    ("args", "fault"),
+    [
+        (["--unsafe-fixes"], "--unsafe-fixes goes with --fix"),
+        (["--diff", "--interactive"], "choose one"),
+        (["--interactive", "-"], "needs standard input for your answers"),
+    ],
+)
+def test_options_that_do_not_go_together(ran, monkeypatch, args, fault):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    code, _, err = ran(*args)
+    assert code == 2
+    assert fault in err
+
+
+# -- what is kept ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", [b"", b"\xef\xbb\xbf", b"# -*- coding: latin-1 -*-\n# caf\xe9\n"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_bytes_around_a_fix_stay(ran, ending, head):
+    data = head.replace(b"\n", ending.encode()) + BEFORE.replace("\n", ending).encode()
+    Path("net.py").write_bytes(data)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_bytes() == data.replace(b"x[x > 0] = y[x > 0]", b"x.copy_(torch.where(x > 0, y, x))")
+
+
+def test_mixed_line_endings_stay(ran):
+    lines = BEFORE.split("\n")
+    data = "".join(line + ("\r\n" if n % 2 else "\n") for n, line in enumerate(lines[:-1])).encode()
+    Path("net.py").write_bytes(data)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_bytes() == data.replace(b"x[x > 0] = y[x > 0]", b"x.copy_(torch.where(x > 0, y, x))")
+
+
+def test_permissions_and_links_stay(ran):
+    os.chmod("net.py", 0o750)
+    os.symlink("net.py", "link.py")
+    ran("--fix", "link.py")
+    assert os.path.islink("link.py")
+    assert os.stat("net.py").st_mode & 0o777 == 0o750
+    assert Path("net.py").read_text() == AFTER
+    assert sorted(os.listdir(".")) == ["link.py", "net.py"]
+
+
+def test_a_file_that_has_changed_is_left_alone():
+    with pytest.raises(Unwritable, match="changed since"):
+        write("net.py", BEFORE + "x = 1\n", AFTER)
+    assert Path("net.py").read_text() == BEFORE
+
+
+def test_a_fix_that_would_lose_a_comment_is_only_shown(ran):
+    text = BEFORE.replace("x[x > 0] = y[x > 0]", "x[x > 0] = y[  # why\n            x > 0\n        ]")
+    Path("net.py").write_text(text)
+    _, out, _ = ran("--fix", "--unsafe-fixes", "-o", "json", "net.py")
+    assert Path("net.py").read_text() == text
+    fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG103")
+    assert (fix["tier"], fix["message"].endswith("a comment would be lost")) == ("display", True)
+
+
+def test_a_notebook_is_not_rewritten(ran):
+    cells = [{"cell_type": "code", "source": BEFORE, "metadata": {}, "outputs": []}]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    Path("net.ipynb").write_text(text)
+    _, out, _ = ran("--fix", "-o", "json", "net.ipynb")
+    assert Path("net.ipynb").read_text() == text
+    fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG103")
+    assert (fix["tier"], fix["edits"][0]["line"]) == ("display", 8)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = 1  # syncguard: allow[SG201] why\n", "x = 1\n"),
+        ("# syncguard: allow[SG201] why\nx = 1\n", "x = 1\n"),
+        ("x = 1  # syncguard: allow[SG201] why  # noqa: E501\n", "x = 1  # noqa: E501\n"),
+        ("x = 1\n\n# syncguard: allow[SG201] why\n", "x = 1\n\n"),
+        ("x = 1  # syncguard: allow[nosuchrule] why\n", "x = 1\n"),
+    ],
+)
+def test_comments_that_allow_nothing_go(ran, before, after):
+    Path("net.py").write_text(before)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_text() == after
+
+
+def test_an_allow_keeps_the_words_that_are_of_use(ran):
+    text = BEFORE.replace("# and this, too", "# syncguard: allow[SG103, SG102, SG101] small")
+    Path("net.py").write_text(text)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_text() == text.replace("SG103, SG102, SG101", "SG103, SG102")
+
+
+# -- edits ----------------------------------------------------------------------------------------
+
+
+def edit(line: int, column: int, end_line: int, end_column: int, text: str) -> Edit:
+    return Edit(Site("f.py", line, column, end_line, end_column), text)
+
+
+def test_edits_are_made_by_place_whatever_their_order():
+    text = "one\ntwo\nthree"
+    assert applied(text, [edit(3, 1, 3, 6, "3"), edit(1, 1, 2, 1, "")]) == "two\n3"
+    assert applied(text, [edit(2, 1, 2, 1, "a\n"), edit(2, 1, 2, 1, "b\n")]) == "one\na\nb\ntwo\nthree"
+    assert applied(text, [edit(4, 1, 4, 1, "four\n")]) == "one\ntwo\nthree\nfour"
+
+
+def test_edits_of_the_same_text_are_refused():
+    with pytest.raises(Overlap):
+        applied("one two", [edit(1, 1, 1, 5, ""), edit(1, 3, 1, 8, "")])
+
+
+# -- pages ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", [rule for rule in load().rules if rule.fix], ids=lambda rule: rule.name)
+def test_the_recipes_that_a_page_names_exist(rule):
+    assert all(callable(recipe(name)) for name in rule.fix)
+
+
+def test_every_recipe_answers_a_rule():
+    named = {name for rule in load().rules for name in rule.fix}
+    there = {
+        path.stem.replace("_", "-") for path in (Path(recipe.__code__.co_filename).parent / "recipes").glob("*.py")
+    }
+    assert there - {"--init--"} == named

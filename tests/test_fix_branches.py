@@ -1,0 +1,170 @@
+"""where-return, where-choose, clamp-guard, clamp-number: the same values and gradients on both branches."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from fixing import fixes, function, rewritten, same  # noqa: E402
+from tensors import tensors  # noqa: E402
+
+HEAD = "import torch\n\n\ndef f(x: torch.Tensor, n: torch.Tensor):\n"
+RETURN = (
+    HEAD
+    + """\
+    if not (x > 0).any():  # nothing
+        return x.sum() * 0.0
+    y = x.exp()
+    return y.mean()
+"""
+)
+BOTH = (
+    HEAD
+    + """\
+    if n.sum() > 2:
+        return x.sum()
+    else:
+        return x.mean()
+"""
+)
+TERNARY = HEAD + "    return x.sum() * 2 if x.mean() > 0 else x.sum() * 3\n"
+DIVIDED = HEAD + "    k = (n > 0).sum()\n    return x.sum() / k if k > 0 else x.new_tensor(0.0)\n"
+ASSIGNED = (
+    HEAD
+    + """\
+    y = x * 2
+    if x.mean().item() > 0:
+        y = y + 1
+    return y
+"""
+)
+EITHER = (
+    HEAD
+    + """\
+    if not n.sum() > 2:
+        y = x * 2
+    else:
+        y = x * 3
+    return y
+"""
+)
+GUARD = (
+    HEAD
+    + """\
+    k = (n > 0).sum()
+    y = x * 1
+    if k > 0:
+        # the mean
+        y = x / k
+    return y * k
+"""
+)
+CLIP = (
+    HEAD
+    + """\
+    coef = n.abs().float().sum() / 4
+    y = x * 1
+    if coef < 1:
+        y.mul_(coef)
+    return y
+"""
+)
+MAX = HEAD + "    return x / max(1, (n > 0).sum())\n"
+MIN = HEAD + "    return x * min((n > 0).sum().item(), 2)\n"
+PROGRAMS = {
+    RETURN: ("where-return", "return torch.where((x > 0).any(), y.mean(), x.sum() * 0.0)"),
+    BOTH: ("where-return", "return torch.where(n.sum() > 2, x.sum(), x.mean())"),
+    TERNARY: ("where-choose", "return torch.where(x.mean() > 0, x.sum() * 2, x.sum() * 3)"),
+    DIVIDED: ("where-choose", "return torch.where(k > 0, x.sum() / k.clamp(min=1), 0.0)"),
+    ASSIGNED: ("where-choose", "y = torch.where(x.mean() > 0, y + 1, y)"),
+    EITHER: ("where-choose", "y = torch.where(n.sum() > 2, x * 3, x * 2)"),
+    GUARD: ("clamp-guard", "    # the mean\n    y = x / k.clamp(min=1)"),
+    CLIP: ("clamp-guard", "    y.mul_(coef.clamp(max=1.0))"),
+    MAX: ("clamp-number", "return x / (n > 0).sum().clamp(min=1)"),
+    MIN: ("clamp-number", "return x * (n > 0).sum().clamp(max=2)"),
+}
+AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rewrites_only_when_asked(program):
+    recipe, line = PROGRAMS[program]
+    assert line in AFTER[program]
+    assert {fix.tier for fix in fixes(program, recipe)} == {"unsafe"}
+    assert fixes(AFTER[program], recipe) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if x.any():\n        return None\n    return x.sum()\n",
+        "    if x.any():\n        print(1)\n        return x.sum()\n    return x.mean()\n",
+        "    if x.any():\n        return x\n    return x.mean()\n",
+        "    if x.any():\n        raise ValueError\n    return x.sum()\n",
+        "    if x.any():\n        return x.sum()\n    n.add_(1)\n    return x.mean()\n",
+        "    return 'a' if x.any() else 'b'\n",
+        "    return [] if x.any() else x\n",
+        "    return torch.rand(()) if x.any() else x.sum()\n",
+        "    return x.add_(1) if x.any() else x\n",
+        "    y = None\n    if x.any():\n        y = x\n    return y\n",
+        "    if x.any():\n        y = x * 2\n    return y\n",
+        "    c = x.sum()\n    if c < 1:\n        n.mul_(c)\n        print(c)\n    return n\n",
+        "    c = x.sum()\n    if c > 1:\n        n.mul_(c)\n    return n\n",
+        "    c = x.sum()\n    if c < 2:\n        n.mul_(c)\n    return n\n",
+        "    c = x.sum()\n    if c < 1:\n        n.mul_(c)\n    else:\n        n.mul_(2)\n    return n\n",
+        "    c = x.sum()\n    if c < 1:\n        n.div_(c)\n    return n\n",
+        "    k = x.mean()\n    if k > 0:\n        n = n / k\n        print(n)\n    return n\n",
+        "    return max(x.sum(), n.sum(), 1)\n",
+        "    return max([x.sum(), 1])\n",
+        "    return max(x.sum().item(), 1, key=abs)\n",
+    ],
+)
+def test_leaves_alone(body):
+    assert not [fix for fix in fixes(HEAD + body) if fix.recipe in {name for name, _ in PROGRAMS.values()}]
+
+
+@pytest.mark.parametrize("coef", [0.25, 1.0, 4.0])
+def test_gradients_are_clipped_and_never_scaled_up(coef):
+    """A clip by `max` instead of `min` once scaled gradients up."""
+    program = """\
+import torch
+
+
+def f(params, norm: torch.Tensor):
+    coef = 1.0 / (norm + 1e-6)
+    if coef < 1:
+        for p in params:
+            p.grad.detach().mul_(coef.to(p.grad.device))
+    return [p.grad for p in params]
+"""
+    after = rewritten(program, "clamp-guard", unsafe=True)
+    assert "p.grad.detach().mul_(coef.clamp(max=1.0).to(p.grad.device))" in after
+    grads = []
+    for source in (program, after):
+        params = [torch.nn.Parameter(torch.ones(3)) for _ in range(2)]
+        for p in params:
+            p.grad = torch.full((3,), 2.0)
+        grads.append(function(source)(params, torch.tensor(1 / coef)))
+    for one, other in zip(*grads):
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+        assert (other <= 2).all()
+
+
+def test_two_reads_become_a_call_with_both():
+    """`torch.maximum(a b)` without the comma once called a tensor."""
+    after = rewritten(HEAD + "    return max(x.max().item(), 0.5)\n", unsafe=True)
+    assert after == HEAD + "    return x.max().clamp(min=0.5)\n"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(1, 3), max_size=2), data=st.data())
+def test_gives_the_same(program, shape, data):
+    finite = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 100.0, 1e-3)
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    x = data.draw(tensors(shape, dtype, data.draw(st.booleans()), numbers=finite))
+    n = data.draw(tensors([3], torch.int64))
+    same(program, AFTER[program], lambda: (x(), n()), exact=False)

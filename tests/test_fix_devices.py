@@ -1,0 +1,257 @@
+"""What is built on the device, fed to it, checked there, hoisted or unwrapped: the same values and gradients."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from fixing import fixes, function, rewritten, same  # noqa: E402
+from tensors import tensors  # noqa: E402
+
+HEAD = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+FINITE = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0)
+
+MADE = [
+    ("torch.tensor(0.0, device=x.device)", "torch.zeros((), device=x.device)"),
+    ("torch.tensor(1, device=x.device)", "torch.full((), 1, device=x.device)"),
+    ("torch.tensor([0], dtype=torch.int, device=x.device)", "torch.zeros((1,), dtype=torch.int, device=x.device)"),
+    ("torch.tensor([[2.5, 2.5]], device=x.device)", "torch.full((1, 2), 2.5, device=x.device)"),
+    ("torch.tensor(True, device=x.device)", "torch.full((), True, device=x.device)"),
+    ("torch.tensor(-1, device=x.device)", "torch.full((), -1, device=x.device)"),
+    ("torch.tensor(x.size(0), device=x.device)", "torch.full((), x.size(0), device=x.device)"),
+    ("torch.as_tensor(0.5, device=x.device)", "torch.full((), 0.5, device=x.device)"),
+    ("torch.tensor(0, dtype=torch.int).to(x.device)", "torch.zeros((), dtype=torch.int, device=x.device)"),
+    ("x.new_tensor(0)", "x.new_full((), 0)"),
+    ("torch.arange(x.size(0)).to(x.device)", "torch.arange(x.size(0), device=x.device)"),
+    ("torch.arange(1, 9, 2).to(x.device)", "torch.arange(1, 9, 2, device=x.device)"),
+    ("torch.zeros(2, 3).to(x.device)", "torch.zeros(2, 3, device=x.device)"),
+    ("torch.eye(3).unsqueeze(0).to(x.device)", "torch.eye(3, device=x.device).unsqueeze(0)"),
+    (
+        "torch.full((2,), 0.5, dtype=torch.half).to(x.device)",
+        "torch.full((2,), 0.5, dtype=torch.half, device=x.device)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("made", "there"), MADE)
+def test_constants_are_made_where_they_are_used(made, there):
+    program = HEAD + f"    return {made}\n"
+    after = rewritten(program)
+    assert after == HEAD + f"    return {there}\n"
+    for x in (torch.rand(3), torch.zeros(0, dtype=torch.int64), torch.rand(2, 2, dtype=torch.float64)):
+        same(program, after, lambda x=x: (x, x))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "torch.rand(3).to(x.device)",
+        "torch.randn(3).cuda()",
+        "torch.randint(0, 3, (2,)).to(x.device)",
+        "torch.empty(3).normal_().to(x.device)",
+        "torch.arange(3).to(torch.float)",
+        "torch.arange(3).to(y)",
+        "torch.arange(3).to(x.device, torch.float)",
+        "torch.zeros(3, requires_grad=True).to(x.device)",
+        "torch.tensor(0.0, requires_grad=True).to(x.device)",
+        "torch.Tensor(3).to(x.device)",
+        "x.new_tensor(0.5)",
+        "x.new_tensor([1, 2])",
+    ],
+)
+def test_random_numbers_and_what_is_not_known_stay(made):
+    found = fixes(HEAD + f"    return {made}\n")
+    assert not [fix for fix in found if fix.recipe in ("build-on-device", "fill-on-device")]
+
+
+def test_fractions_may_differ_in_the_last_bit():
+    program = HEAD + "    return torch.arange(0, 1, 0.1).to(x.device)\n"
+    assert rewritten(program, "build-on-device") is None
+    assert "torch.arange(0, 1, 0.1, device=x.device)" in rewritten(program, "build-on-device", unsafe=True)
+
+
+def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
+    """Pinning fails without CUDA, and a copy that nobody waits for has raced from memory that is not pinned."""
+    program = HEAD + "    return torch.tensor([x.size(0), 7], dtype=torch.int32, device=x.device)\n"
+    after = rewritten(program, "pin-data")
+    there = "torch.cuda.is_available()"
+    assert f"[x.size(0), 7], dtype=torch.int32, pin_memory={there}).to(x.device, non_blocking={there})" in after
+    same(program, after, lambda: (torch.rand(3), torch.rand(1)))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "torch.as_tensor(rows, device=x.device)",
+        "torch.tensor(y, device=x.device)",
+        "torch.tensor([1, 2], device=x.device, requires_grad=True)",
+        "torch.tensor([1, 2], device=x.device, pin_memory=True)",
+        "x.to('cpu')",
+    ],
+)
+def test_nothing_else_is_pinned_or_copied_without_waiting(made):
+    program = HEAD.replace("y: torch.Tensor", "y: torch.Tensor, rows") + f"    return {made}\n"
+    assert not fixes(program, "pin-data")
+    assert "non_blocking" not in (rewritten(program, unsafe=True) or "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("torch.linalg.inv(a)", "torch.linalg.inv_ex(a).inverse"),
+        ("a.inverse()", "torch.linalg.inv_ex(a).inverse"),
+        ("torch.linalg.cholesky(a, upper=True)", "torch.linalg.cholesky_ex(a, upper=True).L"),
+        ("torch.linalg.solve(a, a)", "torch.linalg.solve_ex(a, a).result"),
+    ],
+)
+@settings(deadline=None, max_examples=25)
+@given(n=st.integers(0, 3), grad=st.booleans(), seed=st.integers(0, 9))
+def test_the_form_that_does_not_check_gives_the_same(old, new, n, grad, seed):
+    program = HEAD + f"    a = x @ x.mT + torch.eye(x.size(-1), device=x.device)\n    return {old}\n"
+    after = program.replace(old, new)
+    if n == 0:
+        assert rewritten(program, "ex-form", unsafe=True) == after
+        assert rewritten(program, "ex-form") is None
+
+    def make():
+        x = torch.randn(2, n, n, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        return x.requires_grad_(grad), x
+
+    same(program, after, make, exact=False)
+
+
+FED = HEAD + "    scale = x.abs().max().item() / 2\n    return y * scale + y\n"
+MASKED = (
+    HEAD
+    + """\
+    z = x * 1
+    m = z > 1
+    if m.any():
+        low = y.min()
+        z[m] = low
+        z = z.masked_fill(m, 3)
+    return z
+"""
+)
+PARTLY = (
+    HEAD
+    + "    m = x > 1\n"
+    + "    if y is not None and m.any():\n        x = x.masked_fill(m.view(m.shape), 0.0)\n    return x\n"
+)
+HOISTED = (
+    HEAD
+    + """\
+    found = []
+    for step in range(3):
+        n = y.sum().tolist()
+        found.append(n + step)
+    return found
+"""
+)
+CHECKED = (
+    HEAD
+    + """\
+    if (x < 0).any():
+        raise ValueError(f"negative: {x}")
+    assert torch.isfinite(y).all(), "not finite"
+    if not (x.numel() < 99 and (y <= 9).all()):
+        raise ValueError("large")
+    return x + y
+"""
+)
+PROGRAMS = {
+    FED: ("feed-tensor", "scale = x.abs().max().detach() / 2"),
+    MASKED: ("unwrap-guard", "    z[m] = low\n    z = z.masked_fill(m, 3)"),
+    PARTLY: ("unwrap-guard", "    if y is not None:\n"),
+    HOISTED: ("hoist-read", "    n = y.sum().tolist()\n    for step"),
+    CHECKED: ("assert-async", 'torch._assert_async(~(x < 0).any(), "negative:")'),
+}
+AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(1, 3), max_size=2), data=st.data())
+def test_gives_the_same(program, shape, data):
+    assert PROGRAMS[program][1] in AFTER[program]
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    numbers = tuple(n for n in FINITE if program is not CHECKED or n >= 0)
+    x = data.draw(tensors(shape, dtype, data.draw(st.booleans()), numbers=numbers))
+    y = data.draw(tensors(shape, dtype, numbers=numbers))
+    same(program, AFTER[program], lambda: (x(), y()), exact=False)
+
+
+def test_an_assertion_on_the_device_still_fails():
+    f = function(AFTER[CHECKED])
+    for x, y in ((-1.0, 1.0), (1.0, float("nan")), (1.0, 10.0)):
+        with pytest.raises(RuntimeError):
+            f(torch.tensor([x]), torch.tensor([y]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if x.any():\n        x = x * 2\n    return x\n",
+        "    m = x > 0\n    if m.any():\n        x[~m] = 0\n    return x\n",
+        "    m = x > 0\n    if m.any():\n        x[m] = 0\n        print(1)\n    return x\n",
+        "    m = x > 0\n    if m.all():\n        x[m] = 0\n    return x\n",
+        "    m, z = x > 0, None\n    if m.any():\n        x[m] = 0\n        z = x.sum()\n    return z\n",
+        "    for i in range(3):\n        y = y * 2\n        x = x + y.sum().item()\n    return x\n",
+        "    for i in range(3):\n        y.add_(2)\n        print(y.sum().item())\n    return x\n",
+        "    for i in range(3):\n        if i:\n            print(y.sum().item())\n    return x\n",
+        "    if x.any():\n        print(1)\n        raise ValueError\n    return x\n",
+        "    if x.any():\n        raise ValueError\n    else:\n        x = y\n    return x\n",
+        "    return [1, 2, 3][x.argmax().item()]\n",
+        "    return 'a' * x.sum().item()\n",
+    ],
+)
+def test_leaves_alone(body):
+    names = {name for name, _ in PROGRAMS.values()}
+    assert not [fix for fix in fixes(HEAD + body) if fix.recipe in names and fix.tier != "display"]
+
+
+def test_copies_to_the_host_are_never_made_without_waiting():
+    """A host that reads before the copy has landed reads rubbish: this is only shown."""
+    program = HEAD + "    a = x.cpu()\n    b = y.cpu()\n    return a.numpy() + b.numpy()\n"
+    found = fixes(program, "copy-together")
+    assert {fix.tier for fix in found} == {"display"}
+    assert rewritten(program, unsafe=True) is None
+
+
+PICKED = (
+    HEAD
+    + """\
+    best = y.argmax().item()
+    return x[best] * 2, x[y.argmin().item()]
+"""
+)
+ZERO_DIM = HEAD + "    return x[y.argmax()]\n"
+PICKED_AFTER = {program: rewritten(program, "index-select", unsafe=True) for program in (PICKED, ZERO_DIM)}
+
+
+@pytest.mark.parametrize("program", [PICKED, ZERO_DIM])
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(1, 3), min_size=1, max_size=3), data=st.data())
+def test_an_element_is_picked_on_the_device(program, shape, data):
+    assert ".reshape(1)).squeeze(0)" in PICKED_AFTER[program]
+    assert rewritten(program, "index-select") is None
+    x = data.draw(tensors(shape, torch.float32, data.draw(st.booleans())))
+    y = data.draw(tensors([shape[0]], torch.float32, numbers=FINITE))
+    same(program, PICKED_AFTER[program], lambda: (x(), y()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    i = y.argmax().item()\n    x[i] = 0\n    return x\n",
+        "    i = y.argmax().item()\n    return x[i], i\n",
+        "    i = y.argmax().item()\n    return x[i, 0]\n",
+        "    i = y.argmax().item()\n    return ['a', 'b'][i]\n",
+        "    i = y.mean().item()\n    return x[int(i)]\n",
+    ],
+)
+def test_an_index_that_the_host_needs_stays(body):
+    assert not fixes(HEAD + body, "index-select")

@@ -1,0 +1,167 @@
+"""where-assign, masked-reduction, ignore-index, sort-and-count, class-count: no mask is counted, the same results."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from fixing import codes, fixes, rewritten, same  # noqa: E402
+from tensors import tensors  # noqa: E402
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
+FINITE = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0)
+CLAMPED = HEAD + "    z = x * 1\n    m = z > 0.25\n    z[m] = y[m] * 2 - 1\n    return z\n"
+SCALED = HEAD + "    z = x * 1\n    z[z < 0] *= 0.5\n    return z\n"
+ROWS = HEAD + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n    return z\n"
+TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
+MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
+PICKED = (
+    HEAD
+    + "    m = (x > 0).flatten()\n"
+    + "    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
+)
+LOSS = (
+    HEAD
+    + """\
+    target = (y * 3).long().clamp(0, 2).flatten()
+    scores = x.reshape(-1, 1).expand(-1, 3) * torch.arange(3.0, device=x.device)
+    m = target != 0
+    kept = target[m]
+    return F.cross_entropy(scores[m], kept)
+"""
+)
+LOSSES = (
+    HEAD
+    + """\
+    target = (y * 3).long().clamp(0, 2)
+    scores = x.unsqueeze(-1) * torch.arange(3.0, device=x.device)
+    m = target != 1
+    return F.cross_entropy(scores[m], target[m], ignore_index=7, reduction="sum")
+"""
+)
+UNIQUE = HEAD + "    return x.unique().numel(), len(torch.unique(y))\n"
+LABELS = HEAD + "    label = (y * 2).long()\n    m = x > 0\n    n = torch.unique(label[m]).size(0)\n    return n\n"
+ONE_HOT = HEAD + "    best = x.argmax(dim=-1)\n    return F.one_hot(best) * x\n"
+PROGRAMS = {
+    CLAMPED: ("where-assign", "z.copy_(torch.where(m, y * 2 - 1, z))"),
+    SCALED: ("where-assign", "z.copy_(torch.where(z < 0, z * 0.5, z))"),
+    ROWS: ("where-assign", "z.copy_(torch.where(m.reshape(m.shape + (1,) * (z.ndim - m.ndim)), y + 1, z))"),
+    TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
+    MEAN: ("masked-reduction", ".expand_as(x).sum())"),
+    PICKED: ("masked-reduction", "v, 0).sum()"),
+    LOSS: ("ignore-index", "target.masked_fill(~m, -100)"),
+    LOSSES: ("ignore-index", "scores.flatten(0, -2), target.masked_fill(~m, 7).flatten(), ignore_index=7"),
+    UNIQUE: ("sort-and-count", ".flatten().sort().values"),
+    LABELS: ("sort-and-count", ".any()"),
+    ONE_HOT: ("class-count", "F.one_hot(best, num_classes=x.size(-1))"),
+}
+AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_rewrites(program):
+    _, line = PROGRAMS[program]
+    assert line in AFTER[program]
+    assert codes(AFTER[program]) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    z = x[y > 0]\n    return z.sum() + len(z)\n",
+        "    return x[y > 0].sum(dim=0)\n",
+        "    return x[y > 0].sort()\n",
+        "    m = y > 0\n    z = x[m]\n    x = x + 1\n    return z.sum()\n",
+        "    m = y > 0\n    z = x[m]\n    x.add_(1)\n    return z.sum()\n",
+        "    m = y > 0\n    z = x[m]\n    m = y > 1\n    return z.sum()\n",
+        "    return F.cross_entropy(x[y > 0], y[y > 1].long())\n",
+        "    return F.cross_entropy(x[y > 0], y[y > 0], reduction='none')\n",
+        "    return F.mse_loss(x[y > 0], y[y > 0])\n",
+        "    return torch.unique(x, dim=0).numel()\n",
+        "    return torch.unique(x, return_counts=True)\n",
+        "    u = torch.unique(x)\n    return u.numel(), u\n",
+        "    x[y > 0] = y[y > 0].cumsum(0)\n    return x\n",
+        "    x[y > 0] = y[y > 1]\n    return x\n",
+        "    x[y > 0, 0] = y[y > 0]\n    return x\n",
+        "    x[y > 0] = torch.rand_like(y)[y > 0]\n    return x\n",
+        "    return F.one_hot(y.long())\n",
+    ],
+)
+def test_leaves_alone(body):
+    assert not [fix for fix in fixes(HEAD + body) if fix.recipe in {name for name, _ in PROGRAMS.values()}]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@settings(deadline=None, max_examples=50)
+@given(shape=st.lists(st.integers(1, 3), min_size=1, max_size=2), data=st.data())
+def test_gives_the_same(program, shape, data):
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    grad = data.draw(st.booleans())
+    wide = (*FINITE, float("inf"), float("nan")) if program in (CLAMPED, SCALED, ROWS) and not grad else FINITE
+    x = data.draw(tensors(shape, dtype, grad and program not in (UNIQUE, ONE_HOT), numbers=wide))
+    y = data.draw(tensors(shape, dtype, numbers=FINITE))
+    if program is ONE_HOT:
+        x = data.draw(tensors([2, 3], dtype, numbers=(0.0, 1.0, 2.0, 3.0)))
+        if x().argmax(dim=-1).max() != 2:
+            return
+    same(program, AFTER[program], lambda: (x(), y()), exact=False)
+
+
+def test_of_nothing_the_sum_is_zero_and_the_mean_no_number():
+    for shape in ((0,), (0, 3), (2, 0)):
+        same(TOTAL, AFTER[TOTAL], lambda shape=shape: (torch.rand(shape), torch.rand(shape)), exact=False)
+        same(MEAN, AFTER[MEAN], lambda shape=shape: (torch.rand(shape), torch.rand(shape)), exact=False)
+        same(CLAMPED, AFTER[CLAMPED], lambda shape=shape: (torch.rand(shape), torch.rand(shape)))
+        same(UNIQUE, AFTER[UNIQUE], lambda shape=shape: (torch.rand(shape), torch.rand(shape)), exact=False)
+
+
+TWICE = (
+    HEAD
+    + """\
+    z = x * 1
+    m = (z > 0).flatten()
+    w, v = z.flatten(), y.flatten()
+    a = w[m]
+    b = v[m].sum() + len(a)
+    w[m] = v[m] * 2
+    return a, b, z
+"""
+)
+COUNTED = HEAD + "    n = (y * 2).long().abs().flatten()\n    return torch.bincount(n, minlength=9)\n"
+MORE = {
+    TWICE: ("mask-once", "m_index = torch.where(m)"),
+    COUNTED: ("scatter-count", ".scatter_add_(0, n, torch.ones_like(n))"),
+}
+MORE_AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in MORE.items()}
+
+
+@pytest.mark.parametrize("program", MORE)
+@settings(deadline=None, max_examples=50)
+@given(shape=st.lists(st.integers(0, 3), max_size=2), data=st.data())
+def test_gives_just_the_same(program, shape, data):
+    assert MORE[program][1] in MORE_AFTER[program]
+    dtype = data.draw(st.sampled_from([torch.float32, torch.float64]))
+    x = data.draw(tensors(shape, dtype, data.draw(st.booleans())))
+    y = data.draw(tensors(shape, dtype, numbers=FINITE))
+    same(program, MORE_AFTER[program], lambda: (x(), y()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    m = y > 0\n    x[m] = 0.0\n    return x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    m = y > 1\n    return a, x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    m.logical_not_()\n    return a, x[m]\n",
+        "    m = y > 0\n    a = x[m]\n    return a, [x[m] for _ in range(0)]\n",
+        "    m = y > 0\n    a = x[m]\n    if len(a):\n        return x[m]\n    return a\n",
+        "    m = y.long()\n    return x[m], y[m]\n",
+        "    return torch.bincount(y.long())\n",
+        "    return torch.bincount(y.long(), x, minlength=3)\n",
+    ],
+)
+def test_leaves_these_alone(body):
+    assert not fixes(HEAD + body, "mask-once")
+    assert not fixes(HEAD + body, "scatter-count")
