@@ -44,11 +44,27 @@ def test_writes_in_place_without_counting():
         "x[mask] = y",
         "x[mask, 0] = y[mask]",
         "x[mask] = torch.rand_like(y)[mask]",
-        "x[mask] += y[mask]",
     ],
 )
 def test_leaves_alone(line):
     assert rewritten(CLAMP.replace("x[mask] = y[mask]", line), "where-assign", unsafe=True) is None
+
+
+def test_adds_in_place():
+    after = rewritten(CLAMP.replace("x[mask] = y[mask]", "x[mask] += y[mask]"), "where-assign")
+    assert "    x.copy_(torch.where(mask, x + y, x))\n" in after
+    for y in (torch.rand(8), torch.arange(8), torch.full((8,), torch.nan)):
+        old, new = run(CLAMP.replace("x[mask] = y[mask]", "x[mask] += y[mask]")), run(after)
+        a = torch.randn(8)
+        for one, other in zip(old(a, y), new(a, y), strict=True):
+            torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+
+
+def run(program):
+    """The function of a program, on the CPU."""
+    space: dict[str, object] = {}
+    exec(program.replace("cuda", "cpu"), space)
+    return space["f"]
 
 
 def test_what_may_be_expanded_is_unsafe():

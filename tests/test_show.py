@@ -383,7 +383,16 @@ def test_an_op_says_when_it_waits_and_how_we_know():
         known=True,
         alternative="`torch.g`",
         caveat="slower",
-        evidence=({"state": "measured", "torch": "2.13.0", "at": "here", "note": "twice"},),
+        evidence=(
+            {
+                "state": "measured",
+                "torch": "2.13.0",
+                "device": "a GPU",
+                "date": "2026-11-21",
+                "at": "here",
+                "note": "twice",
+            },
+        ),
     )
     assert list(explain.op(row, {"nonzero": pack.load().rule("SG101")}, Look())) == [
         "torch.f(input, n)",

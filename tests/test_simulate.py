@@ -64,6 +64,10 @@ HOLDS = {
     "to_device": (lambda: {"x": device(1)}, lambda: {"x": "cpu"}),
     "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
     "pageable": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
+    "surely_dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
+    "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),
+    "listed": (lambda: {"x": [device(), 1]}, lambda: {"x": device(2)}),
     "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
 }
 

@@ -211,15 +211,19 @@ class Stretch:
 
 def again(world: World, routine: Routine) -> None:
     """Run a settled routine once more, and leave it as it was."""
-    kept = routine.sightings, routine.calls, routine.yielded
+    kept = routine.sightings, routine.calls, routine.yielded, routine.seen
     routine.sightings, routine.calls = {}, {}
+    # The callers in this file are not all the callers: of the shape and dtype of what they pass nothing is proven.
+    routine.seen = {
+        name: value.but(rank=-1, dtype="") if type(value) is Tensor else value for name, value in routine.seen.items()
+    }
     try:
         if type(routine.node) is core.Function:
             world.body(routine, routine.node)
         else:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
-        routine.sightings, routine.calls, routine.yielded = kept
+        routine.sightings, routine.calls, routine.yielded, routine.seen = kept
 
 
 def _none(value: Value) -> bool:

@@ -176,6 +176,8 @@ def target(args: Arguments, names: str) -> str:
             return "cuda" if place(value) == DEVICE else "cpu"
         if isinstance(value, torch.device):
             return value.type
+        if isinstance(value, type(torch.FloatTensor)):
+            return "cuda" if "cuda" in value.__module__ else "cpu"
         if isinstance(value, str) and value.startswith("torch."):  # .type("torch.cuda.FloatTensor")
             return "cuda" if value.startswith("torch.cuda.") else "cpu"
         if isinstance(value, str):
@@ -214,11 +216,23 @@ def zero_dim_target(args: Arguments, name: str) -> bool:
     )
 
 
+def dense(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and value.layout is torch.strided
+
+
+def listed(args: Arguments, name: str) -> bool:
+    """A list of tensors on the device, where numbers are asked for."""
+    value = args.get(name)
+    return isinstance(value, (list, tuple)) and next(device_tensors(value), None) is not None
+
+
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
-    "pageable": pageable, "zero_dim_target": zero_dim_target,
+    "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
+    "data_or_unknown": data, "listed": listed,  # here nothing is unknown
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
