@@ -401,6 +401,7 @@ def test_an_op_says_when_it_waits_and_how_we_know():
         "  waits     always",
         "  instead   `torch.g`",
         "  but       slower",
+        "  state     measured on a GPU, torch 2.13.0, 2026-11-21",
         "  evidence  measured in torch 2.13.0: here (twice)",
     ]
     assert "  waits     never" in list(explain.op(Op("torch.h", known=True), {}, Look()))

@@ -166,6 +166,8 @@ def command(
             write(shown(report, style), stream)
             if show_allowed and item.format in PEOPLE:
                 write(counts.allowed(report, style), stream)
+    for warning in report.warnings:
+        click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     write([*([done.said] if done.said else []), counts.closing(report)], sys.stdout if people else sys.stderr)
     return 1 if report.findings and not exit_zero else 0

@@ -1,0 +1,221 @@
+"""Files that import one another: the same findings alone or together, by one process or several, new or remembered."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline, store, workers
+from syncguard.config import Config
+from syncguard.judge.reach import reached
+from syncguard.pack import load
+
+ROOT = Path(__file__).parent.parent
+MODEL = """\
+import torch
+from .ops import count, Base, keep
+
+
+class Net(Base):
+    def forward(self, x):
+        if count(x) > 3:
+            return x
+        for i in range(self.limit):
+            x = keep(x)
+        return x
+"""
+OPS = """\
+import torch
+from torch import Tensor
+
+
+def count(mask: Tensor):
+    return mask.sum()
+
+
+def keep(x):
+    return helper(x)
+
+
+def helper(x: Tensor):
+    return x[x > 0]
+
+
+class Base(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("limit", torch.tensor(3))
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    Path("p").mkdir()
+    Path("p/__init__.py").write_text("from .model import Net as Net\n")
+    Path("p/model.py").write_text(MODEL)
+    Path("p/ops.py").write_text(OPS)
+    return tmp_path
+
+
+def config(**changes):
+    return Config(root=os.getcwd(), **changes)
+
+
+def lines(report, path):
+    return [(f.site.line, f.code) for f in report.findings if f.site.path == path]
+
+
+def test_what_another_file_returns_and_holds_is_known(project):
+    report = pipeline.check(["p/model.py"], config(cache=False))
+    assert lines(report, "p/model.py") == [(7, "SG204"), (9, "SG205")]
+    first = report.findings[0]
+    assert any(fact.path == "p/ops.py" and fact.line == 6 for fact in first.because)
+
+
+def test_alone_or_together_the_findings_are_the_same(project):
+    together = pipeline.check(["."], config(cache=False))
+    for name in ("p/model.py", "p/ops.py", "p/__init__.py"):
+        alone = pipeline.check([name], config(cache=False))
+        assert lines(alone, name) == lines(together, name)
+
+
+def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
+    (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/ops.py"]
+    assert found.heat == "hot"
+    assert [(fact.path, fact.line) for fact in found.hot_path] == [
+        ("p/model.py", 6), ("p/model.py", 10), ("p/ops.py", 10),
+    ]  # fmt: skip
+    (alone,) = pipeline.check(["p/ops.py"], config(cache=False)).findings
+    assert (alone.site, alone.code, alone.heat) == (found.site, found.code, "unknown")
+    assert reached({}) == {}
+
+
+def test_one_file_sees_the_others_through_the_cache(project):
+    pipeline.check(["."], config())
+    (found,) = pipeline.check(["p/ops.py"], config()).findings
+    assert found.heat == "hot"
+
+
+def test_what_is_remembered_is_what_would_be_found(project, monkeypatch):
+    new = pipeline.check(["."], config())
+    monkeypatch.setattr(workers, "Examiner", None)  # nothing is examined again
+    monkeypatch.setattr(workers, "examine", examines_nothing)
+    assert pipeline.check(["."], config()) == new
+
+
+def examines_nothing(sources, *_):
+    assert not sources
+    return [], {}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "again"),
+    [
+        ("p/ops.py", "return mask.sum()", "return len(mask)", {"p/ops.py", "p/model.py"}),
+        ("p/ops.py", "return x[x > 0]", "return x * 2", {"p/ops.py", "p/model.py"}),
+        ("p/model.py", "> 3", "> 4", {"p/model.py"}),
+    ],
+)
+def test_who_looked_at_a_part_that_changed_looks_again(project, monkeypatch, path, old, new, again):
+    pipeline.check(["."], config())
+    Path(path).write_text(Path(path).read_text().replace(old, new))
+    assert again <= examined(monkeypatch)
+    assert pipeline.check(["."], config()).findings == pipeline.check(["."], config(cache=False)).findings
+
+
+def examined(monkeypatch):
+    """Check the folder, and tell which files were examined anew."""
+    seen = set()
+    real = workers.examine
+
+    def watched(sources, *rest):
+        seen.update(os.path.relpath(source.path) for source in sources)
+        return real(sources, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "examine", watched)
+        pipeline.check(["."], config())
+    return seen
+
+
+def test_a_part_that_nobody_looked_at_may_change(project, monkeypatch):
+    Path("p/ops.py").write_text(OPS + "\n\ndef other(x):\n    return 1\n")
+    pipeline.check(["p/__init__.py"], config())
+    before = Path("p/ops.py").read_text()
+    Path("p/ops.py").write_text(before.replace("return 1", "return 2"))
+    assert "p/__init__.py" not in examined(monkeypatch)
+
+
+def test_a_file_that_appears_is_seen(project):
+    Path("p/model.py").write_text(MODEL.replace("from .ops import", "from .gone import"))
+    assert lines(pipeline.check(["p/model.py"], config()), "p/model.py") != [(7, "SG204"), (9, "SG205")]
+    Path("p/gone.py").write_text(OPS)
+    assert lines(pipeline.check(["p/model.py"], config()), "p/model.py") == [(7, "SG204"), (9, "SG205")]
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 50, None])
+def test_a_damaged_cache_is_built_again(project, damage):
+    new = pipeline.check(["."], config())
+    (file,) = Path(".syncguard_cache").glob("*.msgpack")
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2] if damage is None else damage)
+    assert pipeline.check(["."], config()).findings == new.findings
+    assert file.read_bytes()[:16] == data[:16]
+
+
+def test_a_cache_that_cannot_be_written_is_said(project, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    report = pipeline.check(["."], config())
+    assert report.warnings == (f"the cache in {project}/.syncguard_cache was not written: No space left on device",)
+    assert len(report.findings) == 3
+    assert not list(Path(".syncguard_cache").glob(".*.msgpack.*"))
+
+
+def test_another_setting_is_another_file(project):
+    rules = load().digest
+    assert store.file_of(config(), rules) != store.file_of(config(ignore=("SG1",)), rules)
+    assert store.file_of(config(), rules) == store.file_of(config(heat="all"), rules)
+
+
+def test_the_folder_is_removed_only_if_it_is_ours(project):
+    pipeline.check(["."], config())
+    assert store.clean(config())
+    assert not Path(".syncguard_cache").exists()
+    Path(".syncguard_cache").mkdir()
+    Path(".syncguard_cache/mine").write_text("x")
+    assert not store.clean(config())
+    assert Path(".syncguard_cache/mine").exists()
+
+
+def test_the_number_of_processes_changes_nothing(monkeypatch):
+    monkeypatch.setattr(workers, "WORTH", 0)
+    monkeypatch.setattr(workers, "CHUNK", 60_000)
+    settings = Config(root=str(ROOT), cache=False, heat="all", jobs=1)
+    one = pipeline.check([str(ROOT / "syncguard"), str(ROOT / "examples")], settings)
+    three = pipeline.check([str(ROOT / "syncguard"), str(ROOT / "examples")], replace(settings, jobs=3))
+    assert one == three
+    assert one.functions > 500
+
+
+def test_two_at_once_leave_a_sound_cache(project):
+    command = [sys.executable, "-m", "syncguard", "check", ".", "--exit-zero", "-o", "concise"]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = {process.communicate(timeout=60)[0] for process in both}
+    assert len(said) == 1
+    assert len(store.load(store.file_of(pipeline_config(), load().digest)).examined) == 3
+
+
+def pipeline_config():
+    from syncguard import config as settings
+
+    return settings.load(["."], {}, "", False)
