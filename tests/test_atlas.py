@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from syncguard import pack
-from syncguard.cli.explain import command as explain
+from syncguard.cli.main import group
 from syncguard.rows import STATES, state
 
 ROOT = Path(__file__).parent.parent
@@ -142,7 +142,7 @@ def test_the_page_escapes_what_it_shows():
 
 @pytest.mark.parametrize("name", ["torch.nonzero", "torch.bincount"])
 def test_explain_shows_the_state(name):
-    done = CliRunner().invoke(explain, [name, "--isolated", "--color", "never"])
+    done = CliRunner().invoke(group, ["explain", name, "--isolated", "--color", "never"])
     (line,) = re.findall(r"^  state +(.*)$", done.output, re.MULTILINE)
     known = state(PACK.ops[name].evidence)
     assert line.startswith(known)

@@ -7,7 +7,6 @@ from click.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 
-from syncguard.cli.crossover import command  # noqa: E402
 from syncguard.observe.crossover import Crossover, Point, Unmeasurable, function_of, made, moved, point  # noqa: E402
 from syncguard.show.crossover import crossover as shown  # noqa: E402
 from syncguard.show.look import Look  # noqa: E402
@@ -85,7 +84,7 @@ def test_the_plot_has_a_line_for_each_size_and_says_the_crossover(at, sentence):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_without_a_gpu_it_says_so_and_measures_nothing():
-    done = CliRunner().invoke(command, ["torch.linalg.qr"])
+    done = CliRunner().invoke(group, ["crossover", "torch.linalg.qr"])
     assert done.exit_code == 1
     assert (
         done.output == "Error: there is no GPU that torch can use here, and a crossover is measured or it is nothing\n"
@@ -93,7 +92,7 @@ def test_without_a_gpu_it_says_so_and_measures_nothing():
 
 
 def test_simulate_says_that_it_cannot_measure():
-    done = CliRunner().invoke(command, ["torch.linalg.qr", "--simulate", "--sizes", "8,16"])
+    done = CliRunner().invoke(group, ["crossover", "torch.linalg.qr", "--simulate", "--sizes", "8,16"])
     assert done.exit_code == 0
     assert "Nothing was measured" in done.output
 
@@ -108,6 +107,6 @@ def test_simulate_says_that_it_cannot_measure():
     ],
 )
 def test_bad_input_is_one_line(args, said):
-    done = CliRunner().invoke(command, args)
+    done = CliRunner().invoke(group, ["crossover", *args])
     assert done.exit_code != 0
     assert said in done.output

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 torch = pytest.importorskip("torch")
 
 from syncguard import pack  # noqa: E402
-from syncguard.cli.doctor import command  # noqa: E402
 from syncguard.observe import oracles  # noqa: E402
 from syncguard.observe.doctor import Checked, Diagnosis, as_row, conflicts, diagnose, silent  # noqa: E402
 from syncguard.observe.measure import Answer  # noqa: E402
@@ -182,13 +181,13 @@ def test_the_report_lists_what_was_not_exercised():
 
 
 def test_the_command_names_what_has_no_row():
-    done = CliRunner().invoke(command, ["torch.nonzeroo"])
+    done = CliRunner().invoke(group, ["doctor", "torch.nonzeroo"])
     assert done.exit_code == 1
     assert "'torch.nonzeroo' has no row" in done.output
 
 
 def test_the_command_checks_what_it_is_asked_for(monkeypatch):
     monkeypatch.setattr(oracles, "refusals", lambda *_: {})
-    done = CliRunner().invoke(command, ["torch.where", "--no-opinfo"])
+    done = CliRunner().invoke(group, ["doctor", "torch.where", "--no-opinfo"])
     assert done.exit_code == 0
     assert "1 row of 1 exercised." in done.output
