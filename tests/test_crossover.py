@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 
+from syncguard.cli.main import group  # noqa: E402
 from syncguard.observe.crossover import Crossover, Point, Unmeasurable, function_of, made, moved, point  # noqa: E402
 from syncguard.show.crossover import crossover as shown  # noqa: E402
 from syncguard.show.look import Look  # noqa: E402

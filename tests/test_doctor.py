@@ -10,6 +10,7 @@ from click.testing import CliRunner
 torch = pytest.importorskip("torch")
 
 from syncguard import pack  # noqa: E402
+from syncguard.cli.main import group  # noqa: E402
 from syncguard.observe import oracles  # noqa: E402
 from syncguard.observe.doctor import Checked, Diagnosis, as_row, conflicts, diagnose, silent  # noqa: E402
 from syncguard.observe.measure import Answer  # noqa: E402
