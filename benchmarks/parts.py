@@ -92,7 +92,7 @@ def speed(plan: Plan) -> list[str]:
         f"- TorchFix reads every {_nth(step)} of these files. All of them would take it about {minutes:.0f} minutes,",
         "  in proportion to lines.",
         f"- Of Pyrefly, four torch lints are on and everything else is off. {_torch()}",
-        "  It also reads the modules that the files import, which SyncGuard does not.",
+        "  Both read the modules of the same project that the files import, too; only the 300 files count as lines.",
         "- Findings are those of each tool's own rules; the tools look for different things.",
         "",
         "```",
