@@ -88,10 +88,11 @@ class Examiner:
 
     def home(self, source: Source) -> Home:
         """A file to be checked. Raises `Unreadable`."""
-        self.texts[source.path] = source.text.split("\n")
-        module = self.cores.get(source.path)
-        if module is None:
+        lines = source.text.split("\n")
+        module = self.cores.get(source.path) if self.texts.get(source.path) == lines else None
+        if module is None:  # not read yet, or read from the disk where the user gives another text
             module = self.cores[source.path] = lower(source.text)
+            self.texts[source.path] = lines
         name, package = module_name(source.path)
         return Home(source.path, name, module, package)
 

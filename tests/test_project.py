@@ -181,6 +181,12 @@ def test_a_cache_that_cannot_be_written_is_said(project, monkeypatch):
     assert not list(Path(".syncguard_cache").glob(".*.msgpack.*"))
 
 
+def test_a_text_given_for_a_file_that_another_one_imports_is_what_is_checked(project):
+    texts = {"p/ops.py": OPS.replace("import torch\n", "import torch\n\n\n", 1)}
+    report = pipeline.check(["p/__init__.py", "p/model.py", "p/ops.py"], config(cache=False), texts=texts)
+    assert lines(report, "p/ops.py") == [(16, "SG102")]
+
+
 def test_another_setting_is_another_file(project):
     rules = load().digest
     assert store.file_of(config(), rules) != store.file_of(config(ignore=("SG1",)), rules)
