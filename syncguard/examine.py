@@ -115,7 +115,6 @@ class Examiner:
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
-        calls = functions_of(home, routines, warmth)
         return Examined(
             source.note,
             digest(source.text),
@@ -123,7 +122,7 @@ class Examiner:
             allowed,
             len(home.routines),
             sum(warmth[routine].heat == "hot" for routine in home.routines),
-            calls,
+            functions_of(home, routines, warmth),
             asked_by(home),
             tuple(dict.fromkeys(used for routine in routines for used in routine.uses if used[0] != home.path)),
             tuple(sorted({fact.path for f in (*kept, *allowed) for fact in f.because if fact.path} - {home.path})),
@@ -139,7 +138,9 @@ class Examiner:
         return (*proposed(shown, source, home, self.world, self.rules), *(f for f in findings if f not in shown))
 
     def interfaces(self) -> dict[str, Interface]:
-        """The files that were read because others import them."""
+        """The files that were read because others import them; none where nothing is kept of them."""
+        if not self.config.cache:
+            return {}
         return {
             path: Interface(
                 digest("\n".join(self.texts[path])),

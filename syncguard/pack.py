@@ -260,17 +260,27 @@ def _digest(folders: tuple[Path, ...]) -> str:
 
     seen = [syncguard.__version__]
     for place in [*(place for folder in folders for place in (folder, folder / "ops")), Path(__file__).parent]:
-        try:
-            with os.scandir(place) as entries:
-                stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(PARTS)]
-        except OSError:
-            stats = []
-        seen += [str(place), *sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)]
+        seen += [str(place), *stamps(place, PARTS)]
     return blake2b("\n".join(seen).encode(), digest_size=12).hexdigest()
 
 
+def stamps(place: Path, endings: tuple[str, ...]) -> list[str]:
+    """The files of a folder whose names end so, each with its size and when it was written."""
+    try:
+        with os.scandir(place) as entries:
+            stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(endings)]
+    except OSError:
+        return []
+    return sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
+
+
+def users_cache() -> Path:
+    """The folder for what belongs to no project."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syncguard"
+
+
 def _cache(digest: str) -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syncguard" / f"pack-{digest}.json"
+    return users_cache() / f"pack-{digest}.json"
 
 
 def _read(digest: str) -> dict[str, Any] | None:

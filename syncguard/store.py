@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 
 import syncguard
-from syncguard import workers
+from syncguard import pack, workers
 from syncguard.config import CACHE, Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
@@ -24,8 +24,9 @@ from syncguard.read.source import read
 
 T = TypeVar("T")
 FORMAT = 1
+ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of one file; a larger one is begun anew
+LARGEST = 256 << 20  # bytes of one file; a larger one is not written
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
 
 
@@ -41,8 +42,7 @@ def folder_of(config: Config) -> Path:
     """The folder in the project; where there is no project, one in the user's cache."""
     if config.cache_dir != CACHE or any(Path(config.root, mark).exists() for mark in project.MARKS):
         return Path(config.root, config.cache_dir)
-    users = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return users / "syncguard" / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
+    return pack.users_cache() / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
 
 
 def file_of(config: Config, rules: str) -> Path:
@@ -51,11 +51,7 @@ def file_of(config: Config, rules: str) -> Path:
         config.root, config.select, config.extend_select, config.ignore, config.per_file_ignores, config.hot,
         config.cold, config.default_device, config.torch_version, config.packs,
     )  # fmt: skip
-    ours = sorted(
-        (str(path.relative_to(path.parents[1])), status.st_mtime_ns, status.st_size)
-        for path in Path(syncguard.__file__).parent.rglob("*.py")
-        for status in (path.stat(),)
-    )
+    ours = [stamp for room in ROOMS for stamp in pack.stamps(Path(syncguard.__file__).parent / room, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
     return folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
 
@@ -196,7 +192,7 @@ def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> fr
         return ALL
     if present(path) == interface.digest:
         return frozenset()
-    now = _text(path, lambda text: _parts(text))
+    now = _text(path, _parts)
     before = interface.parts
     return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)) if now else ALL
 

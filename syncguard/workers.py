@@ -36,7 +36,7 @@ def examine(
     jobs = min(config.jobs or available(), len(chunks))
     if jobs < 2 or sum(len(source.text) for source in sources) < WORTH:
         examiner = Examiner(config, fixes)
-        return [examiner.examine(source) for source in sources], examiner.interfaces() if config.cache else {}
+        return [examiner.examine(source) for source in sources], examiner.interfaces()
     return _spread(chunks, config, fixes, jobs)
 
 
@@ -124,7 +124,7 @@ def _work(connection: Connection, config: Config, fixes: frozenset[str]) -> None
         while (chunk := connection.recv()) is not None:
             done = Done(tuple(examiner.examine(source) for source in chunk))
             connection.send_bytes(msgspec.msgpack.encode(done))
-        connection.send_bytes(msgspec.msgpack.encode(Done(interfaces=examiner.interfaces() if config.cache else {})))
+        connection.send_bytes(msgspec.msgpack.encode(Done(interfaces=examiner.interfaces())))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         pass  # whoever asked has gone
 

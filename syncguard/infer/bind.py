@@ -103,14 +103,7 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
     for option in options(of):
         match option:
             case Tensor():
-                apply(
-                    frame,
-                    frame.world.row("torch.Tensor.__setitem__"),
-                    target.at,
-                    [option, key, value],
-                    {},
-                    (target.of, target.key, target),
-                )
+                setitem(target, option, key, value, frame)
             case Named(name=name) if (
                 type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
             ):
@@ -124,15 +117,13 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
             case Unknown():
                 tensor = tensor_in(key)
                 if tensor is not None and tensor.on_device and tensor_in(value) is not None:
-                    base = Tensor(device=tensor.device, sure=False, why=tensor.why)
-                    apply(
-                        frame,
-                        frame.world.row("torch.Tensor.__setitem__"),
-                        target.at,
-                        [base, key, value],
-                        {},
-                        (target.of, target.key, target),
-                    )
+                    setitem(target, Tensor(device=tensor.device, sure=False, why=tensor.why), key, value, frame)
+
+
+def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame) -> None:
+    """`of[key] = value` for a tensor."""
+    row = frame.world.row("torch.Tensor.__setitem__")
+    apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, target))
 
 
 def filled(of: Seq | Table, key: Value, value: Value) -> Value:

@@ -32,7 +32,7 @@ def key_of(given: Iterable[tuple[str, Value]]) -> Key:
     return tuple(sorted((name, shape) for name, value in given if (shape := shape_of(value, 0)) != ("?",)))
 
 
-def holds_own(value: Value, depth: int = 0) -> bool:
+def holds_own(value: Value) -> bool:
     """Whether a value refers to something of the file that is being checked, which nobody else can see."""
     match value:
         case Call():
@@ -42,13 +42,13 @@ def holds_own(value: Value, depth: int = 0) -> bool:
         case Instance():
             return value.info is not None and value.info.home.own
         case Bound():
-            return holds_own(value.of, depth + 1)
+            return holds_own(value.of)
         case Union():
-            return any(holds_own(option, depth + 1) for option in value.options)
+            return any(holds_own(option) for option in value.options)
         case Seq():
-            return any(holds_own(item, depth + 1) for item in value.items or (value.element,))
+            return any(holds_own(item) for item in value.items or (value.element,))
         case Table():
-            return any(holds_own(held, depth + 1) for held in (*value.items.values(), value.element))
+            return any(holds_own(held) for held in (*value.items.values(), value.element))
     return False
 
 

@@ -64,7 +64,7 @@ class Modules(Names):
         else:
             later = Later(place, name, full)
             at_top = type(frame.routine.node) is core.Module
-            frame.env[bound] = later if at_top else self.arrived(later, frame.routine)
+            frame.env[bound] = later if at_top else self.brought(later, frame.routine)
 
     def bring_all(self, frame: Frame, place: str, full: str) -> None:
         """`from module import *`: what `__all__` lists, or every name without an underscore."""
@@ -82,10 +82,10 @@ class Modules(Names):
         for name in sorted(names & other.env.keys()):
             frame.env[name] = other.env[name]
 
-    def arrived(self, value: Value, asker: Routine) -> Value:
+    def brought(self, value: Value, asker: Routine) -> Value:
         """What an imported name stands for, found when it is first used."""
         if type(value) is Union:
-            return join_all([self.arrived(option, asker) for option in options(value)])
+            return join_all([self.brought(option, asker) for option in options(value)])
         if type(value) is not Later:
             return value
         asker.uses[value.place, ""] = None
@@ -101,7 +101,7 @@ class Modules(Names):
         held = other.env.get(name) if other is not None else None
         if held is not None and other is not None and other.top is not None:
             asker.uses.update(other.top.uses)
-            return self.arrived(held, asker)
+            return self.brought(held, asker)
         inner = project.submodule(source.place, name)
         if inner:
             return Source(inner, f"{source.name}.{name}")

@@ -82,7 +82,7 @@ class World(Modules):
             home.env = {**home.env, **frame.env}
             for name, value in home.env.items():
                 if type(value) is Union and any(type(option) is Later for option in value.options):
-                    home.env[name] = self.arrived(value, home.top)
+                    home.env[name] = self.brought(value, home.top)
             home.top.running, home.top.runs = False, 1
 
     def run(self, routine: Routine) -> None:

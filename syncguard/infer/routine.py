@@ -198,7 +198,7 @@ class Frame:
             else:
                 value = self.home.env.get(name)
         if value is not None:
-            return value if type(value) is not Later else self.world.arrived(value, self.routine)
+            return value if type(value) is not Later else self.world.brought(value, self.routine)
         for library in self.home.stars:
             if self.world.op(f"{library}.{name}") is not None:
                 return self.world.resolved(f"{library}.{name}")

@@ -113,6 +113,7 @@ class Device(TorchFunctionMode):
         return call
 
     def _openly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """Call a function with this mode in force inside it."""
         before, local.passing = local.passing, True
         torch._C._push_on_torch_function_stack(self)
         try:
@@ -122,13 +123,8 @@ class Device(TorchFunctionMode):
             local.passing = before
 
     def _quietly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
-        before, local.passing = local.passing, True
-        torch._C._push_on_torch_function_stack(self)
-        try:
-            return func(*args, **kwargs)
-        finally:
-            torch._C._pop_torch_function_stack()
-            local.passing = before
+        """The same; that this stands on the stack is what keeps the inside quiet."""
+        return self._openly(func, args, kwargs)
 
     def _native(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         """A function of C++: on the CPU, with its device arguments rewritten."""
