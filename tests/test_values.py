@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -18,10 +19,7 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    join,
     options,
-    pooled,
-    same,
     tensor_in,
     without,
 )

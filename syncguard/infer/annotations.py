@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     NONE,
@@ -19,8 +20,6 @@ from syncguard.infer.values import (
     Union,
     Value,
     Why,
-    join,
-    join_all,
     options,
 )
 from syncguard.read import core

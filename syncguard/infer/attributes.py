@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     NONE,
@@ -24,10 +25,8 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    join,
-    join_all,
     options,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import At
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame
 from syncguard.infer.tell import because, site
 from syncguard.infer.values import (
@@ -20,9 +21,8 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    join,
     tensor_in,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Fact, Site

@@ -8,6 +8,7 @@ from syncguard.infer.apply import apply
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
+from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -21,10 +22,9 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    join,
     options,
     tensor_in,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 

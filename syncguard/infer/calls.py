@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join_all
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE, number_sureness
@@ -25,9 +26,8 @@ from syncguard.infer.values import (
     Tensor,
     Unknown,
     Value,
-    join_all,
     options,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 

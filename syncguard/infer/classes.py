@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from syncguard.infer.lattice import pooled, same
 from syncguard.infer.routine import SERIAL, Env, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived, pooled, same
+from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived
 from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:

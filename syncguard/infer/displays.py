@@ -6,16 +6,10 @@ from typing import Any
 
 from syncguard.infer import evaluate
 from syncguard.infer.elements import element_of
+from syncguard.infer.lattice import join_all
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.routine import Frame, Step
-from syncguard.infer.values import (
-    UNKNOWN,
-    Const,
-    Seq,
-    Table,
-    Value,
-    join_all,
-)  # fmt: skip
+from syncguard.infer.values import UNKNOWN, Const, Seq, Table, Value
 from syncguard.read import core
 
 LONGEST = 40  # items of a display that are told apart

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer import calls
+from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -17,10 +18,9 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    join_all,
     keys_of,
     options,
-)  # fmt: skip
+)
 from syncguard.read.core import At
 
 

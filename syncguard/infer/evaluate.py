@@ -9,6 +9,7 @@ from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.operate import binary, contains, unary
 from syncguard.infer.routine import Frame
@@ -32,12 +33,10 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    join,
-    join_all,
     options,
     tensor_in,
     without,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 

@@ -9,20 +9,10 @@ from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import gated, last_name, size_threshold, step_reason
+from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
-from syncguard.infer.values import (
-    FALSE,
-    NONE,
-    TRUE,
-    UNKNOWN,
-    Call,
-    Host,
-    Instance,
-    Value,
-    join,
-    same,
-)  # fmt: skip
+from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
 from syncguard.read import core
 from syncguard.read.core import Node
 

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
-from syncguard.infer.values import (
-    NONE,
-    UNKNOWN,
-    Const,
-    Host,
-    Seq,
-    Table,
-    Value,
-    join,
-    join_all,
-    keys_of,
-    kind_of,
-)  # fmt: skip
+from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.read.core import At, Node
 
 MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.lattice import join_all
 from syncguard.infer.resolve import Names, absolute, module_name
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, join_all, options
+from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core, project

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
@@ -22,11 +23,9 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    join,
-    join_all,
     kind_of,
     options,
-)  # fmt: skip
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
+from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
@@ -18,11 +19,8 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     holds_tensor,
-    join,
     kind_of,
     options,
-    pooled,
-    same,
     tensor_in,
 )
 from syncguard.read import core

@@ -11,6 +11,7 @@ from syncguard.infer import parameters
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.execute import Dead, run
+from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, Modules, nothing
 from syncguard.infer.routine import Env, Frame, Home, Routine
 from syncguard.infer.stores import stores_of
@@ -28,8 +29,6 @@ from syncguard.infer.values import (
     Value,
     holds_tensor,
     options,
-    pooled,
-    same,
 )
 from syncguard.pack import Pack
 from syncguard.places import Places

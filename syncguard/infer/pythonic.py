@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
@@ -20,12 +21,10 @@ from syncguard.infer.values import (
     Tensor,
     Unknown,
     Value,
-    join,
-    join_all,
     kind_of,
     options,
     tensor_in,
-)  # fmt: skip
+)
 from syncguard.read.core import At, Do, Node
 
 Function = Callable[[list[Value], dict[str, Value], At, tuple[Node, ...], Frame], Value | None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from syncguard.infer.values import Later, Value, Why, pooled
+from syncguard.infer.lattice import pooled
+from syncguard.infer.values import Later, Value, Why
 from syncguard.read.core import At, Function, Module, Node
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
+from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS, tensor_sureness
@@ -20,10 +21,9 @@ from syncguard.infer.values import (
     Tensor,
     Unknown,
     Value,
-    join_all,
     kind_of,
     tensor_in,
-)  # fmt: skip
+)
 from syncguard.read import core
 
 TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
