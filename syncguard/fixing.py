@@ -10,6 +10,7 @@ from syncguard import pipeline
 from syncguard.config import Config
 from syncguard.fix.apply import applied, chosen
 from syncguard.fix.propose import parses
+from syncguard.judge.baseline import Past
 from syncguard.pipeline import Report
 from syncguard.terms import Edit, Finding, Tier
 
@@ -45,10 +46,18 @@ class Work:
 
 
 def fixed(
-    paths: Sequence[str], config: Config, stdin: str | bytes | None, tiers: frozenset[Tier], ask: Ask | None = None
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None,
+    tiers: frozenset[Tier],
+    ask: Ask | None = None,
+    past: Past | None = None,
 ) -> Fixed:
-    """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written."""
-    report = pipeline.check(paths, config, stdin, fixes=True)
+    """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written.
+
+    What was known in the `past` stays as it is.
+    """
+    report = pipeline.check(paths, config, stdin, fixes=True, past=past)
     first = report.texts
     work = Work()
     for _ in range(PASSES):
@@ -58,7 +67,8 @@ def fixed(
         texts = work.texts | {
             path: applied(({**first, **work.texts})[path], _edits(findings)) for path, findings in wave.items()
         }
-        after = carried(report, pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts), set(wave))
+        after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
+        after = carried(report, after, set(wave))
         if refused := _refused(wave, report, after, texts):
             # Back to the texts before this pass, without what did not help; one at a time where it may be either.
             for path, findings in wave.items():

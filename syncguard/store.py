@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -20,7 +20,7 @@ from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.routine import Used
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.source import read
+from syncguard.read.source import decode, read
 
 T = TypeVar("T")
 FORMAT = 1
@@ -125,18 +125,23 @@ def clean(config: Config) -> bool:
     return True
 
 
-def still_true(state: State, digests: dict[str, str]) -> dict[str, Examined]:
-    """What is remembered of these files and would be found again; `digests` has the present digest of each."""
+def still_true(
+    state: State, digests: dict[str, str], given: Mapping[str, str | bytes] | None = None
+) -> dict[str, Examined]:
+    """What is remembered of these files and would be found again; `digests` has the present digest of each, `given`
+    the texts that count in place of those on the disk.
+    """
+    texts = given or {}
     known = {path: one for path, one in state.examined.items() if digests.get(path) == one.digest != ""}
     known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
 
     @cache
     def present(path: str) -> str:
         """The digest of a file as it is now."""
-        return digests[path] if path in digests else _text(path, digest)
+        return digests[path] if path in digests else _text(path, digest, texts)
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
-    changed = {path: _changed_parts(path, state, present) for path in {path for path, _ in looked_at}}
+    changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
     bad = _infected(state, looked_at, {used for used in looked_at if _is_in(used, changed[used[0]], state)})
     return {
         path: one
@@ -183,7 +188,9 @@ def _infected(state: State, parts: set[Used], bad: set[Used]) -> set[Used]:
 ALL = frozenset({"*"})
 
 
-def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> frozenset[str]:
+def _changed_parts(
+    path: str, state: State, present: Callable[[str], str], texts: Mapping[str, str | bytes]
+) -> frozenset[str]:
     """The parts of a file that are not what they were; ALL of them where nothing can be told."""
     if not path.endswith(".py"):
         return frozenset()  # a folder without `__init__.py` holds nothing itself
@@ -192,7 +199,7 @@ def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> fr
         return ALL
     if present(path) == interface.digest:
         return frozenset()
-    now = _text(path, _parts)
+    now = _text(path, _parts, texts)
     before = interface.parts
     return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)) if now else ALL
 
@@ -223,6 +230,6 @@ def _led_there(path: str, asked: tuple[Asked, ...]) -> bool:
     )
 
 
-def _text(path: str, make: Callable[[str], T]) -> T:
-    source = read(path)
+def _text(path: str, make: Callable[[str], T], texts: Mapping[str, str | bytes]) -> T:
+    source = decode(path, texts[path]) if path in texts else read(path)
     return make(source.text if source.note.state == "read" else "")

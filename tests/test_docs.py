@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
+from syncguard.cli.check import command
 from syncguard.cli.main import COMMANDS, group
 from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked
 from syncguard.house import HOUSE
+from syncguard.judge import baseline
 from syncguard.selection import CONFIDENCES, HEATS
 from syncguard.show.formats import FORMATS
 from syncguard.show.json import VERSION
@@ -118,6 +120,20 @@ def test_formats_fields_and_exit_codes():
     assert schema["properties"]["version"]["const"] == VERSION
     assert f"`version` is {VERSION}" in page
     assert [row[0] for row in rows(page, "code")] == ["0", "1", "2", "3"]
+
+
+def test_the_baseline_that_is_shown_is_one(tmp_path):
+    page = text("baseline.md")
+    file = tmp_path / "b.json"
+    file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
+    entries = baseline.load(str(file))
+    assert [entry._replace(path="") for entry in entries] == [("", "Net.forward", "SG201", "x.sum().item()", 1)]
+    written = file.read_text()
+    baseline.save(str(file), entries)
+    assert file.read_text() == written
+    options = {option for param in command.params for option in param.opts}
+    assert set(names(rows(page, "option"))) <= options
+    assert set(re.findall(r"`(--[a-z-]+)", page)) <= options
 
 
 # -- all pages ----------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from syncguard.cli import fixing
+from syncguard.cli import fixing, known
 from syncguard.cli.common import colour_option, config_options, debug_option, look, write
 from syncguard.cli.fixing import Wish, fix_options
+from syncguard.cli.known import Keep, baseline_options
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
 from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
@@ -96,6 +97,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     help="With --evidence: only findings that are confirmed, false-alarm, untested.",
 )
 @click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
+@click.option("--show-baselined", is_flag=True, help="List what the baseline knows, too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--exclude",
@@ -113,6 +115,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
+@baseline_options
 @fix_options
 @config_options
 @colour_option
@@ -124,12 +127,14 @@ def command(
     evidence: tuple[str, ...],
     only: list[str],
     show_allowed: bool,
+    show_baselined: bool,
     exit_zero: bool,
     colour: str,
     config_file: str | None,
     isolated: bool,
     no_cache: bool,
     wish: Wish,
+    keep: Keep,
     **given: Any,
 ) -> int:
     """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
@@ -145,15 +150,19 @@ def command(
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     try:
         settings = config.load(paths, options, config_file or "", isolated)
+        past = known.past(paths, settings, keep)
         if wish.changes:
-            done = fixing.run(paths, settings, stdin, wish, look(colour))
+            if keep.writes and (wish.diff or stdin is not None):
+                raise click.UsageError("--diff and the path - change no file, so the baseline cannot be written.")
+            done = fixing.run(paths, settings, stdin, wish, look(colour), past)
             if done.code is not None:
                 return done.code
         else:
-            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show))
+            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past))
+        kept = known.settle(done.report, past, settings, keep)
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None
-    report = done.report
+    report = kept.report
     lines = lines_of(stdin or b"", settings.stdin_filename)
     if evidence:
         report = _seen(report, evidence, only, lines)
@@ -166,11 +175,14 @@ def command(
             write(shown(report, style), stream)
             if show_allowed and item.format in PEOPLE:
                 write(counts.allowed(report, style), stream)
-    for warning in report.warnings:
+            if show_baselined and item.format in PEOPLE:
+                write(counts.baselined(report, style), stream)
+    for warning in (*report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
-    write([*([done.said] if done.said else []), counts.closing(report)], sys.stdout if people else sys.stderr)
-    return 1 if report.findings and not exit_zero else 0
+    write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
+    failed = report.findings or (report.stale and settings.error_stale_baseline)
+    return 1 if failed and not exit_zero else 0
 
 
 def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lines) -> Report:

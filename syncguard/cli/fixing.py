@@ -16,6 +16,7 @@ from syncguard.show.look import Look, plural, printable
 if TYPE_CHECKING:
     from syncguard.config import Config
     from syncguard.fixing import Fixed
+    from syncguard.judge.baseline import Past
     from syncguard.pipeline import Report
     from syncguard.terms import Finding
 
@@ -68,7 +69,9 @@ def fix_options(command: Command) -> Command:
     return made  # type: ignore[no-any-return]
 
 
-def run(paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look) -> Outcome:
+def run(
+    paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look, past: Past | None = None
+) -> Outcome:
     """Fix, and write what changed; with `--diff` only say what would. A file that cannot be written stays as it was."""
     from syncguard.fix.write import Unwritable
     from syncguard.fix.write import write as put
@@ -77,7 +80,7 @@ def run(paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, l
     if wish.interactive and stdin is not None:
         raise click.UsageError("--interactive needs standard input for your answers, so the path - cannot be read.")
     ask = _asker(look) if wish.interactive else None
-    done = fixed(paths, config, stdin, UNSAFE if wish.unsafe else SAFE, ask)
+    done = fixed(paths, config, stdin, UNSAFE if wish.unsafe else SAFE, ask, past)
     if wish.diff:
         for path, (before, after) in done.changed.items():
             write(_diff(path, before, after, look))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from syncguard import __version__
-from syncguard.show.counts import file_of
+from syncguard.read.notebook import file_of
 from syncguard.show.look import Look
 from syncguard.terms import Fact, Finding
 
