@@ -19,7 +19,7 @@ from syncguard.read.notebook import file_of
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
-from syncguard.terms import Fact, Finding
+from syncguard.terms import Fact, Finding, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Report:
     baselined: tuple[Finding, ...] = ()
     entries: tuple[Entry, ...] = ()  # of each finding, what a baseline would say
     stale: tuple[Entry, ...] = ()  # of the baseline
+    rules: tuple[Rule, ...] = ()  # that there are
 
 
 def check(
@@ -84,6 +85,7 @@ def check(
         divided.known,
         divided.entries,
         divided.stale,
+        rules.rules,
     )
 
 

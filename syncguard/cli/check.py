@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,9 @@ def _outputs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...])
         found = tuple(output(text) for text in value) or (Output("full"),)
     except UnknownFormat as fault:
         raise click.BadParameter(f"there is no format '{fault}'; choose from {', '.join(FORMATS)}.") from None
+    files = [os.path.realpath(item.file) for item in found if item.file]
+    if len({*files}) < len(files):
+        raise click.BadParameter("two formats cannot go to one file.")
     if sum(not item.file for item in found) > 1:
         raise click.BadParameter("only one format can go to standard output; write the others as FORMAT:FILE.")
     return found
@@ -170,7 +174,9 @@ def command(
         raise click.UsageError("--only needs --evidence, the record of a run.")
     for item in outputs:
         with _opened(item) as stream:
-            style = look("never" if item.file else colour, stream, lines=lines)
+            style = look(
+                "never" if item.file else colour, stream, lines=lines, allowed=show_allowed, baselined=show_baselined
+            )
             shown = counts.statistics if statistics and item.format in PEOPLE else renderer(item.format)
             write(shown(report, style), stream)
             if show_allowed and item.format in PEOPLE:
