@@ -329,7 +329,7 @@ def test_a_write_that_fails_leaves_what_was_there(ran, monkeypatch):
     monkeypatch.setattr(os, "replace", full)
     assert updated(ran, ".")[0] == 2
     assert Path(FILE).read_bytes() == before
-    assert os.listdir() and not [name for name in os.listdir() if name.startswith(f".{FILE}")]
+    assert not [name for name in os.listdir() if name.startswith(f".{FILE}")]
 
 
 # -- the file and the snippet --------------------------------------------------------------------------
