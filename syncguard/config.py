@@ -119,7 +119,7 @@ def load(
     """The configuration for these paths: defaults < preset < the nearest file < options. Raises ConfigError."""
     options = {key: value for key, value in (options or {}).items() if value is not None}
     found = "" if isolated and not file else file or nearest(paths)
-    given = _checked(_table(found), shown(found)) if found else {}
+    given = _checked(_table(found) or {}, shown(found)) if found else {}
     chosen = _checked({key: value for key, value in options.items() if key in KEYS}, "")
     preset = chosen.get("preset") or given.get("preset") or ""
     layers = [(f"preset {preset}", PRESETS.get(preset, {})), (shown(found), given)]
@@ -149,14 +149,26 @@ def nearest(paths: Sequence[str]) -> str:
         if os.path.isfile(own):
             return own
         project = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(project) and b"tool.syncguard" in _bytes(project):
+        # However the table is spelled; and only what names us is parsed.
+        if os.path.isfile(project) and b"syncguard" in _bytes(project) and _table(project) is not None:
             return project
         folder, below = os.path.dirname(folder), folder
         if folder == below:
             return ""
 
 
-def _table(file: str) -> dict[str, Any]:
+def unread(paths: Sequence[str]) -> tuple[str, ...]:
+    """A line on each configuration that some of these paths have, and that does not count for the first one's does."""
+    used = nearest(paths)
+    folders = {os.path.dirname(os.path.abspath(path)): path for path in reversed(paths) if path != "-"}
+    folders |= {os.path.abspath(path): path for path in paths if os.path.isdir(path)}
+    others = dict.fromkeys(found for path in folders.values() if (found := nearest([path])) not in ("", used))
+    instead = f"that of {shown(used)}" if used else "none, as for the first path"
+    return tuple(f"{shown(file)} is not read: one configuration counts, here {instead}" for file in sorted(others))
+
+
+def _table(file: str) -> dict[str, Any] | None:
+    """The keys in a file; None for a pyproject.toml without a table of ours."""
     import tomllib
 
     try:
@@ -169,9 +181,9 @@ def _table(file: str) -> dict[str, Any]:
     if os.path.basename(file) != "pyproject.toml":
         return table
     tool = table.get("tool", {})
-    own = tool.get("syncguard", {}) if isinstance(tool, dict) else {}
-    if not isinstance(own, dict):
-        raise ConfigError(f"{shown(file)}: [tool.syncguard] is not a table")
+    own = tool.get("syncguard") if isinstance(tool, dict) else None
+    if own is not None and not isinstance(own, dict):
+        raise ConfigError(f"{shown(file)}: `tool.syncguard` is a table, not {own!r}")
     return own
 
 

@@ -61,6 +61,9 @@ def check(
     wanted = selection(config, rules.rules)
     found = find(paths, config)
     given = {os.path.abspath(path): text for path, text in (texts or {}).items()}
+    if not all(map(is_text, found.paths)):
+        # What is no text cannot be kept, nor told to another process.
+        config = replace(config, cache=False, jobs=1)
     spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
@@ -140,6 +143,15 @@ def examine(
     kept = [one for one in fresh if one.note.path not in fixes]
     warning = store.save(file, store.grown(state, kept, interfaces)) if kept and not texts else ""
     return [known[source.path] for source in sources], others, warning
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is Unicode, which those of Linux need not be."""
+    try:
+        os.path.abspath(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, ...]]) -> Finding:

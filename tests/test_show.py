@@ -160,7 +160,7 @@ def test_a_span_beyond_the_line_is_still_marked():
     assert "^" in shown(at(2, 1, 2, 1))
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [48, 60, 80, 120])
 def test_nothing_is_wider_than_the_terminal(width):
     long = "x" * 300 + " = y[" + "a, " * 200 + "]"
     words = "a sentence of many words with `some quoted code` in it " * 8

@@ -18,6 +18,7 @@ from syncguard.cli.known import Keep, baseline_options
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
 from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
+from syncguard.show.look import printable
 
 if TYPE_CHECKING:
     from syncguard.compare.verdicts import Lines
@@ -29,6 +30,13 @@ VERDICTS = ("confirmed", "false-alarm", "untested")
 def _words(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
     """An option that may be repeated, and whose value may be several words with commas."""
     return [word.strip() for text in value for word in text.split(",") if word.strip()] or None
+
+
+def _some(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
+    words = _words(ctx, param, value)
+    if value and not words:
+        raise click.BadParameter("it names no rule.")
+    return words
 
 
 def _outputs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Output, ...]:
@@ -63,7 +71,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option(
     "--select",
     multiple=True,
-    callback=_words,
+    callback=_some,
     metavar="RULES",
     help="Only these rules: codes, beginnings of codes (SG1), names, ALL, or `capture` and `compile` for what breaks "
     "them. What the configuration selects and ignores does not count then.",
@@ -152,6 +160,8 @@ def command(
     paths = paths or (".",)
     stdin = sys.stdin.buffer.read() if "-" in paths else None
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
+    for path in dict.fromkeys(paths):
+        _there(path)
     try:
         settings = config.load(paths, options, config_file or "", isolated)
         past = known.past(paths, settings, keep)
@@ -183,7 +193,8 @@ def command(
                 write(counts.allowed(report, style), stream)
             if show_baselined and item.format in PEOPLE:
                 write(counts.baselined(report, style), stream)
-    for warning in (*report.warnings, *kept.warnings):
+    unread = () if config_file or isolated else config.unread(paths)
+    for warning in (*unread, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
@@ -202,6 +213,18 @@ def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lin
     return replace(report, findings=kept)
 
 
+def _there(path: str) -> None:
+    """Refuse a path that is mistyped: nothing found is not to be confused with nothing read."""
+    if path == "-" or os.path.lexists(path):
+        return
+    from syncguard.config import like
+
+    folder = os.path.dirname(path)
+    names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    other = like(path, [os.path.join(folder, name) for name in names])
+    raise click.ClickException(f"{printable(path)}: there is no such file or folder{printable(other)}")
+
+
 def _key(name: str) -> str:
     key = name.replace("_", "-")
     return key if key in KEYS else name
@@ -213,7 +236,7 @@ def _opened(item: Output) -> Iterator[TextIO]:
         yield sys.stdout
         return
     try:
-        with open(item.file, "w", encoding="utf-8") as stream:  # noqa: PTH123
+        with open(item.file, "w", encoding="utf-8", errors="backslashreplace") as stream:  # noqa: PTH123
             yield stream
     except OSError as fault:
         raise click.ClickException(f"{item.file}: cannot be written: {fault.strerror or fault}") from None

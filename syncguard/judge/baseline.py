@@ -135,6 +135,11 @@ def save(file: str, entries: Iterable[Entry]) -> None:
             os.unlink(draft)
 
 
+def _text(path: str) -> str:
+    """A path as it can be written, though it be no Unicode."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 def _relative(path: str, folder: str) -> str:
     try:
         return os.path.relpath(path, folder).replace(os.sep, "/")
@@ -153,7 +158,7 @@ def entered(examined: Iterable[tuple[Examined, Source]]) -> dict[Key, Entry]:
 
 
 def _entries(one: Examined, source: Source) -> Iterator[tuple[Key, Entry]]:
-    path = os.path.realpath(source.path)
+    path = _text(os.path.realpath(source.path))
     findings = [*one.findings, *one.allowed]
     allowed = {(f.site, f.code, f.message) for f in one.allowed}
     seen: Counter[Entry] = Counter()
@@ -180,7 +185,7 @@ def divided(
     new = [pair for pair in told if pair[1] not in known or pair[0].code == UNREADABLE]
     old = [pair[0] for pair in told if pair[1] in known and pair[0].code != UNREADABLE]
     left = written.difference(entries.values())
-    checked = {os.path.realpath(path) for path in read}
+    checked = {_text(os.path.realpath(path)) for path in read}
     gone = {path for path in {entry.path for entry in left} if path in checked or not os.path.lexists(path)}
     stale = sorted(entry for entry in left if entry.path in gone)
     return Divided(tuple(f for f, _ in new), tuple(old), tuple(entry for _, entry in new), tuple(stale))

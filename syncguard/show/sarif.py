@@ -159,5 +159,5 @@ def _related(fact: Fact, path: str) -> dict[str, Any]:
 def _artifact(path: str) -> dict[str, str]:
     path = file_of(path)
     if os.path.isabs(path):
-        return {"uri": f"file://{quote(path.replace(os.sep, '/'))}"}
-    return {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": ROOT}
+        return {"uri": f"file://{quote(os.fsencode(path.replace(os.sep, '/')))}"}
+    return {"uri": quote(os.fsencode(path.replace(os.sep, "/"))), "uriBaseId": ROOT}
