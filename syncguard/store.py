@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
@@ -26,7 +27,8 @@ T = TypeVar("T")
 FORMAT = 1
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of one file; a larger one is not written
+LARGEST = 256 << 20  # bytes of the folder: what was written first goes, and what is larger by itself is not written
+LEFT = 3600  # seconds after which what a killed run left half written is taken away
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
 
 
@@ -72,7 +74,7 @@ def save(path: Path, state: State) -> str:
     """Write it whole or not at all; returns why it could not be written, or ""."""
     body = msgspec.msgpack.encode(state)
     if len(body) > LARGEST:
-        return ""
+        return f"the cache in {path.parent} was not written: it would take more than {LARGEST:,} bytes"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,20 +85,36 @@ def save(path: Path, state: State) -> str:
             file.write(blake2b(body, digest_size=16).digest())
             file.write(body)
         temporary.replace(path)
-        others = sorted(path.parent.glob("*.msgpack"), key=lambda other: other.stat().st_mtime, reverse=True)
-        for old in others[KEPT:]:
-            old.unlink(missing_ok=True)
+        _tidy(path)
     except OSError as fault:
-        temporary.unlink(missing_ok=True)
+        try:
+            temporary.unlink()
+        except OSError:
+            pass
         return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
     return ""
+
+
+def _tidy(path: Path) -> None:
+    """Keep the newest files, as many and as large as they may be, and nothing half written."""
+    known = [(entry, entry.stat()) for entry in os.scandir(path.parent) if ".msgpack" in entry.name]
+    size = 0
+    newest = sorted(known, key=lambda item: (item[0].name == path.name, item[1].st_mtime_ns), reverse=True)
+    whole = [(entry, status) for entry, status in newest if not entry.name.startswith(".")]
+    for n, (entry, status) in enumerate(whole):
+        size += status.st_size
+        if n >= KEPT or size > LARGEST:
+            Path(entry.path).unlink(missing_ok=True)
+    for entry, status in known:
+        if entry.name.startswith(".") and status.st_mtime < time.time() - LEFT:
+            Path(entry.path).unlink(missing_ok=True)
 
 
 def grown(state: State, fresh: Iterable[Examined], interfaces: dict[str, Interface]) -> State:
     """The state with what a run has found; files that are gone are forgotten."""
     examined = {**state.examined, **{one.note.path: one for one in fresh if one.digest}}
     stamps = {path: stamp for path in examined if (stamp := _stamp(path)) is not None}
-    merged = dict(state.interfaces)
+    merged = {path: one for path, one in state.interfaces.items() if path in stamps or os.path.exists(path)}
     workers.merge(merged, interfaces)
     return State({path: one for path, one in examined.items() if path in stamps}, merged, stamps)
 
