@@ -58,9 +58,7 @@ def selection(config: Config, rules: Iterable[Rule]) -> Selection:
 
     chosen = codes(config.select, "select") if config.select else frozenset(r.code for r in rules if r.default)
     chosen |= codes(config.extend_select, "extend-select") | frozenset(CODES)
-    ignored = tuple(
-        (_files(pattern), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores
-    )
+    ignored = tuple((_files(pattern), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores)
     chosen -= codes(config.ignore, "ignore")
     return Selection(chosen, HEATS[config.heat], CONFIDENCES[config.confidence], config.root, ignored)
 

@@ -15,8 +15,26 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(PRE_COMMIT is None or not (ROOT / ".git").exists(), reason="needs pre-commit and a clone"),
 ]
-NET = "import torch\nfrom toy.ops import count\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        {}\n"
-OPS = "import torch\n\n\ndef count(mask: torch.Tensor):\n    return mask.sum()\n\n\ndef forward(x):\n    return x.item()\n"
+NET = """\
+import torch
+from toy.ops import count
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        {}
+"""
+OPS = """\
+import torch
+
+
+def count(mask: torch.Tensor):
+    return mask.sum()
+
+
+def forward(x):
+    return x.item()
+"""
 
 
 @pytest.fixture
