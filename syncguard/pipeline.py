@@ -12,7 +12,7 @@ from syncguard.examine import Examined, Examiner, paused_collector
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
-from syncguard.judge.reach import reached
+from syncguard.judge.reach import Function, reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import file_of
@@ -69,7 +69,7 @@ def check(
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), given)
-    hot = reached({one.note.path: one.calls for one in (*others, *examined)})
+    hot = reached({**others, **{one.note.path: one.calls for one in examined}})
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(item, one.note.path, hot) for item in items]
@@ -126,20 +126,22 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 def examine(
     sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], texts: Mapping[str, str]
-) -> tuple[list[Examined], tuple[Examined, ...], str]:
-    """What was found in each source, what earlier runs found in other files, and why the cache could not be written.
+) -> tuple[list[Examined], dict[str, tuple[Function, ...]], str]:
+    """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
+    not written.
 
     What is to be fixed is examined anew, and not kept; nor is anything where `texts` stand in for files.
     """
     if not config.cache:
-        return workers.examine(sources, config, fixes, texts)[0], (), ""
+        return workers.examine(sources, config, fixes, texts)[0], {}, ""
     file = store.file_of(config, rules)
     state = store.load(file)
     known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes}, texts)
     fresh, interfaces = workers.examine([s for s in sources if s.path not in known], config, fixes, texts)
     known.update((one.note.path, one) for one in fresh)
     given = {source.path for source in sources}
-    others = tuple(one for path, one in state.examined.items() if path not in given and store.unchanged(state, path))
+    remembered = state.table.examined
+    others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     kept = [one for one in fresh if one.note.path not in fixes]
     warning = store.save(file, store.grown(state, kept, interfaces)) if kept and not texts else ""
     return [known[source.path] for source in sources], others, warning
