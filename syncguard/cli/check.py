@@ -252,6 +252,8 @@ def _there(path: str) -> None:
     folder = os.path.dirname(path)
     names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
     other = like(path, [os.path.join(folder, name) for name in names])
+    if not other and set("*?[") & set(path):
+        other = "; paths are no patterns: name the folder"
     raise click.ClickException(f"{printable(path)}: there is no such file or folder{printable(other)}")
 
 
