@@ -56,6 +56,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Unknown():
             return from_tensors([fn, *args, *keywords.values()], at, frame)
     limit = frame.limit
+    frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
         frame.limit = POSSIBLE  # both have the method, and an array's does not wait
     found = [
@@ -64,6 +65,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         if option is not fn and option is not NONE
     ]
     frame.limit = limit
+    frame.sometimes -= 1
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
 
 
@@ -264,7 +266,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     else found
                 )
         return UNKNOWN
-    if of.name in world.places.tables["hot"]["loop_iterables"]:
+    if world.places.is_("hot", "loop_iterables", of.name):
         pinned = device_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     op = world.op(f"{of.name}.__iter__")
