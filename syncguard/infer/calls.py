@@ -190,6 +190,10 @@ def inherited(
         op = world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, at, [of, *args], keywords, nodes)
+        made = world.op(base) if name == "__init__" else None
+        if made is not None and made.returns.startswith("new"):
+            apply(frame, made, at, args, keywords, nodes[1:])
+            return NONE
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)

@@ -14,7 +14,12 @@ from syncguard.read.core import At, Node
 from syncguard.terms import Op
 
 BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
-CONSTANTS: dict[str, Value] = {"typing.TYPE_CHECKING": FALSE, "builtins.__debug__": TRUE}
+NUMBERS = [f"{library}.{name}" for library in ("math", "numpy", "torch") for name in ("pi", "e", "inf", "nan")]
+CONSTANTS: dict[str, Value] = {
+    "typing.TYPE_CHECKING": FALSE,
+    "builtins.__debug__": TRUE,
+    **dict.fromkeys(NUMBERS, Host("float")),
+}
 
 
 class Names:
