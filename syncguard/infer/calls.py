@@ -110,6 +110,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         ):
             args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
+    if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
+        return NONE
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
     library = frame.world.host_library(name)
@@ -190,14 +192,21 @@ def inherited(
         op = world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, at, [of, *args], keywords, nodes)
-        made = world.op(base) if name == "__init__" else None
-        if made is not None and made.returns.startswith("new"):
-            apply(frame, made, at, args, keywords, nodes[1:])
+        if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame):
             return NONE
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def constructed(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> bool:
+    """Run the constructor of an imported class for one that descends from it; whether there is a row for it."""
+    made = frame.world.op(name)
+    if made is None or not made.returns.startswith("new"):
+        return False
+    apply(frame, made, at, args, keywords, nodes)
+    return True
 
 
 def of_unknown(
