@@ -237,7 +237,7 @@ class Names:
                     for base in self.places.tables["host"]["classes"]
                 ):
                     return f"`{owner.name}` is a {name.rpartition('.')[2]}"
-            if self.places.is_("host", "class_names", owner.name):
+            if any(self.places.is_("host", "class_names", info.name) for info in owner.mro):
                 return f"`{owner.name}` prepares data on the host"
         name = routine.qualname.rpartition(".")[2]
         if self.places.is_("host", "functions", name) and not (owner is not None and owner.is_module):
