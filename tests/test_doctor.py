@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch")
 from syncguard import pack  # noqa: E402
 from syncguard.cli.main import group  # noqa: E402
 from syncguard.observe import oracles  # noqa: E402
-from syncguard.observe.doctor import Checked, Diagnosis, as_row, conflicts, diagnose, silent  # noqa: E402
+from syncguard.observe.doctor import Checked, Diagnosis, against, as_row, conflicts, diagnose, silent  # noqa: E402
 from syncguard.observe.measure import Answer  # noqa: E402
-from syncguard.observe.samples import by_hand, calls, rows_of  # noqa: E402
+from syncguard.observe.samples import by_hand, calls, explained, rows_of  # noqa: E402
 from syncguard.show.doctor import diagnosis as shown  # noqa: E402
 from syncguard.show.look import Look  # noqa: E402
 
@@ -22,8 +22,7 @@ PACK = pack.load()
 ROWS = rows_of(PACK)
 SAMPLES = tomllib.loads((pack.home() / "samples.toml").read_text())
 # Calls that the simulated device cannot make yet, with the reason.
-BEYOND = {"copy.deepcopy", "torch.Tensor.record_stream", "torch.nn.utils.rnn.pack_padded_sequence",
-          "torch.nn.utils.rnn.pack_sequence"}  # fmt: skip
+BEYOND = {"torch.Tensor.record_stream"}
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +83,15 @@ def test_the_oracles_know_what_they_know(by_calls):
     assert found["x.masked_fill(mask, 0.0)"].fake == ""
 
 
-# What an oracle says against a row that is right all the same.
-EXPLAINED = {
-    "torch.utils.data.random_split(listed, [32, 32])": "the permutation that is read is on the host",
-    "nn.utils.parametrizations.orthogonal(nn.Linear(4, 4).to(C))": "it reads once, where the weight is registered",
-}
+def test_rows_agree_with_the_oracles_but_where_it_is_explained(by_calls):
+    """Fake tensors, and the rows of what a row's own Python code calls."""
+    assert {one.text: said for one, said in conflicts(by_calls, PACK)} == {}
 
 
-def test_rows_agree_with_the_fake_tensors_but_where_it_is_explained(by_calls):
-    assert {one.text: said for one, said in conflicts(by_calls, PACK) if one.text not in EXPLAINED} == {}
+def test_what_is_explained_is_against_its_row(by_calls):
+    """An explanation that explains nothing any more goes."""
+    spoken = {one.text for one in by_calls.checked if against(one, PACK)}
+    assert set(explained()) <= spoken
 
 
 def test_rows_of_data_dependent_operators_agree_with_torchs_tags(by_calls):

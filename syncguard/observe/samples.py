@@ -49,6 +49,12 @@ def rows_of(rules: Pack) -> dict[str, tuple[str, ...]]:
     return {row: tuple(sorted(names, key=lambda name: (name != row, name))) for row, names in found.items()}
 
 
+def explained() -> dict[str, str]:
+    """The calls against which an oracle speaks although their row is right, and why."""
+    table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))
+    return {text: str(reason) for text, reason in table["explained"].items()}
+
+
 def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
     """The lines of rules/samples.toml."""
     table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))
