@@ -245,7 +245,8 @@ def listed(args: Arguments, name: str) -> bool:
 
 
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
-    "missing": missing, "none": none, "some": some, "mean": mean, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "missing": missing, "none": none, "some": some, "mean": mean,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
