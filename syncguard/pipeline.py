@@ -11,7 +11,7 @@ from syncguard.config import Config
 from syncguard.examine import Examined, Examiner, paused_collector
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
-from syncguard.judge.reach import reached
+from syncguard.judge.reach import Function, reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.source import FileNote, Source, decode, read
@@ -58,7 +58,7 @@ def check(
         sources = [opened(path, config, stdin, texts or {}) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), keep=not texts)
-    hot = reached({one.note.path: one.calls for one in (*others, *examined)})
+    hot = reached({**others, **{one.note.path: one.calls for one in examined}})
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(item, one.note.path, hot) for item in items]
@@ -86,20 +86,22 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 def examine(
     sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], *, keep: bool
-) -> tuple[list[Examined], tuple[Examined, ...], str]:
-    """What was found in each source, what earlier runs found in other files, and why the cache could not be written.
+) -> tuple[list[Examined], dict[str, tuple[Function, ...]], str]:
+    """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
+    not written.
 
     What is to be fixed is examined anew, and not kept.
     """
     if not config.cache:
-        return workers.examine(sources, config, fixes)[0], (), ""
+        return workers.examine(sources, config, fixes)[0], {}, ""
     file = store.file_of(config, rules)
     state = store.load(file)
     known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes})
     fresh, interfaces = workers.examine([source for source in sources if source.path not in known], config, fixes)
     known.update((one.note.path, one) for one in fresh)
     given = {source.path for source in sources}
-    others = tuple(one for path, one in state.examined.items() if path not in given and store.unchanged(state, path))
+    remembered = state.table.examined
+    others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     kept = [one for one in fresh if one.note.path not in fixes]
     warning = store.save(file, store.grown(state, kept, interfaces)) if kept and keep else ""
     return [known[source.path] for source in sources], others, warning

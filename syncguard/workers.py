@@ -133,12 +133,13 @@ def merge(into: dict[str, Interface], more: dict[str, Interface]) -> None:
     """Add what another worker, or an earlier run, knows: each has looked at its own part of a file."""
     for path, interface in more.items():
         known = into.get(path)
-        if known is None or known.digest != interface.digest:
-            into[path] = interface
-            continue
-        uses = {
-            name: tuple(dict.fromkeys((*known.uses.get(name, ()), *interface.uses.get(name, ()))))
-            for name in known.uses.keys() | interface.uses.keys()
-        }
-        asked = tuple(dict.fromkeys((*known.asked, *interface.asked)))
-        into[path] = Interface(interface.digest, interface.parts, uses, asked)
+        into[path] = interface if known is None else merged(known, interface)
+
+
+def merged(known: Interface, more: Interface) -> Interface:
+    """What two have looked at in a file; where it is no longer the same file, the later one counts."""
+    if known.digest != more.digest:
+        return more
+    names = known.uses.keys() | more.uses.keys()
+    uses = {name: tuple(dict.fromkeys((*known.uses.get(name, ()), *more.uses.get(name, ())))) for name in sorted(names)}
+    return Interface(more.digest, more.parts, uses, tuple(dict.fromkeys((*known.asked, *more.asked))))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import pipeline, store, workers
+from syncguard import folder, pipeline, store, workers
 from syncguard.config import Config
 from syncguard.judge.reach import reached
 from syncguard.pack import load
@@ -195,11 +195,11 @@ def test_another_setting_is_another_file(project):
 
 def test_the_folder_is_removed_only_if_it_is_ours(project):
     pipeline.check(["."], config())
-    assert store.clean(config())
+    assert folder.clean(config())
     assert not Path(".syncguard_cache").exists()
     Path(".syncguard_cache").mkdir()
     Path(".syncguard_cache/mine").write_text("x")
-    assert not store.clean(config())
+    assert not folder.clean(config())
     assert Path(".syncguard_cache/mine").exists()
 
 
@@ -218,7 +218,7 @@ def test_two_at_once_leave_a_sound_cache(project):
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = {process.communicate(timeout=60)[0] for process in both}
     assert len(said) == 1
-    assert len(store.load(store.file_of(pipeline_config(), load().digest)).examined) == 3
+    assert len(store.load(store.file_of(pipeline_config(), load().digest)).table.examined) == 3
 
 
 def pipeline_config():
