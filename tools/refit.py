@@ -1,12 +1,12 @@
 """Rewrites an installed transformers in a copy, and shows that its tiny random models still give the same, bit by bit.
 
-    python tools/refit.py PATH/TO/transformers WORK [--files 300] [--seed 0] [--python PYTHON] [--limit 120]
+    python tools/refit.py PATH/TO/transformers WORK [--files 300] [--seed 0] [--python PYTHON] [--limit 30]
 
 Draws files (0: all), makes every safe fix in WORK/after, and asks four things: does a second pass change nothing, is
 every changed file still Python, does every module that could be imported still import, and do the models of every
 changed `modeling_*.py` give equal outputs and gradients? PYTHON is one that has torch and what transformers needs. Each
-module is run in a process of its own, both ways, at most `--limit` seconds; what is done is kept in WORK and skipped
-the next time.
+module is run in a process of its own, both ways, for `--limit` seconds; what is done is kept in WORK and skipped the
+next time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=300, help="how many files are drawn; 0 for all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", help="a Python with torch; by default this one")
-    parser.add_argument("--limit", type=int, default=120, help="seconds for each module and side")
+    parser.add_argument("--limit", type=int, default=30, help="seconds for the models of a module, on each side")
     return parser.parse_args()
 
 
@@ -113,46 +113,46 @@ def new_lines(before: str, after: str) -> list[int]:
 # -- running --------------------------------------------------------------------------------------
 
 
-def run(python: str, where: Path, words: list[str], limit: int) -> dict[str, Any]:
-    """What the runner prints of one side, as JSON; a fault where it does not come to its end."""
+def command(python: str, where: Path, *words: str) -> tuple[list[str], dict[str, str]]:
+    """The runner's command for one side, and its environment."""
     surroundings = {**os.environ, "PYTHONPATH": str(where), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    try:
-        command = [python, str(RUNNER), *words]
-        ended = subprocess.run(
-            command, env=surroundings, capture_output=True, text=True, timeout=limit + 60, check=False
-        )
-        return json.loads(ended.stdout.rpartition("\n{")[2].join(("{", "")))  # type: ignore[no-any-return]
-    except subprocess.TimeoutExpired:
-        return {"fault": "out of time"}
-    except ValueError:
-        return {"fault": f"ended with {ended.returncode}: {ended.stderr.strip()[-200:]}"}
+    return [python, str(RUNNER), *words], surroundings
 
 
 def imported(python: str, where: Path, changed: dict[str, list[int]]) -> dict[str, str]:
     """How the import of each module ends."""
-    found = run(python, where, ["import", *changed], 1200)
-    if "fault" in found:
-        raise SystemExit(f"the modules could not be imported from {where}: {found['fault']}")
-    return found["modules"]  # type: ignore[no-any-return]
+    words, surroundings = command(python, where, "import", *changed)
+    ended = subprocess.run(words, env=surroundings, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise SystemExit(f"the modules could not be imported from {where}: {ended.stderr.strip()[-300:]}")
+    return json.loads(ended.stdout.splitlines()[-1])["modules"]  # type: ignore[no-any-return]
 
 
 def compared(python: str, package: Path, work: Path, models: list[str], limit: int) -> dict[str, dict[str, Any]]:
     """For each module its models on both sides; what earlier runs found is read, and not run again."""
     kept = work / "models.jsonl"
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    known = {row["module"]: row for row in map(json.loads, lines)}
+    known: dict[str, dict[str, Any]] = {name: {"module": name} for name in models}
+    for row in map(json.loads, kept.read_text().splitlines() if kept.exists() else ()):
+        known.setdefault(row["module"], {"module": row["module"]})[row["side"]] = row
     changed = json.loads((work / "changed.json").read_text())["changed"]
+    runners = {}
+    for side, where in sides(package, work).items():
+        words, surroundings = command(python, where, "models")
+        runners[side] = subprocess.Popen(
+            words, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
     for name in models:
-        if name in known:
-            continue
-        row: dict[str, Any] = {"module": name}
-        for side, where in sides(package, work).items():
-            words = ["models", name, str(limit), *(map(str, changed[name]) if side == "after" else ())]
-            row[side] = run(python, where, words, limit)
-        known[name] = row
-        with kept.open("a") as stream:
-            stream.write(json.dumps(row) + "\n")
-        print(f"{name.rpartition('.')[2]}: {verdict(row)}", flush=True)
+        for side, runner in runners.items():
+            if side in known[name] or runner.stdin is None or runner.stdout is None:
+                continue
+            runner.stdin.write(json.dumps([name, limit, changed[name] if side == "after" else []]) + "\n")
+            runner.stdin.flush()
+            known[name][side] = {**json.loads(runner.stdout.readline()), "side": side}
+            with kept.open("a") as stream:
+                stream.write(json.dumps(known[name][side]) + "\n")
+        print(f"{name.rpartition('.')[2]}: {verdict(known[name])}", flush=True)
+    for runner in runners.values():
+        runner.communicate("")
     return known
 
 

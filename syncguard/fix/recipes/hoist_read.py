@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.loops import inside
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.recipes.read_together import inside
 from syncguard.terms import Finding
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import elementwise, fits, owned, subscript
@@ -32,7 +33,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         case _:
             return None
     mask = subscript(target)
-    if not torch or mask is None or not known.pure(target) or not known.pure(value):
+    if not torch or mask is None or not known.pure(target) or not _pure(value, region, known):
         return None
     held, written = known.tensor(mask), known.tensor(value)
     if held is None or held.dtype != "bool":
@@ -73,6 +74,12 @@ def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region)
     return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
 
 
+def _pure(value: cst.BaseExpression, region: Region, known: Known) -> bool:
+    if isinstance(value, cst.Call) and pointwise(value, region, known):
+        return all(known.pure(arg.value) for arg in value.args)
+    return known.pure(value)
+
+
 @dataclass(frozen=True)
 class Spread:
     """A value computed from all elements: whether some are `taken` by the mask, whether it is `loose` (more than
@@ -105,6 +112,13 @@ def spread(value: cst.BaseExpression, mask: cst.BaseExpression, region: Region, 
             return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
         case cst.Call() if elementwise(value, known):
             return _called(value, mask, region, known)
+        case cst.Call() if pointwise(value, region, known):
+            first, *rest = [spread(arg.value, mask, region, known) for arg in value.args]
+            if first is None or not first.taken or any(one is None or one.taken for one in rest):
+                return None
+            args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
+            loose = first.loose or any(one.loose for one in rest if one is not None)
+            return Spread(value.with_changes(args=args), loose, True, curved=True)
     held = known.tensor(value)
     if known.number(value) or (held is not None and held.rank == 0):
         return Spread(value)
