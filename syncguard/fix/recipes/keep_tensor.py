@@ -51,7 +51,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         if isinstance(other, cst.BaseString) or not _plain(other, known):
             return ""
         child, held = held, region.parent(held)
-    if isinstance(held, cst.IfExp) and child is not held.test:
+    if isinstance(held, cst.IfExp) and child is not held.test and isinstance(region.parent(held), cst.Lambda):
         child, held = held, region.parent(held)
     if _on_host(held, known):
         return ""
