@@ -165,7 +165,8 @@ def verdict(row: dict[str, Any]) -> str:
     if other:
         return f"DIFFERENT: {', '.join(other)}"
     if not both:
-        faults = {model["fault"] for model in before.values()} or {row["before"].get("fault", "it has no model")}
+        faults = {model["fault"] for model in before.values() if "fault" in model}
+        faults = faults or {row["before"].get("fault", "there is no model, or no time for one")}
         return f"nothing ran: {min(faults)}"
     trained = sum(before[name]["gradients"] > 0 for name in both)
     lines = row["after"].get("lines", 0)
