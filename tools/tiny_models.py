@@ -50,6 +50,11 @@ SIZES: dict[str, Any] = {
     ,
     "use_timm_backbone": False, "use_pretrained_backbone": False, "num_hash_functions": 2, "num_hash_buckets": 64,
     "num_feature_levels": 1, "encoder_n_points": 2, "decoder_n_points": 2, "num_codevectors_per_group": 8,
+    "mask_time_length": 2, "mask_feature_length": 2, "out_hidden_size": 32, "num_conv_pos_embeddings": 16,
+    "num_conv_pos_embedding_groups": 2, "image_token_id": 90, "video_token_id": 91, "audio_token_id": 92,
+    "image_token_index": 90, "video_token_index": 91, "audio_token_index": 92, "vision_start_token_id": 93,
+    "vision_end_token_id": 94, "speech_token_id": 95, "image_seq_length": 4, "num_filters": 8,
+    "upsampling_ratios": [2, 2],
 }  # fmt: skip
 LARGEST = 30_000_000
 
@@ -196,8 +201,46 @@ def ran(cls: Any, trace: Any) -> dict[str, Any]:
                 digest.update(name.encode())
                 add(digest, parameter.grad)
                 count += 1
+        sys.settrace(trace)
+        try:
+            for other in extras(model, config):
+                for tensor in tensors(other):
+                    add(digest, tensor)
+                digest.update(repr([type(other), other if isinstance(other, (int, float, str)) else None]).encode())
+        finally:
+            sys.settrace(None)
         return {"digest": digest.hexdigest(), "gradients": count}
     raise fault or ValueError("no inputs")
+
+
+def extras(model: Any, config: Any) -> Iterator[Any]:
+    """What small methods give, which a call with plain inputs does not reach; of one that fails, how."""
+    import torch
+
+    def made(call: Any) -> Any:
+        try:
+            return call()
+        except TimeoutError:
+            raise
+        except Exception as fault:
+            return type(fault).__name__
+
+    yield made(lambda: model.dummy_inputs)
+    ids = torch.tensor([[5, 90, 90, 91, 92, 93, 90, 6], [93, 90, 93, 91, 91, 92, 7, 8]])
+    rows = made(lambda: model.get_input_embeddings()(ids))
+    if isinstance(rows, torch.Tensor) and rows.dim() == 3:
+        for name in ("get_placeholder_mask", "_get_image_nums_and_video_nums", "get_audio_placeholder_mask"):
+            method = getattr(model, name, None)
+            if method is None:
+                continue
+            for count in (None, 4):
+                given = {} if count is None else {"image_features": rows.new_zeros(count, rows.shape[-1])}
+                yield made(lambda method=method, given=given: method(None, rows, **given))  # type: ignore[misc]
+                yield made(lambda method=method, given=given: method(ids, rows, **given))  # type: ignore[misc]
+    labels = [torch.zeros(2, dtype=torch.long), torch.ones(3, dtype=torch.long)]
+    for part in (model, getattr(model, "criterion", None)):
+        if hasattr(part, "get_num_masks"):
+            yield made(lambda part=part: part.get_num_masks(labels, torch.device("cpu")))  # type: ignore[misc]
 
 
 def add(digest: Any, tensor: Any) -> None:
@@ -235,6 +278,8 @@ def tiny(cls: Any, depth: int = 3) -> Any:
             given[name] = type(plain[name])(plain[name][:2])
     if "num_key_value_heads" in given and plain["num_key_value_heads"] == plain.get("num_attention_heads"):
         given["num_key_value_heads"] = 4
+    if isinstance(plain.get("rope_parameters"), dict):
+        given["rope_parameters"] = {"mrope_section": [1, 1, 2], **plain["rope_parameters"]}
     parts = {name: value for name, value in vars(base).items() if hasattr(value, "to_dict") and depth}
     given |= {name: tiny(type(value), depth - 1).to_dict() for name, value in parts.items()}
     for dropped in ((), ("depths", "hidden_sizes"), ("head_dim",), *((name,) for name in given)):
@@ -264,7 +309,7 @@ def inputs(model: Any, config: Any) -> Iterator[dict[str, Any]]:
         "input_ids": ids, "attention_mask": mask, "decoder_input_ids": ids,
         "pixel_values": torch.randn(2, getattr(config, "num_channels", 3) or 3, size, size, generator=generator),
         "pixel_mask": torch.ones(2, size, size, dtype=torch.long),
-        "input_values": torch.randn(2, 1600, generator=generator),
+        "input_values": torch.randn(2, 6400, generator=generator),
         "input_features": torch.randn(2, mels, 2 * getattr(config, "max_source_positions", 32), generator=generator),
         "hidden_states": torch.randn(2, length, width, generator=generator),
         "inputs_embeds": torch.randn(2, length, width, generator=generator),
