@@ -266,3 +266,41 @@ def test_examples_wait_where_their_marks_say(name, tmp_path):
     assert set(verdicts) >= marks(EXAMPLES / f"{name}.py")
     assert set(verdicts.values()) <= {"confirmed", "untested"}, verdicts
     assert not [w for w in record.get("waits", ()) if w.get("static") == "missed-alarm"]
+
+
+SKIPPING = """\
+import torch
+import kernels, triton, triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4)], key=["n"])
+@triton.jit
+def add(x, y, n, BLOCK: tl.constexpr):
+    tl.store(y + tl.program_id(0), tl.load(x))
+
+
+class Gelu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return kernels.gelu(x)
+
+
+x = torch.ones(4, device="cuda")
+add[lambda meta: (triton.cdiv(4, meta["BLOCK"]),)](x, x, 4)
+print(Gelu.apply(x).sum().item())
+"""
+
+
+def test_what_cannot_be_simulated_is_stepped_over_when_asked(tmp_path):
+    (tmp_path / "train.py").write_text(SKIPPING)
+    (tmp_path / "kernels.py").write_text("raise ImportError('libcudart.so.12: cannot open shared object file')\n")
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "train.py")
+    assert code == 1
+    assert "ImportError: libcudart.so.12" in err
+    assert "can be skipped: `--step-over NAME`" in " ".join(err.split())
+    code, out, err = run(
+        tmp_path, "run", "--device", "simulate", "--step-over", "kernels", "--step-over", "triton", "train.py"
+    )
+    assert (code, out) == (0, "4.0\n"), err
+    assert "train.py:19  Gelu.apply(x).sum().item()" in err
+    assert "kernels: its calls were stepped over" in err

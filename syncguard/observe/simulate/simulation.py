@@ -34,8 +34,15 @@ class Simulation:
         self.notes: list[str] = []
         self.step_over = frozenset(step_over)
         self.verdict = Verdict(pack, seen)
-        self.device = Device(self.verdict, self.step_over)
+        self.device = Device(self.verdict, self.skips)
         self._patches = Patches()
+
+    def skips(self, name: str) -> bool:
+        """Whether calls of this module are stepped over, which is said once."""
+        if name not in self.step_over:
+            return False
+        self.note(f"{name}: its calls were stepped over, so what depends on them has not the values of a device")
+        return True
 
     def note(self, sentence: str) -> None:
         """Say something once."""
@@ -81,7 +88,7 @@ class Simulation:
         scripts.patch(patches, self)
         warned.patch(patches)
         again = wraps.patch(patches, self.verdict)
-        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.step_over)
+        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.skips)
         self._later.enter()
         threads(patches, self.device)
 
