@@ -124,6 +124,22 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
     assert again == record["waits"]
 
 
+def test_what_comes_after_a_loop_that_breaks_is_in_no_step(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import torch\nw = torch.ones(2, device='cuda', requires_grad=True)\no = torch.optim.SGD([w])\n"
+        "for n, x in enumerate(torch.utils.data.DataLoader(torch.ones(8, 2), pin_memory=True)):\n"
+        "    loss = (x.cuda(non_blocking=True) * w).sum()\n    loss.backward()\n    o.step()\n    loss.item()\n"
+        "    if n == 3:\n        break\nw.sum().item()\n"
+    )
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py")
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    waits = {w["place"]["line"]: w for w in record["waits"]}
+    assert waits[8]["steps"] == [[1, 1], [2, 1], [3, 1], [4, 1]]
+    assert "steps" not in waits[11]
+    assert "Outside the steps" in err
+
+
 def test_a_limit_of_steps_and_a_step_of_the_users(tmp_path):
     (tmp_path / "train.py").write_text(
         "import syncguard, torch\nx = torch.ones(3, device='cuda')\nfor _ in range(9):\n"
