@@ -110,9 +110,9 @@ def permitting(
             texts[path] = after
             pairs[path] = (pairs[path][0] if path in pairs else source.text, after)
     after_all = pipeline.check(paths, config, stdin, texts=texts, past=past) if texts else report
-    left = Counter(map(key, after_all.findings))
-    gone = Counter(map(key, report.findings)) - left
-    allowed = [finding for finding in dict.fromkeys(report.findings) if gone[key(finding)]]
+    left = Counter(key(finding, "") for finding in after_all.findings)  # the comment changes the line
+    gone = Counter(key(finding, "") for finding in report.findings) - left
+    allowed = [finding for finding in dict.fromkeys(report.findings) if gone[key(finding, "")]]
     return Fixed(after_all, pairs, done.made if done else (), tuple(allowed), done.waiting if done else 0)
 
 
