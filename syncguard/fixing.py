@@ -21,7 +21,7 @@ PASSES = 50
 SAFE: frozenset[Tier] = frozenset(("safe",))
 UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
 Ask = Callable[[Finding, str, str], bool]
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,11 @@ def fixed(
         }
         after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
         after = carried(report, after, set(wave))
-        if refused := _refused(wave, report, after, texts):
+        if refused := _refused(wave, report, after, {**first, **work.texts}, texts):
             # Back to the texts before this pass, without what did not help; one at a time where it may be either.
             for path, findings in wave.items():
-                bad = {key(finding) for finding in findings} & refused
+                text = ({**first, **work.texts})[path]
+                bad = {key(finding, text) for finding in findings} & refused
                 if bad and len(findings) > 1:
                     work.alone.add(path)
                 else:
@@ -109,9 +110,9 @@ def permitting(
             texts[path] = after
             pairs[path] = (pairs[path][0] if path in pairs else source.text, after)
     after_all = pipeline.check(paths, config, stdin, texts=texts, past=past) if texts else report
-    left = Counter(map(key, after_all.findings))
-    gone = Counter(map(key, report.findings)) - left
-    allowed = [finding for finding in dict.fromkeys(report.findings) if gone[key(finding)]]
+    left = Counter(key(finding, "") for finding in after_all.findings)  # the comment changes the line
+    gone = Counter(key(finding, "") for finding in report.findings) - left
+    allowed = [finding for finding in dict.fromkeys(report.findings) if gone[key(finding, "")]]
     return Fixed(after_all, pairs, done.made if done else (), tuple(allowed), done.waiting if done else 0)
 
 
@@ -126,19 +127,22 @@ def _wave(
 ) -> dict[str, list[Finding]]:
     """The fixes of one pass, by file."""
     found: dict[str, list[Finding]] = {}
-    wanted = [finding for finding in report.findings if key(finding) not in work.refused]
-    for path in dict.fromkeys(finding.site.path for finding in wanted):
-        here = [finding for finding in wanted if finding.site.path == path]
+    fixable = [finding for finding in report.findings if finding.fix is not None]
+    for path in dict.fromkeys(finding.site.path for finding in fixable):
+        lines = texts.get(path, "")
+        here = [f for f in fixable if f.site.path == path and key(f, lines) not in work.refused]
         for finding in chosen(here, tiers)[: 1 if path in work.alone else None]:
             assert finding.fix is not None
             if ask is not None and not ask(finding, texts[path], applied(texts[path], finding.fix.edits)):
-                work.refused.add(key(finding))
+                work.refused.add(key(finding, lines))
                 continue
             found.setdefault(path, []).append(finding)
     return found
 
 
-def _refused(wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]) -> set[Key]:
+def _refused(
+    wave: dict[str, list[Finding]], before: Report, after: Report, old: Mapping[str, str], texts: Mapping[str, str]
+) -> set[Key]:
     """The fixes after which their function has more findings than they promise, or their file is no Python."""
     had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
     saved: Counter[tuple[str, str]] = Counter()
@@ -147,16 +151,17 @@ def _refused(wave: dict[str, list[Finding]], before: Report, after: Report, text
             saved[path, finding.function] += 1 - (finding.fix.leaves if finding.fix is not None else 0)
     gone = {place for place, number in saved.items() if has[place] > had[place] - number}
     return {
-        key(finding)
+        key(finding, old.get(path, ""))
         for path, findings in wave.items()
         for finding in findings
         if (path, finding.function) in gone or not parses(texts[path])
     }
 
 
-def key(finding: Finding) -> Key:
+def key(finding: Finding, text: str) -> Key:
     """What tells a finding from others though lines move."""
-    return finding.site.path, finding.function, finding.code, finding.message
+    line = text.split("\n")[finding.site.line - 1 : finding.site.line]
+    return finding.site.path, finding.function, finding.code, finding.message, "".join(line).strip()
 
 
 def _edits(findings: Sequence[Finding]) -> list[Edit]:

@@ -46,8 +46,10 @@ class Op:
     waits: tuple[Wait, ...] = ()
     known: bool = False
     aten: str = ""
+    mechanism: str = ""
     alternative: str = ""
     caveat: str = ""
+    untried: str = ""  # why no call of it can be made where there is no GPU
     since: str = ""
     until: str = ""
     evidence: tuple[dict[str, Any], ...] = ()

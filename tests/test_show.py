@@ -383,6 +383,7 @@ def test_an_op_says_when_it_waits_and_how_we_know():
         "tensor",
         (Wait("nonzero", (("missing", "n"), ("tensor", "input")), since="2.6"), Wait("item", (), on="always")),
         known=True,
+        mechanism="a count is copied",
         alternative="`torch.g`",
         caveat="slower",
         evidence=(
@@ -401,6 +402,7 @@ def test_an_op_says_when_it_waits_and_how_we_know():
         "  returns   tensor",
         "  waits     when `n` is not given and `input` is a tensor on the device, since torch 2.6 (SG101 nonzero)",
         "  waits     always",
+        "  how       a count is copied",
         "  instead   `torch.g`",
         "  but       slower",
         "  state     measured on a GPU, torch 2.13.0, 2026-11-21",
