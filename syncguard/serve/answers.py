@@ -48,14 +48,18 @@ class Seen:
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    fixes: bool = False
 
 
-def seen(path: str, texts: Mapping[str, str]) -> Seen:
-    """Check a file; `texts` has its text and those of all files that are open, by whole path. Raises ConfigError."""
+def seen(path: str, texts: Mapping[str, str], *, fixes: bool = False) -> Seen:
+    """Check a file; `texts` has its text and those of all files that are open, by whole path. Raises ConfigError.
+
+    Fixes take as long again, so they are thought of when somebody asks for them.
+    """
     config = settings.load([path])
     past = baseline.Past(baseline.load(config.baseline_file)) if config.baseline_file else None
-    report = pipeline.check([path], config, fixes=True, texts=texts, past=past)
-    return Seen(decode(path, texts[path]), config, report.findings, report.warnings, texts)
+    report = pipeline.check([path], config, fixes=fixes, texts=texts, past=past)
+    return Seen(decode(path, texts[path]), config, report.findings, report.warnings, texts, fixes)
 
 
 def changes(of: Seen, first: int, last: int) -> Iterator[Change]:

@@ -116,13 +116,13 @@ class State:
 
     # -- what it is told ------------------------------------------------------------------------------
 
-    def check(self, uri: str) -> None:
+    def check(self, uri: str, fixes: bool = False) -> None:
         """Check a text and publish what is found; a configuration that cannot be used is said once."""
         if waiting := self.waiting.pop(uri, None):
             waiting.cancel()
         texts = {path_of(one): self.document(one).source for one in self.open}
         try:
-            seen = answers.seen(path_of(uri), texts)
+            seen = answers.seen(path_of(uri), texts, fixes=fixes)
         except (ConfigError, PackError) as fault:
             self.say(str(fault))
             self.publish(uri, [])
@@ -145,7 +145,7 @@ class State:
     def actions(self, params: Any) -> list[types.CodeAction]:
         """Fixes and comments for what is found on some lines, and all safe fixes of the file."""
         uri = params.text_document.uri
-        seen = self.now(uri)
+        seen = self.now(uri, fixes=True)
         if seen is None:
             return []
         only = params.context.only
@@ -186,13 +186,14 @@ class State:
         text = types.MarkupContent(kind=types.MarkupKind.Markdown, value=found.text)
         return types.Hover(contents=text, range=self.range(found.site, seen))
 
-    def now(self, uri: str) -> answers.Seen | None:
+    def now(self, uri: str, fixes: bool = False) -> answers.Seen | None:
         """The text as it is at this moment, checked: an answer about an older one would change the wrong lines."""
         if uri not in self.open:
             return None
         known = self.seen.get(uri)
-        if known is None or known.texts.get(known.source.path) != self.document(uri).source:
-            self.check(uri)
+        old = known is None or known.texts.get(known.source.path) != self.document(uri).source
+        if old or (fixes and known is not None and known.findings and not known.fixes):
+            self.check(uri, fixes)
         return self.seen.get(uri)
 
     # -- places ---------------------------------------------------------------------------------------
