@@ -86,7 +86,8 @@ def atlas() -> str:
 
 def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     """A row of the page."""
-    also = f"<br><small>{', '.join(html.escape(name) for name in sorted(others))}</small>" if others else ""
+    named = ", ".join(f'<span id="{html.escape(name)}">{html.escape(name)}</span>' for name in sorted(others))
+    also = f"<br><small>{named}</small>" if others else ""
     waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
     versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
     versions_text = ", ".join(text for text in versions if text)
@@ -94,14 +95,16 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     known = state(op.evidence)
     proof = "; ".join(_proof(item) for item in op.evidence if item["state"] == known)
     caveat = f"<br><small>{_code(op.caveat)}</small>" if op.caveat else ""
-    cells = [
-        f"<code>{html.escape(op.name)}</code>{also}",
-        waits + (f"<br><small>{versions_text}</small>" if versions_text else ""),
-        "<br>".join(codes),
-        f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
-        f"{_code(op.alternative)}{caveat}",
-    ]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    how = f"<br><small>{_code(op.mechanism)}</small>" if op.mechanism else ""
+    name = html.escape(op.name)
+    cells = {
+        "waits": waits + (f"<br><small>{versions_text}</small>" if versions_text else "") + how,
+        "rule": "<br>".join(codes),
+        "known": f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
+        "instead": f"{_code(op.alternative)}{caveat}",
+    }
+    rest = "".join(f'<td data-label="{label}">{cell}</td>' if cell else "<td></td>" for label, cell in cells.items())
+    return f'<tr id="{name}"><th scope="row"><a href="#{name}"><code>{name}</code></a>{also}</th>{rest}</tr>'
 
 
 def _proof(item: Mapping[str, Any]) -> str:
