@@ -83,6 +83,18 @@ def test_while_there_is_no_evidence_the_pages_say_so():
     )
 
 
+def test_what_has_not_been_seen_names_the_part_that_settles_it():
+    text = (ROOT / "docs" / "unseen-on-a-device.md").read_text("utf-8")
+    cells = [line.rsplit("|", 2)[1] for line in text.splitlines() if line.count("|") == 4 and "---" not in line]
+    named = [word for cell in cells for word in re.findall(r"`([^`]+)`", cell)]
+    known = {*parts.PARTS, "device", "make device", "syncguard crossover torch.linalg.qr"}
+    assert set(named) <= known
+    assert len(named) > 15
+    assert all(
+        "`" in cell or cell.strip() in ("settled by", "any part", "not settled") or "marked" in cell for cell in cells
+    )
+
+
 def test_the_atlas_and_the_measured_lines_are_fresh():
     done = subprocess.run([sys.executable, ROOT / "tools" / "atlas.py", "--check"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr

@@ -1,9 +1,13 @@
-"""evidence/ and rules/ops -> rules/measured.json and docs/atlas.html. `--check`: only say what is stale."""
+"""evidence/ and rules/ops -> rules/measured.json, docs/atlas.html and a list of docs/unseen-on-a-device.md.
+
+`--check`: only say what is stale.
+"""
 
 from __future__ import annotations
 
 import html
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +21,8 @@ from syncguard.terms import Op
 ROOT = Path(__file__).parent.parent
 DRY = "dry run"
 ROWS = ("doctor", "questions")  # the parts whose calls are calls of rows
+UNSEEN = ROOT / "docs" / "unseen-on-a-device.md"
+ROWS_THERE = re.compile(r"(<!-- rows -->\n).*(<!-- /rows -->)", re.DOTALL)
 PAGE = (Path(__file__).parent / "atlas.html").read_text("utf-8")
 
 
@@ -24,7 +30,11 @@ def main() -> int:
     """Write what is stale, or say it."""
     check = "--check" in sys.argv
     stale = []
-    for path, made in ((ROOT / "rules" / "measured.json", measured_text), (ROOT / "docs" / "atlas.html", atlas)):
+    for path, made in (
+        (ROOT / "rules" / "measured.json", measured_text),
+        (ROOT / "docs" / "atlas.html", atlas),
+        (UNSEEN, unseen),
+    ):
         text = made()
         if not path.is_file() or path.read_text("utf-8") != text:
             stale.append(path)
@@ -105,6 +115,26 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     }
     rest = "".join(f'<td data-label="{label}">{cell}</td>' if cell else "<td></td>" for label, cell in cells.items())
     return f'<tr id="{name}"><th scope="row"><a href="#{name}"><code>{name}</code></a>{also}</th>{rest}</tr>'
+
+
+def unseen() -> str:
+    """docs/unseen-on-a-device.md with its list of rows: how many were never measured, and those that few can try."""
+    rules = pack.load()
+    ops = {rules.row_of(name): rules.ops[rules.row_of(name)] for name in rules.ops}
+    never = sum(state(op.evidence) != "measured" for op in ops.values())
+    reasons: dict[str, list[str]] = {}
+    for name, op in sorted(ops.items(), key=lambda item: item[0].lower()):
+        if op.untried:
+            reasons.setdefault(op.untried, []).append(name)
+    count = sum(map(len, reasons.values()))
+    lines = [
+        f"{never} of {len(ops)} rows have been measured on no device. `syncguard doctor` makes calls of",
+        f"{len(ops) - count} anywhere; {count} it cannot try on the machine that tests SyncGuard:",
+        "", "| why | rows |", "|---|---|",
+        *(f"| {why} | {', '.join(f'`{name}`' for name in names)} |" for why, names in sorted(reasons.items())),
+    ]  # fmt: skip
+    told = "\n".join(lines)
+    return ROWS_THERE.sub(lambda match: f"{match[1]}{told}\n{match[2]}", UNSEEN.read_text("utf-8"))
 
 
 def _proof(item: Mapping[str, Any]) -> str:

@@ -211,8 +211,8 @@ PARTS = {
     "pages": Part(pages, 0.08),
     "story": Part(story.told, 0.2),
     "overhead": Part(overhead, 0.05),
-    "opinfo": Part(opinfo, 0.25),
-    "fixes": Part(fixes, 0.07),
+    "opinfo": Part(opinfo, 0.22),
+    "fixes": Part(fixes, 0.1),
     "profiles": Part(story.profiles, 0.03),
     "tests": Part(tests, 0.05),
 }
