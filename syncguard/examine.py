@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 
 import msgspec
 
@@ -21,7 +22,7 @@ from syncguard.read import allow, core
 from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import in_cells
-from syncguard.read.source import FileNote, Source, read
+from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
 
@@ -55,8 +56,10 @@ class Interface(msgspec.Struct, frozen=True, array_like=True):
 class Examiner:
     """Examines files one after another, in a world that keeps what it has read of their project."""
 
-    def __init__(self, config: Config, fixes: frozenset[str] = frozenset()) -> None:
-        self.config, self.fixes = config, fixes
+    def __init__(
+        self, config: Config, fixes: frozenset[str] = frozenset(), given: Mapping[str, str | bytes] | None = None
+    ) -> None:
+        self.config, self.fixes, self.given = config, fixes, given or {}
         self.rules = pack.load(config.pack_folders)
         self.wanted: Selection = selection(config, self.rules.rules)
         self.texts: dict[str, list[str]] = {}
@@ -102,7 +105,7 @@ class Examiner:
     def core(self, path: str) -> core.Module | None:
         """The core of a file that another one imports; None where it cannot be read."""
         if path not in self.lowered:
-            source = read(path)
+            source = decode(path, self.given[path]) if path in self.given else read(path)
             lines = source.text.split("\n")
             try:
                 self.lowered[path] = self.read(source, lines) if source.note.state == "read" else None

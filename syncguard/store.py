@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -23,14 +24,15 @@ from syncguard.infer.routine import Used
 from syncguard.judge.reach import Function
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.source import read
+from syncguard.read.source import decode, read
 
 T = TypeVar("T")
 FORMAT = 2
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of one file; a larger one is not written
-CHECKSUM = 4  # bytes in front of it
+LARGEST = 256 << 20  # bytes of the folder: what was written first goes, and what is larger by itself is not written
+LEFT = 3600  # seconds after which what a killed run left half written is taken away
+CHECKSUM = 4  # bytes in front of each file
 
 
 class Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -99,7 +101,7 @@ def save(path: Path, table: Table) -> str:
     """Write it whole or not at all; returns why it could not be written, or ""."""
     body = msgspec.msgpack.encode(table)
     if len(body) > LARGEST:
-        return ""
+        return f"the cache in {path.parent} was not written: it would take more than {LARGEST:,} bytes"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         folder.prepare(path.parent)
@@ -107,13 +109,29 @@ def save(path: Path, table: Table) -> str:
             file.write(zlib.crc32(body).to_bytes(CHECKSUM))
             file.write(body)
         temporary.replace(path)
-        others = sorted(path.parent.glob("*.msgpack"), key=lambda other: other.stat().st_mtime, reverse=True)
-        for old in others[KEPT:]:
-            old.unlink(missing_ok=True)
+        _tidy(path)
     except OSError as fault:
-        temporary.unlink(missing_ok=True)
+        try:
+            temporary.unlink()
+        except OSError:
+            pass
         return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
     return ""
+
+
+def _tidy(path: Path) -> None:
+    """Keep the newest files, as many and as large as they may be, and nothing half written."""
+    known = [(entry, entry.stat()) for entry in os.scandir(path.parent) if ".msgpack" in entry.name]
+    size = 0
+    newest = sorted(known, key=lambda item: (item[0].name == path.name, item[1].st_mtime_ns), reverse=True)
+    whole = [(entry, status) for entry, status in newest if not entry.name.startswith(".")]
+    for n, (entry, status) in enumerate(whole):
+        size += status.st_size
+        if n >= KEPT or size > LARGEST:
+            Path(entry.path).unlink(missing_ok=True)
+    for entry, status in known:
+        if entry.name.startswith(".") and status.st_mtime < time.time() - LEFT:
+            Path(entry.path).unlink(missing_ok=True)
 
 
 def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:
@@ -140,29 +158,36 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def still_true(state: State, digests: dict[str, str]) -> dict[str, Examined]:
-    """What is remembered of these files and would be found again; `digests` has the present digest of each."""
+def still_true(
+    state: State, digests: dict[str, str], given: Mapping[str, str | bytes] | None = None
+) -> dict[str, Examined]:
+    """What is remembered of these files and would be found again; `digests` has the present digest of each, `given`
+    the texts that count in place of those on the disk.
+    """
     remembered = state.table.examined
     same = [path for path, told in digests.items() if path in remembered and remembered[path].digest == told]
     try:
         known = {path: state.examined(path) for path in same}
-        return _still_true(state, {path: one for path, one in known.items() if _led_there(path, one.asked)}, digests)
+        known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
+        return _still_true(state, known, digests, given or {})
     except msgspec.MsgspecError:
         return {}
 
 
-def _still_true(state: State, known: dict[str, Examined], digests: dict[str, str]) -> dict[str, Examined]:
+def _still_true(
+    state: State, known: dict[str, Examined], digests: dict[str, str], texts: Mapping[str, str | bytes]
+) -> dict[str, Examined]:
     @cache
     def present(path: str) -> str:
         """The digest of a file as it is now."""
-        return digests[path] if path in digests else _text(path, digest)
+        return digests[path] if path in digests else _text(path, digest, texts)
 
     def as_cited(path: str) -> bool:
         interface = state.interface(path)
         return interface is not None and present(path) == interface.digest
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
-    changed = {path: _changed_parts(path, state, present) for path in {path for path, _ in looked_at}}
+    changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
     bad = _infected(state, looked_at, {used for used in looked_at if _is_in(used, changed[used[0]], state)})
     return {
         path: one
@@ -208,7 +233,9 @@ def _infected(state: State, parts: set[Used], bad: set[Used]) -> set[Used]:
 ALL = frozenset({"*"})
 
 
-def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> frozenset[str]:
+def _changed_parts(
+    path: str, state: State, present: Callable[[str], str], texts: Mapping[str, str | bytes]
+) -> frozenset[str]:
     """The parts of a file that are not what they were; ALL of them where nothing can be told."""
     if not path.endswith(".py"):
         return frozenset()  # a folder without `__init__.py` holds nothing itself
@@ -217,7 +244,7 @@ def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> fr
         return ALL
     if present(path) == interface.digest:
         return frozenset()
-    now = _text(path, _parts)
+    now = _text(path, _parts, texts)
     before = interface.parts
     return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)) if now else ALL
 
@@ -249,6 +276,6 @@ def _led_there(path: str, asked: tuple[Asked, ...]) -> bool:
     )
 
 
-def _text(path: str, make: Callable[[str], T]) -> T:
-    source = read(path)
+def _text(path: str, make: Callable[[str], T], texts: Mapping[str, str | bytes]) -> T:
+    source = decode(path, texts[path]) if path in texts else read(path)
     return make(source.text if source.note.state == "read" else "")

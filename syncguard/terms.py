@@ -152,4 +152,5 @@ class Finding:
     breaks: tuple[str, ...] = ()
     function: str = ""
     fix: Fix | None = None
+    allowed: str = ""  # the reason that a comment gives
     verdict: str = ""  # of a run: confirmed, false-alarm, untested; "" where there was none

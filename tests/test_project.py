@@ -225,3 +225,17 @@ def pipeline_config():
     from syncguard import config as settings
 
     return settings.load(["."], {}, "", False)
+
+
+def test_files_that_import_one_another_in_a_circle_are_the_same_from_either_end(project):
+    Path("p/__init__.py").write_text("from .store import Store\nfrom .data import Data\nKINDS = [Data]\n")
+    Path("p/store.py").write_text("class Store:\n    pass\n")
+    Path("p/data.py").write_text(
+        "import torch\nfrom p import Store\n\n\nclass Data(Store):\n"
+        "    @property\n    def x(self) -> torch.Tensor:\n        return self['x']\n"
+    )
+    Path("p/first.py").write_text("from p.data import Data\nmade = Data()\n")
+    Path("p/use.py").write_text("import p\n\n\ndef count(data: 'p.Data'):\n    return int(data.x.sum())\n")
+    for order in (["p/use.py"], ["p/first.py", "p/use.py"], ["."]):
+        report = pipeline.check(order, config(cache=False))
+        assert lines(report, "p/use.py") == [(5, "SG203")], order

@@ -462,6 +462,10 @@ def test_custom_extensions() -> None:
         from an_extension.kernels import fused_norm
 
         assert fused_norm(torch.ones(2, device=CUDA), eps=1e-5).is_cuda
+        assert not fused_norm("no tensor")
+        from torch.utils import cpp_extension
+
+        assert cpp_extension.load(name="an_extension", sources=["norm.cu"]).norm(torch.ones(2)).shape == (2,)
     with pytest.raises(ModuleNotFoundError):
         __import__("an_extension.kernels")
 
@@ -470,7 +474,7 @@ def test_an_operator_without_a_kernel_for_the_cpu() -> None:
     library = torch.library.Library("syncguard_test", "DEF")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x, "CUDA")
-    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="step over"):
+    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="run --step-over syncguard_test"):
         torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA))
     with Simulation(PACK, lambda _: None, step_over=["syncguard_test"]):
         assert torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA)).is_cuda

@@ -55,6 +55,12 @@ class Launcher(click.Command):
 )
 @click.option("--warmup", type=click.IntRange(0), metavar="N", help="Steps that do not count; 1 simulated, 3 on a GPU.")
 @click.option("--steps", type=click.IntRange(1), metavar="N", help="Watch so many steps after the warm-up; else all.")
+@click.option(
+    "--step-over",
+    multiple=True,
+    metavar="NAME",
+    help="Simulated: skip the calls of this module, a CUDA extension say. May be repeated.",
+)
 @click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", default="", help="Write the record as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report.")
 @outcome_options
@@ -79,7 +85,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     keeper = Keeper(save)
     pid = os.getpid()
     packs = () if want.isolated else folders([program.name], want.config_file)
-    wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs)
+    wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])
     try:
         record, children, ended = launch(program, wishes, keeper.keep)
     except (CannotRun, PackError) as fault:

@@ -66,11 +66,12 @@ class Children:
             at = words.index("-c") + 1
             wishes = self.wishes
             packs = [str(pack) for pack in wishes.packs]
-            words[at] = BEGIN.format((wishes.device, wishes.warmup, wishes.steps, packs, str(self.folder))) + words[at]
+            given = (wishes.device, wishes.warmup, wishes.steps, packs, list(wishes.step_over), str(self.folder))
+            words[at] = BEGIN.format(given) + words[at]
         return words
 
 
-def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], folder: str) -> None:
+def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], step_over: list[str], folder: str) -> None:
     """In a spawned process: watch it from when it imports torch to its end."""
     from syncguard.observe.launch import Session, Wishes
     from syncguard.observe.program import Ended, Program
@@ -84,6 +85,7 @@ def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], folder
         session.close()
         keep(session.record(Ended("exit 0", 0)))
 
-    session = Session(Program("spawned"), Wishes(device, warmup, steps, tuple(map(Path, packs))), keep)
+    wishes = Wishes(device, warmup, steps, tuple(map(Path, packs)), tuple(step_over))
+    session = Session(Program("spawned"), wishes, keep)
     session.open()
     atexit.register(end)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 # On a device, memory pools, libraries and tuned kernels take a few steps to settle.
 WARMUP = {"simulate": 1, "cuda": 3}
+# What the end of a program says where it lacked a module or a compiler that is only there with a GPU.
+LACKS = ("ModuleNotFoundError", "ImportError", "libcuda", "active driver", "CUDA_HOME", "NVIDIA driver")
+STEP_OVER = "What only runs on a GPU (a CUDA extension, a Triton kernel) can be skipped: `--step-over NAME`."
 
 
 class Wishes(NamedTuple):
@@ -39,6 +42,7 @@ class Wishes(NamedTuple):
     warmup: int | None = None  # None: as many as the device needs
     steps: int = 0
     packs: tuple[Path, ...] = ()
+    step_over: tuple[str, ...] = ()  # modules that cannot be simulated
 
 
 class Outcome(NamedTuple):
@@ -101,7 +105,7 @@ class Session:
 
     def start(self) -> None:
         """Torch is there: start the engine."""
-        watch = Watch(self.wishes.device, self.recorder)
+        watch = Watch(self.wishes.device, self.recorder, step_over=self.wishes.step_over)
         try:
             watch.start()
         except NoDevice as fault:
@@ -124,6 +128,8 @@ class Session:
         mode = self.watch.mode if self.watch else self.wishes.device
         if self.watch is None:
             self.recorder.notes.append("The program did not import torch, so there was nothing to see.")
+        elif mode == "simulate" and ended.said.startswith("exception") and any(word in ended.said for word in LACKS):
+            self.recorder.notes.append(STEP_OVER)
         measured = self.watch.measured() if self.watch else None
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
         # An engine that does not say so has seen a tensor on the device if anything waited.

@@ -173,6 +173,8 @@ class Recorder:
         for moment, times in entry.moments.items():
             if step := told.step(moment):
                 numbers[step] = numbers.get(step, 0) + times
+        if not any(told.step(moment) for moment in entry.moments if moment != told.tail):
+            numbers = {}
         judged = any(key.hazard in rule.hazards for rule in self.pack.rules)
         return Wait(
             place=self._place(Spot(key.code, key.instruction)),

@@ -42,9 +42,9 @@ NUMBERS = frozenset("int float bool str number none size dtype".split())
 class Device(TorchFunctionMode):
     """The simulated device on one thread. The plan of each function is made when it is first called."""
 
-    def __init__(self, verdict: Verdict, step_over: frozenset[str] = frozenset()) -> None:
+    def __init__(self, verdict: Verdict, skipping: Callable[[str], bool]) -> None:
         super().__init__()
-        self.verdict, self.step_over = verdict, step_over
+        self.verdict, self.skipping = verdict, skipping
         self.plans: dict[Any, Plan] = {}
         verdict.quiet.add(self._quietly.__code__)
 
@@ -171,7 +171,7 @@ class Device(TorchFunctionMode):
         said = lacking.foreign(fault, name) if where == DEVICE else ""
         if not said:
             raise fault
-        if name.partition(".")[0] not in self.step_over:
+        if not self.skipping(name.partition(".")[0]):
             raise NotImplementedError(said) from None
         return stepped_over(*args, **kwargs)
 

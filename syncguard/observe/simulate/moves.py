@@ -177,8 +177,15 @@ def numpy(func: Any, args: Call, kwargs: Settings) -> Any:
     return func(*args, **kwargs)
 
 
-def itself(func: Any, args: Call, kwargs: Settings) -> Any:
-    return args[0]
+def share(func: Any, args: Call, kwargs: Settings) -> Any:
+    """Memory of the device is shared as it is."""
+    if place(args[0]) == DEVICE:
+        return args[0]
+    before, local.passing = local.passing, True
+    try:
+        return func(*args, **kwargs)
+    finally:
+        local.passing = before
 
 
 def nothing(func: Any, args: Call, kwargs: Settings) -> None:
@@ -257,7 +264,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.numpy": numpy,
     "torch.Tensor.__array__": numpy,
     "torch.Tensor.record_stream": nothing,
-    "torch.Tensor.share_memory_": itself,
+    "torch.Tensor.share_memory_": share,
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,
     "torch.Tensor.__deepcopy__": copied,
@@ -290,6 +297,7 @@ MIXING = (
     " _has_compatible_shallow_copy_type is_same_size _make_subclass _make_wrapper_subclass typename is_set_to"
     " _fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_ __dlpack__ broadcast_tensors _unsafe_index"
     " _unsafe_index_put _index_put_impl_ result_type can_cast promote_types is_tensor _is_alias_of"
+    " _nested_view_from_jagged"
 ).split()
 
 
