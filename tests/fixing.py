@@ -58,18 +58,27 @@ def function(source: str, name: str = "f") -> Callable[..., Any]:
     return found
 
 
-def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str = "f", exact: bool = True) -> None:
+def same(
+    before: str,
+    after: str,
+    make: Callable[[], tuple[Any, ...]],
+    name: str = "f",
+    exact: bool = True,
+    aliases: bool = False,
+) -> None:
     """Two programs' functions, given equal arguments: equal results, gradients, errors, and arguments afterwards.
 
-    `make` gives fresh arguments. Without `exact` floats may differ by rounding, and a count may be a 0-d tensor.
+    `make` gives fresh arguments. Without `exact` floats may differ by rounding, and a count may be a 0-d tensor. With
+    `aliases` the results share memory with one another and with the arguments as they did.
     """
     results = []
     for source in (before, after):
         torch.manual_seed(0)
         given = make()
+        inner = _inner(given)
         leaves = [arg for arg in _tensors(given) if arg.requires_grad]
         try:
-            value = function(source, name)(*_inner(given))
+            value = function(source, name)(*inner)
             outcome = "value"
         except (IndexError, RuntimeError, ValueError, ZeroDivisionError) as fault:
             value, outcome = None, type(fault).__name__
@@ -78,11 +87,21 @@ def same(before: str, after: str, make: Callable[[], tuple[Any, ...]], name: str
             first = _gradients(sum((out.double() * _weights(out)).sum() for out in outs), leaves)
         if onward := [grad for grad in first if grad.requires_grad]:
             second = _gradients(sum(grad.pow(2).sum() for grad in onward), leaves)
-        results.append((outcome, value, given, first, second))
+        shared = _shared(_tensors(value), [*_tensors(inner), *_tensors(value)]) if aliases else []
+        results.append((outcome, value, given, first, second, shared))
     one, other = results
     assert one[0] == other[0], (one[0], other[0])
-    for part in range(1, 5):
+    for part in range(1, 6):
         _agree(one[part], other[part], exact)
+
+
+def _shared(outs: list[torch.Tensor], others: list[torch.Tensor]) -> list[bool]:
+    """Which of some tensors have memory in common with which others."""
+    places = [
+        [one.untyped_storage().data_ptr() if one.numel() else -n for n, one in enumerate(row, 1)]
+        for row in (outs, others)
+    ]
+    return [a == b for a in places[0] for b in places[1] if a > 0]
 
 
 def _gradients(total: Any, leaves: list[torch.Tensor]) -> list[torch.Tensor]:

@@ -75,7 +75,7 @@ def test_evidence_is_as_the_schema_says(path):
 def test_while_there_is_no_evidence_the_pages_say_so():
     said = "No device has been measured yet" in (EVIDENCE / "README.md").read_text()
     assert said is (not FILES)
-    assert ("They are empty" in (ROOT / "docs" / "story.md").read_text()) is (not FILES)
+    assert ("Nothing has been measured" in (ROOT / "docs" / "story.md").read_text()) is (not FILES)
     assert ("No part of SyncGuard has run on a GPU" in (ROOT / "docs" / "unseen-on-a-device.md").read_text()) is (
         not FILES
     )
@@ -181,16 +181,52 @@ def test_a_slow_part_runs_dry(name, tmp_path, capsys):
     test_a_part_runs_dry(name, tmp_path, capsys)
 
 
+QUESTIONS = tomllib.loads((ROOT / "tools" / "device" / "questions.toml").read_text())["question"]
+
+
 def test_every_question_can_be_asked():
     results = [*parts.questions(parts.Desk(dry=True))]
-    assert {result["question"] for result in results} == {
-        question["name"]
-        for question in tomllib.loads((ROOT / "tools" / "device" / "questions.toml").read_text())["question"]
-    }
-    assert [result for result in results if result["waited"] is None] == []
-    known = {result["call"]: result["waited"] for result in results}
+    assert {result["question"] for result in results} == {question["name"] for question in QUESTIONS}
+    assert [result for result in results if result["found"]["waited"] is None] == []
+    assert all(result["said"] == result["found"]["waited"] for result in results), "simulated twice"
+    known = {result["call"]: result["said"] for result in results}
     assert known["a.masked_fill(m, f0)"] is True
     assert known["a.masked_fill(m, 0.0)"] is False
+
+
+def test_every_question_is_asked_in_words_and_of_rows():
+    for question in QUESTIONS:
+        assert question["asks"].endswith(("?", ".")), question["name"]
+        assert {PACK.row_of(row) for row in question["calls"]} == set(question["calls"])
+        assert all(row in PACK.ops for row in question["calls"])
+
+
+def test_what_the_issue_asks_is_asked():
+    rows = {row for question in QUESTIONS for row in question["calls"]}
+    asked = ("Tensor.to", "tensor", "Tensor.__getitem__", "Tensor.__setitem__", "masked_fill", "linalg.cholesky", "isin",
+             "nn.utils.clip_grad_norm_", "GradScaler.step", "distributions.Cauchy", "distributed.all_reduce", "mode",
+             "repeat_interleave", "bincount", "histc")  # fmt: skip
+    assert {f"torch.{name}" for name in asked} <= rows
+
+
+def test_an_answer_to_a_question_makes_its_row_measured(tmp_path):
+    path = measured_device(tmp_path, found={"waited": None})
+    evidence = json.loads(path.read_text())
+    result = {
+        "question": "q",
+        "row": "torch.isin",
+        "call": "torch.isin(k, among)",
+        "n": 16,
+        "said": False,
+        "profiled": [],
+    }
+    results = [result | {"found": {"waited": False}}, result | {"n": 4096, "found": {"waited": True}}]
+    evidence["parts"]["questions"] = {"seconds": 1.0, "complete": True, "results": results}
+    path.write_text(json.dumps(evidence))
+    jsonschema.validate(evidence, SCHEMA)
+    found = atlas.measured(tmp_path)
+    assert list(found) == ["torch.isin"]
+    assert found["torch.isin"][0]["note"] == "waited in 1 of 2 calls, 1 against the row"
 
 
 def test_simulated_and_simulated_agree():

@@ -91,6 +91,9 @@ def test_every_key_is_a_field_and_can_be_set(tmp_path):
     hot = ["Engine.step"]
     cold = ["dump_*"]
     packs = ["ours"]
+    baseline = "known.json"
+    baseline-commit = "main..."
+    error-stale-baseline = true
     jobs = 2
     cache = false
     cache-dir = ".cache/sg"

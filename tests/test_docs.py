@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
+from syncguard.cli.check import command
 from syncguard.cli.main import COMMANDS, group
 from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked
 from syncguard.house import HOUSE
+from syncguard.judge import baseline
 from syncguard.selection import CONFIDENCES, HEATS
 from syncguard.show.formats import FORMATS
 from syncguard.show.json import VERSION
@@ -120,6 +122,20 @@ def test_formats_fields_and_exit_codes():
     assert [row[0] for row in rows(page, "code")] == ["0", "1", "2", "3"]
 
 
+def test_the_baseline_that_is_shown_is_one(tmp_path):
+    page = text("baseline.md")
+    file = tmp_path / "b.json"
+    file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
+    entries = baseline.load(str(file))
+    assert [entry._replace(path="") for entry in entries] == [("", "Net.forward", "SG201", "x.sum().item()", 1)]
+    written = file.read_text()
+    baseline.save(str(file), entries)
+    assert file.read_text() == written
+    options = {option for param in command.params for option in param.opts}
+    assert set(names(rows(page, "option"))) <= options
+    assert set(re.findall(r"`(--[a-z-]+)", page)) <= options
+
+
 # -- all pages ----------------------------------------------------------------------------------------
 
 
@@ -147,7 +163,7 @@ def test_commands_that_are_shown_exist(page):
     # As the command line does: click remembers the help option of a command from the first time.
     context = click.Context(group, help_option_names=["-h", "--help"])
     for line in shown:
-        args = shlex.split(line, comments=True)[1:]
+        args = shlex.split(line.partition(" | ")[0], comments=True)[1:]
         if args[0].startswith("-") or args[0] in ("run", "check,"):
             continue
         command = group.get_command(context, args[0])

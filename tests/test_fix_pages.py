@@ -31,5 +31,7 @@ def test_a_caught_program_gives_the_same_after_its_fixes(program: Example, code:
         return
     assert len(codes(after)) <= len(codes(program.text))
     assert on_cpu.called(after) == on_cpu.called(program.text)
+    if code == "SG405":
+        return  # what these programs give is how long they took
     here = after.replace("torch.cuda.is_available()", "False")  # the stubs say yes, and nothing can be pinned
     agree(run(program), run(Example(program.section, program.title, here, program.line)))

@@ -46,6 +46,9 @@ def device(*shape: int, dtype: Any = torch.float32) -> Any:
 
 HOLDS = {
     "missing": (dict, lambda: {"x": 0}),
+    "none": (lambda: {"x": None}, dict),
+    "some": (lambda: {"x": 0.1}, lambda: {"x": 0.0}),
+    "mean": (lambda: {"x": "mean"}, lambda: {"x": "sum"}),
     "given": (lambda: {"x": 0}, lambda: {"x": None}),
     "alone": (lambda: {"x": 1}, lambda: {"x": 1, "y": 2}),
     "tensor": (lambda: {"x": [1, device(2)]}, lambda: {"x": [torch.ones(2)]}),
@@ -68,6 +71,7 @@ HOLDS = {
     "surely_dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),
     "listed": (lambda: {"x": [device(), 1]}, lambda: {"x": device(2)}),
+    "evaluating": (lambda: {"x": torch.nn.Linear(1, 1).eval()}, lambda: {"x": torch.nn.Linear(1, 1)}),
     "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
 }
 

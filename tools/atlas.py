@@ -16,6 +16,7 @@ from syncguard.terms import Op
 
 ROOT = Path(__file__).parent.parent
 DRY = "dry run"
+ROWS = ("doctor", "questions")  # the parts whose calls are calls of rows
 PAGE = (Path(__file__).parent / "atlas.html").read_text("utf-8")
 
 
@@ -48,7 +49,8 @@ def measured(folder: Path) -> dict[str, list[dict[str, str]]]:
         machine = evidence["machine"]
         if machine["device"] == DRY:
             continue
-        for row, calls in _by_row(evidence["parts"].get("doctor", {"results": []})["results"]).items():
+        made = [call for part in ROWS for call in evidence["parts"].get(part, {"results": []})["results"]]
+        for row, calls in _by_row(made).items():
             waited = sum(call["found"]["waited"] for call in calls)
             against = sum(call["said"] is not None and call["said"] != call["found"]["waited"] for call in calls)
             note = f"waited in {waited} of {len(calls)} calls" + (f", {against} against the row" if against else "")

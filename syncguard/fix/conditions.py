@@ -24,12 +24,27 @@ def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[s
     if isinstance(test, cst.Comparison):
         text = compared(test, region, known)
         return (text, straight) if text else None
+    if isinstance(test, cst.Call) and (text := alike(test, region, known)):
+        return text, straight
     held = known.tensor(test)
     if held is None or not known.pure(test):
         return None
     if held.dtype == "bool":
         return region.code(test), straight
     return (f"({postfix(test, region)} != 0)", straight) if held.rank == 0 else None
+
+
+def alike(test: cst.Call, region: Region, known: Known) -> str:
+    """`torch.equal(a, b)` and `torch.allclose(a, b)` as tensors; '' for other calls."""
+    name = known.callee(test)
+    if name not in ("torch.equal", "torch.allclose") or len(test.args) < 2 or any(arg.star for arg in test.args):
+        return ""
+    if any(arg.keyword for arg in test.args[:2]) or not all(known.pure(arg.value) for arg in test.args):
+        return ""
+    if name == "torch.equal":
+        return f"({postfix(test.args[0].value, region)} == {postfix(test.args[1].value, region)}).all()"
+    given = ", ".join(region.code(arg).rstrip(", ") for arg in test.args)
+    return f"{known.torch()}.isclose({given}).all()"
 
 
 def compared(test: cst.Comparison, region: Region, known: Known) -> str:

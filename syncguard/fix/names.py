@@ -106,8 +106,20 @@ def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[st
         node
         for name in names
         for node in region.names.get(name, ())
-        if start <= region.places[node][:2] < end and _variable(region, node) and stored(region, node)
+        if start <= region.places[node][:2] < end
+        and _variable(region, node)
+        and stored(region, node)
+        and not _otherwise(region, node, first)
     ]
+
+
+def _otherwise(region: Region, node: cst.CSTNode, first: cst.CSTNode) -> bool:
+    """Whether a node is in the `else` or `elif` of an `if` in whose body another is: of the two only one runs."""
+    here = [*region.around(node)]
+    return any(
+        isinstance(held, cst.If) and held.orelse in here and held.body in region.around(first)
+        for held in here
+    )  # fmt: skip
 
 
 def _variable(region: Region, node: cst.Name) -> bool:

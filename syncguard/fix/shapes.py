@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import definition
 from syncguard.fix.region import Region, Unfit
+from syncguard.infer.values import Host
 
 # What gives a tensor of the shape of its receiver or first argument.
 ELEMENTWISE = frozenset(
@@ -38,6 +39,26 @@ def shape_of(node: cst.BaseExpression, region: Region, known: Known) -> set[str]
 def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
     """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape."""
     return alike(tensor, mask, region, known) or 0 <= known.rank(tensor) == known.rank(mask)
+
+
+def elementwise(call: cst.Call, known: Known) -> bool:
+    """Whether a call computes each element from the same one of its tensor, and of nothing else but numbers."""
+    name = known.callee(call)
+    if name.rpartition(".")[2] not in ELEMENTWISE or not name.startswith("torch."):
+        return False
+    method = name.startswith("torch.Tensor.")
+    if (not method and not call.args) or any(arg.star for arg in call.args):
+        return False
+    others = [arg.value for arg in (call.args if method else call.args[1:])]
+    return all(_scalar(arg, known) or _setting(arg, known) for arg in others)
+
+
+def _setting(node: cst.BaseExpression, known: Known) -> bool:
+    """Whether an argument is a dtype or a device."""
+    if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device"):
+        return True
+    value = known.value(node)
+    return type(value) is Host and value.kind in ("dtype", "device")
 
 
 def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:

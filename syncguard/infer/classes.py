@@ -77,7 +77,9 @@ class ClassInfo:
     def held(self, name: str, reader: Routine | None) -> Value | None:
         """What a declared field holds: what was assigned to it, else what its type promises."""
         assigned, declared = self.attribute(name, reader), self.find(name)
-        return assigned if assigned is not None else declared[0] if declared is not None else None
+        if assigned is not None or declared is None or type(declared[0]) is Call:
+            return assigned
+        return declared[0]
 
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""

@@ -7,13 +7,13 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from syncguard.infer import parameters
+from syncguard.infer import parameters, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, Modules, nothing
-from syncguard.infer.routine import Env, Frame, Home, Routine
+from syncguard.infer.routine import Env, Frame, Home, Routine, Sighting
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
@@ -53,6 +53,7 @@ class World(Modules):
         self.queue: deque[Routine] = deque()
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
+        self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
@@ -243,10 +244,13 @@ class World(Modules):
             frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
         if routine.home is not frame.home or not frame.home.own:
-            if frame.unused == at:
+            if frame.unused == at and not wrappers.thin(routine):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
-            return self.outcome(routine, handed, frame, class_of(receiver))
+            found = self.outcome(routine, handed, frame, class_of(receiver))
+            if self.waits:
+                wrappers.tell(self.waits, routine, [*args, *keywords.values()], frame)
+            return found
         if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
             self.look_again((routine,))
         if not routine.runs:
@@ -273,6 +277,7 @@ class World(Modules):
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
         known = routine.contexts.get(key)
+        self.waits = routine.pays.get(key, ())
         if known is not None:
             return known
         if routine.running or self.depth > REACH:
@@ -284,6 +289,9 @@ class World(Modules):
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         found = routine.contexts[key] = self.body(routine, node)
+        self.waits = wrappers.pays(routine, found) if routine.sightings else ()
+        if self.waits:
+            routine.pays[key] = self.waits
         routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
         self.teaches, routine.actual = teaches, None
         return found
@@ -307,6 +315,7 @@ class World(Modules):
         """Forget a file that has been checked; nothing of it may stay in what others share."""
         for routine, key in self.passing:
             routine.contexts.pop(key, None)
+            routine.pays.pop(key, None)
         self.passing.clear()
         for routine in home.routines:
             routine.readers.clear()

@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.names import definition, occurrences, reads, stored
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.recipes.feed_tensor import given
 from syncguard.terms import Edit, Finding
 
 Loop = cst.For | cst.While
@@ -196,6 +197,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     if not loops or not found or (read.kind == "int" and read.dtype != "int"):
         return None
     sums: list[str] = []
+    others: list[str] = []
     for use in found:
         if definition(region, use) is not statement:
             return None
@@ -212,10 +214,15 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits += [region.swap(node, f"{number}({target})") for node in gated]
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
+        elif takers := given(use, region, known, 1):
+            others += takers
         else:
             return None
     if not sums:
         return None
+    if others:
+        text = f"`{name}` stays on the device: {' and '.join(f'`{other}`' for other in others)} must take a 0-d tensor"
+        return Proposal("display", text, tuple(edits), leaves=len(sums))
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
     return Proposal(
         "safe" if read.dtype and read.rank == 0 else "unsafe", text, tuple(edits), leaves=len(sums) + len(found)

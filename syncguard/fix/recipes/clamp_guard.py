@@ -31,6 +31,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not uses:
         return None
     name = postfix(tensor, region)
+    more = False
     if count is not None:
         held = known.tensor(count)
         if held is None or held.dtype == "float" or not all(_divides(use, region, known) for use in uses):
@@ -40,14 +41,17 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             f"the body runs with 1 in place of `{region.code(tensor)}` where that is 0",
         )
     else:
-        if not all(_scales(use, region) for use in uses) or not _only_scales(branch.body, region):
+        if not all(_scales(use, region) for use in uses):
             return None
+        more = not _only_scales(branch.body, region)
         text = f"{name}.clamp(max=1.0)"
         message = (
             f"the body runs each time, with a factor of at most 1; a `{region.code(tensor)}` that is NaN reaches all"
         )
+    if more:
+        message += "; what else the body does is done each time, too"
     edits: list[Edit] = [region.swap(_read(use, region, known), text) for use in uses]
-    return Proposal("unsafe", message, (region.unwrap(branch, *edits),))
+    return Proposal("display" if more else "unsafe", message, (region.unwrap(branch, *edits),))
 
 
 def _divides(use: cst.CSTNode, region: Region, known: Known) -> bool:

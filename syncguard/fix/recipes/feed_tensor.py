@@ -11,6 +11,9 @@ from syncguard.terms import Finding
 
 HOST = ("append", "extend", "format", "write", "join", "info", "debug", "warning", "error", "set_postfix")
 PLAIN = ("builtins.", "torch.", "math.", "numpy.", "logging.", "json.", "time.", "os.")
+TAKERS = frozenset(
+    "new_full full full_like fill_ masked_fill masked_fill_ clamp where add sub mul div pow lerp".split()
+)
 TAKES = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -47,6 +50,8 @@ def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) ->
         other = held.comparisons[0].comparator if isinstance(held, cst.Comparison) else getattr(outer, "left", node)
         return [f"comparison with {region.code(other)}"] if known.tensor(other) is not None else []
     if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
+        if known.callee(call).startswith("torch.") and known.callee(call).rpartition(".")[2] in TAKERS:
+            return [region.code(call.func)]
         host = known.callee(call).startswith(PLAIN) or (
             isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.loops import inside
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.recipes.read_together import inside, skipped
 from syncguard.terms import Finding
 
 
@@ -17,10 +17,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     names = loaded(region, node)
     loop = None
+    asked: list[cst.BaseExpression] = []
     for candidate in region.loops(node):
-        if skipped(node, candidate, region) or not steady(names, candidate, region):
+        tests = conditions(node, candidate, region)
+        read = names.union(*(loaded(region, test) for test in tests or ()))
+        if tests is None or not steady(read, candidate, region):
             break
-        loop = candidate
+        loop, asked = candidate, tests
     if loop is None or not names:
         return None
     word = next(
@@ -29,9 +32,17 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     name = region.fresh(
         f"{word}_host" if known.callee(node).rpartition(".")[2] != "to" else f"{word}_moved", f"{word}_once"
     )
-    edits = (region.before(region.statement(loop), f"{name} = {region.code(node)}"), region.swap(node, name))
+    once = region.code(node)
+    if asked:
+        once = f"{once} if {' and '.join(region.code(test) for test in asked)} else None"
+    edits = (region.before(region.statement(loop), f"{name} = {once}"), region.swap(node, name))
     held = region.parent(node)
-    if isinstance(held, cst.Assign) and isinstance(held.targets[0].target, cst.Name) and len(held.targets) == 1:
+    if (
+        not asked
+        and isinstance(held, cst.Assign)
+        and isinstance(held.targets[0].target, cst.Name)
+        and len(held.targets) == 1
+    ):
         target = held.targets[0].target.value
         alone = not any(_bound(use, target, loop, held, region) for use in region.places)
         if alone and target not in names:
@@ -44,6 +55,21 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 )
     text = "computes it once, before the loop: nothing that the loop calls may change what it is computed from"
     return Proposal("unsafe", text, edits, leaves=1)
+
+
+def conditions(node: cst.CSTNode, loop: cst.For | cst.While, region: Region) -> list[cst.BaseExpression] | None:
+    """The tests, variables or attributes, under which a loop comes by a node; None where there are other ones."""
+    found: list[cst.BaseExpression] = []
+    child = node
+    for held in region.around(node):
+        if held is loop:
+            return found[::-1]
+        if isinstance(held, cst.If) and held.body is child and isinstance(held.test, cst.Name | cst.Attribute):
+            found.append(held.test)
+        elif isinstance(held, cst.If | cst.IfExp | cst.BooleanOperation | cst.Lambda | cst.Try | cst.BaseComp):
+            return None
+        child = held
+    return None
 
 
 def pure(node: cst.Call, known: Known) -> bool:

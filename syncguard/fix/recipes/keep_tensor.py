@@ -51,9 +51,13 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         if isinstance(other, cst.BaseString) or not _plain(other, known):
             return ""
         child, held = held, region.parent(held)
+    if isinstance(held, cst.IfExp) and child is not held.test and isinstance(region.parent(held), cst.Lambda):
+        child, held = held, region.parent(held)
     if _on_host(held, known):
         return ""
     match held:
+        case cst.Lambda():
+            return "what the lambda gives"
         case (
             cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
             | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)

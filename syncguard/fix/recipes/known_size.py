@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import between, defined, target
+from syncguard.fix.names import between, defined, loaded, occurrences, target
+from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.terms import Finding
+from syncguard.terms import Edit, Finding
 
 REPEATS = ("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
 SUMS = ("torch.sum", "torch.Tensor.sum")
@@ -18,7 +19,9 @@ REORDERED = frozenset(
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """The repeated tensor is bound above, in a block around, and nothing was bound again since."""
-    for size in (part for part in [node, *_inner(node)] if isinstance(part, cst.BaseExpression)):
+    read = read_of(node, region, known) if isinstance(node, cst.Call) else None
+    parts = [node, *_inner(node), *([read.tensor] if read is not None else ())]
+    for size in (part for part in parts if isinstance(part, cst.BaseExpression)):
         made = defined(region, size)
         if not isinstance(made, cst.Call) or known.callee(made) not in SUMS:
             continue
@@ -29,10 +32,40 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             continue
         for repeated in [call for call in region.calls if known.callee(call) in REPEATS]:
             name = sized(repeated, counts, node, region, known)
+            whole = read.whole if read is not None and read.tensor is size else size
             if name:
                 text = f"`{name}` was repeated as often as is counted here"
-                return Proposal("safe", text, (region.swap(size, f"{name}.shape[0]"),))
+                return Proposal("safe", text, (region.swap(whole, f"{name}.shape[0]"),))
+            if found := below(repeated, counts, node, region, known):
+                edits = (*found[1], region.swap(whole, f"{found[0]}.shape[0]"))
+                text = f"repeats `{found[0]}` before its size is asked for, whatever the answer is"
+                return Proposal("unsafe", text, edits)
     return None
+
+
+def below(
+    repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known
+) -> tuple[str, tuple[Edit, ...]] | None:
+    """The variable of a repeat that stands below in the same block, and the edits that put it above; None where what it
+    is made of is not there yet."""
+    assign = region.parent(repeated)
+    if not isinstance(assign, cst.Assign) or assign.value is not repeated or not known.pure(repeated):
+        return None
+    repeats, dim = known.argument(repeated, "repeats"), known.argument(repeated, "dim")
+    if repeats is None or not elements(repeats, region) & elements(counts, region):
+        return None
+    if dim is not None and not (isinstance(dim, cst.Integer) and dim.evaluated_value == 0):
+        return None
+    name, made = target(assign), region.statement(assign)
+    block, there = region.block(made)
+    here = next((n for n, one in enumerate(block) if one in (node, *region.around(node))), there)
+    names = {name} | loaded(region, repeated)
+    if here >= there or between(region, node, assign.targets[0], names) or isinstance(block[here], cst.For | cst.While):
+        return None
+    own = assign.targets[0].target
+    if any(region.places[use] < region.places[own] for use in occurrences(region, region.scope(node), name)):
+        return None
+    return name, (region.before(block[here], region.code(assign)), region.remove(made))
 
 
 def sized(repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from syncguard.fix.names import between, defined, definition, reads, target
+from syncguard.fix.names import between, defined, definition, reads, stores, target
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import SELECT, subscript
 from syncguard.terms import Edit, Finding
@@ -36,7 +36,8 @@ def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: 
     mask = counted(counts, region, known)
     if mask is None:
         return
-    for read in reads(region, region.scope(node), mask.value):
+    every = reads(region, region.scope(node), mask.value)
+    for read in [other for one in every for other in (one, *listed(one, region, known))]:
         taken = region.parent(read)
         while isinstance(taken, cst.Index | cst.SubscriptElement | cst.Arg | cst.Attribute):
             taken = region.parent(taken)
@@ -48,8 +49,22 @@ def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: 
         if region.parent(region.statement(assign)) not in [*region.around(node)]:
             continue
         name = target(assign)
-        if region.places[taken] < region.places[node] and not between(region, assign, node, {mask.value, name}):
+        since = min((assign, region.statement(every[0])), key=lambda one: region.places[one])
+        bound = between(region, since, node, {mask.value}) or between(region, assign, node, {name})
+        if region.places[taken] < region.places[node] and not bound:
             yield f"{name}.shape[0]"
+
+
+def listed(read: cst.Name, region: Region, known: Known) -> list[cst.Name]:
+    """Where `index = torch.where(mask)` is read: as a key it selects what the mask does."""
+    call = region.parent(region.parent(read))
+    assign = region.parent(call)
+    if not isinstance(call, cst.Call) or known.callee(call) != "torch.where" or len(call.args) != 1:
+        return []
+    if not isinstance(assign, cst.Assign) or assign.value is not call:
+        return []
+    uses = reads(region, region.scope(assign), target(assign))
+    return [use for use in uses if definition(region, use) is assign]
 
 
 def counted(counts: cst.BaseExpression, region: Region, known: Known) -> cst.Name | None:
@@ -112,11 +127,21 @@ ADDS = tuple(f"torch.{owner}index_add{tail}" for owner in ("", "Tensor.") for ta
 
 
 def _bound_after(node: cst.Call, name: cst.Name, region: Region) -> bool:
-    """Whether a variable gets its value only below a node."""
+    """Whether a variable gets the value that is read only below a node, or perhaps there."""
+    if between(region, node, name, {name.value}):
+        return True
+    if _parameter(name, region):
+        return False
+    here = [*region.around(node)]
+    above = [one for one in stores(region, region.scope(name), name.value) if region.places[one] < region.places[node]]
+    return not any(region.parent(_statement(one, region)) in here for one in above)
+
+
+def _statement(node: cst.CSTNode, region: Region) -> cst.CSTNode:
     try:
-        return region.places[definition(region, name)] > region.places[node]
+        return region.statement(node)
     except Unfit:
-        return not _parameter(name, region)
+        return node
 
 
 def _parameter(name: cst.Name, region: Region) -> bool:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
-from syncguard.fix.names import loaded, occurrences, stored
+from syncguard.fix.elements import elements, iterated, rows
+from syncguard.fix.loops import inside
+from syncguard.fix.names import loaded
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.infer.values import Unknown
-from syncguard.terms import Edit, Finding
+from syncguard.terms import Finding
 
-Loop = cst.For | cst.While
-Comp = cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
+# Built-in functions that change nothing between two reads.
+HARMLESS = frozenset(f"builtins.{name}" for name in "float int bool round abs min max str len".split())
 # Where an expression may not be reached though its statement is.
 SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """An element in a loop, an element that a loop gives, or one of several reads of a statement."""
-    for attempt in (elements, iterated, listed, together):
+    for attempt in (elements, rows, iterated, listed, together):
         try:
             proposal = attempt(node, region, known)
         except Unfit:
@@ -28,163 +27,6 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if proposal is not None:
             return proposal
     return None
-
-
-# -- x[i].item() in a loop ------------------------------------------------------------------------
-
-
-def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
-    """One element of a tensor that the loop does not change, at a place that the loop does."""
-    picked = next((found for inner in inside(node, region) if (found := element(inner, region, known))), None)
-    if picked is None:
-        return None
-    subscript, base, keys = picked
-    held = known.tensor(base)
-    loop = around(subscript, region)
-    if (
-        loop is None
-        or (held is None and type(known.value(base)) is not Unknown)
-        or not isinstance(base, cst.Name | cst.Attribute)
-        or skipped(subscript, loop, region)
-    ):
-        return None
-    if not changing(keys, loop, region) or not unchanged(base, loop, region, known):
-        return None
-    root = base.value if isinstance(base, cst.Name) else base.attr.value
-    name = region.fresh(f"{root}_list")
-    if held is not None and held.rank == len(keys):
-        rows = "tolist()"
-    else:  # it was read, so what is left of each element is one number
-        rows = "flatten().tolist()" if len(keys) == 1 else f"reshape({region.code(base)}.shape[:{len(keys)}]).tolist()"
-    edits = [region.before(region.statement(loop), f"{name} = {region.code(base)}.{rows}")]
-    for other in inside(loop, region):
-        same = element(other, region, known)
-        if same is not None and same[1].deep_equals(base) and len(same[2]) == len(keys):
-            inner = same[0] if same[0] is not other and _number(other, known) else other
-            edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2])))
-    unique = {edit.site: edit for edit in edits}
-    covering = [e for e in unique.values() if not any(_covers(o, e) for o in unique.values())]
-    text = f"copies `{region.code(base)}` once, before the loop"
-    if held is None:
-        return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
-    return Proposal("safe", text, tuple(covering), leaves=1)
-
-
-def element(
-    node: cst.CSTNode, region: Region, known: Known
-) -> tuple[cst.Subscript, cst.BaseExpression, list[cst.BaseExpression]] | None:
-    """A tensor's element that is read by a node or is the bound of a slice: the subscript, the tensor and the keys."""
-    read = read_of(node, region, known)
-    target = read.tensor if read is not None else node
-    if read is None and not _bound(node, region):
-        return None
-    keys: list[cst.BaseExpression] = []
-    base = target
-    while isinstance(base, cst.Subscript):
-        here = []
-        for part in base.slice:
-            if not isinstance(part.slice, cst.Index) or known.number(part.slice.value) not in ("int", "size"):
-                return None
-            here.append(part.slice.value)
-        keys = here + keys
-        base = base.value
-    if not keys or not isinstance(target, cst.Subscript) or not isinstance(base, cst.BaseExpression):
-        return None
-    return target, base, keys
-
-
-def around(node: cst.CSTNode, region: Region) -> Loop | Comp | None:
-    """The outermost loop or comprehension around a node in its function."""
-    found: Loop | Comp | None = None
-    child = node
-    for held in region.around(node):
-        if isinstance(held, cst.FunctionDef | cst.Lambda | cst.ClassDef):
-            break
-        if (isinstance(held, Loop) and held.body is child) or isinstance(held, Comp):
-            found = held
-        child = held
-    return found
-
-
-def skipped(node: cst.CSTNode, loop: Loop | Comp, region: Region) -> bool:
-    """Whether an iteration may pass a node by: read before the loop, it would be read for nothing."""
-    for held in region.around(node):
-        if held is loop:
-            return False
-        if isinstance(held, cst.If | cst.IfExp | cst.BooleanOperation | cst.Lambda | cst.Try):
-            return True
-    return False
-
-
-def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) -> bool:
-    """Whether a key is bound in the loop: another element each time."""
-    bound = {node.value for node in region.places if isinstance(node, cst.Name) and _within(node, loop, region)}
-    names = {name for key in keys for name in loaded(region, key)}
-    return bool(names & bound) and any(_bound_in(name, loop, region) for name in names)
-
-
-def unchanged(base: cst.Name | cst.Attribute, loop: Loop | Comp, region: Region, known: Known) -> bool:
-    """Whether nothing in the loop binds or writes a tensor, or hands it to somebody who may."""
-    root: cst.BaseExpression = base
-    while isinstance(root, cst.Attribute):
-        root = root.value
-    if not isinstance(root, cst.Name) or _bound_in(root.value, loop, region):
-        return False
-    for node in inside(loop, region):
-        if not isinstance(node, cst.Name | cst.Attribute) or not node.deep_equals(base):
-            continue
-        held = region.parent(node)
-        if isinstance(held, cst.Attribute) and held.value is node:
-            call = region.parent(held)
-            if isinstance(call, cst.Call) and held.attr.value.endswith("_"):
-                return False
-        if isinstance(held, cst.Subscript) and isinstance(region.parent(held), cst.AssignTarget | cst.AugAssign):
-            return False
-        if isinstance(held, cst.AugAssign | cst.AssignTarget):
-            return False
-        if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call) and not known.callee(call):
-            return False
-    return True
-
-
-# -- for v in x: v.item() -------------------------------------------------------------------------
-
-
-def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
-    """The variable of a loop over a tensor, of which nothing but the number is wanted."""
-    read = read_of(node, region, known)
-    if read is None or not isinstance(read.tensor, cst.Name):
-        return None
-    name = read.tensor.value
-    for held in region.around(node):
-        if not isinstance(held, cst.For | cst.CompFor | Comp):
-            continue
-        clause = held.for_in if isinstance(held, Comp) else held
-        if isinstance(clause.target, cst.Name) and clause.target.value == name:
-            over = known.tensor(clause.iter)
-            scope = held if isinstance(held, Comp) else region.scope(node)
-            every = [use for use in occurrences(region, scope, name) if use is not clause.target]
-            found = [next((r for r in _readers(use, region, known)), None) for use in every]
-            if over is None or any(one is None for one in found):
-                return None
-            rows = "tolist()" if over.rank == 1 else "flatten().tolist()"
-            edits = [region.swap(clause.iter, f"{postfix(clause.iter, region)}.{rows}")]
-            swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
-            edits += [region.swap(whole, text) for whole, text in swaps]
-            return Proposal(
-                "safe", f"copies `{region.code(clause.iter)}` once, before the loop", tuple(edits), leaves=1
-            )
-    return None
-
-
-def _readers(use: cst.Name, region: Region, known: Known) -> Iterator[Read]:
-    """The read that a name is in."""
-    for held in region.around(use):
-        read = read_of(held, region, known)
-        if read is not None and read.tensor is use:
-            yield read
-        if isinstance(held, cst.BaseSmallStatement):
-            break
 
 
 # -- [v.item() for v in rows] ---------------------------------------------------------------------
@@ -216,30 +58,32 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     statement = region.statement(node)
     small = region.small(node)
-    run = neighbours(statement, region, known) if isinstance(small, cst.Assign) and small.value is read.whole else []
+    run = neighbours(statement, region, known) if isinstance(small, cst.Assign) else []
     found = [one for other in run for one in every(other, region, known)] or every(statement, region, known)
     if len(found) < 2 or not any(one.whole is read.whole for one in found):
         return None
     if not all(known.pure(one.tensor) for one in found):
         return None
+    if len(run) < 2:
+        undisturbed(statement, found, region, known)
     parts = ", ".join(
         region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in found
     )
     text = f"{torch}.stack(({parts})).tolist()"
-    if len(run) > 1:
+    if len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {text}"), *(region.remove(other) for other in run[1:])]
         if any(one.into and one.into != one.dtype for one in found):
             return None
     else:
         names = named(found, region)
-        edits = [region.before(statement, f"{', '.join(names)} = {text}")]
+        edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
         for one, name in zip(found, names):
             into = one.into if one.into and one.into != one.dtype else ""
             edits.append(region.swap(one.whole, f"{into}({name})" if into else name))
     kinds = {one.dtype for one in found}
     shared = set.intersection(*(loaded(region, one.tensor) for one in found)) - {torch, "self"}
-    if kinds in ({"float"}, {"int"}) and shared:
+    if kinds in ({"float"}, {"int"}, {"bool"}) and shared:
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
     text = (
         f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
@@ -265,6 +109,16 @@ def every(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
     return sorted(found.values(), key=lambda read: region.places[read.whole])
 
 
+def undisturbed(statement: cst.CSTNode, found: list[Read], region: Region, known: Known) -> None:
+    """Unfit: between the reads of a statement something is called that may change what they read."""
+    last = region.places[found[-1].whole][:2]
+    for call in inside(statement, region):
+        if not isinstance(call, cst.Call) or region.places[call][2:] > last or read_of(call, region, known) is not None:
+            continue
+        if known.callee(call) not in HARMLESS and not known.pure(call):
+            raise Unfit(f"{region.code(call.func)} is called between the reads")
+
+
 def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst.SimpleStatementLine]:
     """The statements directly above and below that only read into a variable of their own."""
     block, here = region.block(statement)
@@ -275,12 +129,7 @@ def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst
         small = other.body[0]
         if not isinstance(small, cst.Assign) or len(small.targets) != 1:
             return False
-        read = read_of(small.value, region, known)
-        return (
-            read is not None
-            and known.tensor(read.tensor) is not None
-            and isinstance(small.targets[0].target, cst.Name | cst.Attribute)
-        )
+        return isinstance(small.targets[0].target, cst.Name | cst.Attribute) and read_only(small.value, region, known)
 
     first = last = here
     while first > 0 and reads_only(block[first - 1]):
@@ -292,6 +141,26 @@ def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst
     bound = {region.code(part.targets[0].target) for part in made}
     used = {name for part in made for name in loaded(region, part.value)}
     return run if not bound & used and len(bound) == len(run) else []
+
+
+def read_only(value: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a value is a read, or arithmetic with one read and numbers that are written out."""
+    match value:
+        case cst.Call():
+            read = read_of(value, region, known)
+            return read is not None and read.whole is value and known.tensor(read.tensor) is not None
+        case cst.UnaryOperation(expression=inner):
+            return read_only(inner, region, known)
+        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right)]):
+            return _literal(right) and read_only(left, region, known)
+        case cst.BinaryOperation(left=left, right=right):
+            return _literal(right) and read_only(left, region, known)
+    return False
+
+
+def _literal(node: cst.BaseExpression) -> bool:
+    inner = node.expression if isinstance(node, cst.UnaryOperation) else node
+    return isinstance(inner, cst.Integer | cst.Float)
 
 
 def named(found: list[Read], region: Region) -> list[str]:
@@ -307,44 +176,6 @@ def named(found: list[Read], region: Region) -> list[str]:
         elif isinstance(one.tensor, cst.Name):
             word = f"{one.tensor.value}_value"
         word = word if word.isidentifier() else f"number_{n}"
-        word = region.fresh(word, f"{word}_value")
+        word = region.fresh(word) if word.endswith("_value") else region.fresh(word, f"{word}_value")
         names.append(word if word not in names else f"{word}_{n}")
     return names
-
-
-# -- places -----------------------------------------------------------------------------------------
-
-
-def inside(holder: cst.CSTNode, region: Region) -> Iterator[cst.CSTNode]:
-    todo = [holder]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += node.children
-
-
-def _within(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
-    return any(held is holder for held in region.around(node))
-
-
-def _bound_in(name: str, loop: cst.CSTNode, region: Region) -> bool:
-    return any(_within(node, loop, region) and stored(region, node) for node in region.names.get(name, ()))
-
-
-def _bound(node: cst.CSTNode, region: Region) -> bool:
-    """Whether a node bounds a slice, alone or in a sum."""
-    held = region.parent(node)
-    while isinstance(held, cst.BinaryOperation):
-        held = region.parent(held)
-    return isinstance(held, cst.Slice)
-
-
-def _number(node: cst.CSTNode, known: Known) -> bool:
-    """Whether a node makes a number of one kind of what it reads: `int(x[i])` stays, and reads the list."""
-    return isinstance(node, cst.Call) and known.callee(node) in ("builtins.int", "builtins.float")
-
-
-def _covers(one: Edit, other: Edit) -> bool:
-    a, b = one.site, other.site
-    start, end = (a.line, a.column), (a.end_line, a.end_column)
-    return one is not other and start <= (b.line, b.column) and (b.end_line, b.end_column) <= end and start != end

@@ -33,12 +33,15 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if mask is None or not isinstance(branch.body, cst.IndentedBlock):
         return None
     masked = 0
+    masks = [mask]
     for line in branch.body.body:
         only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-        if only is not None and harmless(only, mask, known):
+        if only is not None and any(harmless(only, one, known) for one in masks):
             masked += 1
         elif not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
             return None
+        elif isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
+            masks.append(only.targets[0].target)  # elements of a mask without true ones have none
     if not masked:
         return None
     text = "what the body computes for the mask is computed each time, also for no element"
@@ -72,7 +75,8 @@ def harmless(statement: cst.BaseSmallStatement, mask: cst.BaseExpression, known:
             | cst.AugAssign(target=cst.Subscript() as target)
         ):
             key = subscript(target)
-            return key is not None and key.deep_equals(mask) and known.pure(statement.value)
+            inner = subscript(key) if key is not None else None
+            return any(_same(one, mask) for one in (key, inner)) and known.pure(statement.value)
         case cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Call() as call):
             return fills(call, target, mask, known)
         case cst.Expr(value=cst.Call() as call) if known.callee(call).endswith("_"):

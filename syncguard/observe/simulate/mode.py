@@ -257,8 +257,16 @@ def name_of(func: Any, verdict: Verdict) -> str:
         return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
     name: str | None = NAME_OF(func)
     if name is None:
-        name = f"torch.{getattr(func, '__name__', type(func).__name__)}"
+        name = unnamed().get(id(func)) or f"torch.{getattr(func, '__name__', type(func).__name__)}"
     return name.removesuffix(".__get__")
+
+
+@cache
+def unnamed() -> dict[int, str]:
+    """The functions of C++ that torch's list of overridable functions lacks, by what Python calls them."""
+    spaces = {"torch.sparse": torch.sparse, "torch.nested": torch.nested}
+    return {id(value): f"{space}.{name}" for space, module in spaces.items()
+            for name, value in vars(module).items() if type(value) is type(len)}  # fmt: skip
 
 
 def plain(name: str, verdict: Verdict) -> bool:
