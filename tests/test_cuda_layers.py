@@ -519,7 +519,7 @@ def test_a_window_costs_each_line():
     steps = [span for span in small.timeline if span.lane == "step"]
     assert [span.name for span in steps] == ["step 0", "step 1", "step 2"]
     assert steps[0].start_us == 0
-    assert all(a.start_us + a.duration_us == pytest.approx(b.start_us) for a, b in zip(steps, steps[1:]))
+    assert all(a.start_us + a.duration_us == pytest.approx(b.start_us) for a, b in itertools.pairwise(steps))
     waits = [span for span in small.timeline if span.lane == "wait"]
     assert [sum(s.start_us <= w.start_us < s.start_us + s.duration_us for w in waits) for s in steps] == [2, 2, 2]
     assert {span.thread for span in steps} == {span.thread for span in waits}

@@ -1,4 +1,4 @@
-"""The rules of the Trace Event Format that a viewer needs (Perfetto's importer, chrome://tracing), as faults of a trace.
+"""The rules of the Trace Event Format that viewers need (Perfetto's importer, chrome://tracing): faults of a trace.
 
 Source: the document "Trace Event Format" of the Chromium project, and Perfetto's JSON importer: what breaks a rule is
 dropped there, or counted as an import error.

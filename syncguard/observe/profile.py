@@ -75,7 +75,7 @@ def read(data: Any, decides: Collection[int] = ()) -> Profile:
 
 
 def timeline(trace: Trace, limit: int = SPANS) -> tuple[Span, ...]:
-    """The lanes of the window's first step or so: steps, waits, works, and the stretches in which the device is idle."""
+    """The lanes of the window's first step or so: steps, waits, works, and stretches in which the device is idle."""
     from syncguard.observe.cost import gaps
 
     ends = (*(at for _, at in trace.begins[1:]), trace.end)
