@@ -1,4 +1,7 @@
-"""The story page: without evidence it says so, with it come tables, plots and a verdict. All numbers are invented."""
+"""The story page: without evidence it says so, with it come tables, plots and what they mean.
+
+All numbers are invented.
+"""
 
 from __future__ import annotations
 

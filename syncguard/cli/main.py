@@ -74,7 +74,7 @@ def run(args: list[str]) -> int:
         # Not `group.main`, which has its own ideas of a closed pipe and of an interrupt.
         with group.make_context("syncguard", args) as context:
             code = group.invoke(context)
-        sys.stdout.flush()
+        _flush(quietly=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as ended:
         return ended.exit_code
@@ -124,8 +124,12 @@ def _say(line: str) -> None:
         pass
 
 
-def _flush() -> None:
+def _flush(quietly: bool = True) -> None:
+    """A program that ran in here may have closed its output, or have none."""
     try:
         sys.stdout.flush()
     except OSError:
+        if not quietly:
+            raise
+    except (AttributeError, ValueError):
         pass

@@ -253,7 +253,7 @@ class World(Modules):
             handed = parameters.given(routine, given, keywords, receiver is not None)
             found = self.outcome(routine, handed, frame, class_of(receiver))
             if self.waits:
-                wrappers.tell(self.waits, routine, [*args, *keywords.values()], frame)
+                wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
         if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
             self.look_again((routine,))
@@ -293,12 +293,27 @@ class World(Modules):
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         found = routine.contexts[key] = self.body(routine, node)
-        self.waits = wrappers.pays(routine, found) if routine.sightings else ()
-        if self.waits:
-            routine.pays[key] = self.waits
+        seen_here = routine.sightings
         routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
         self.teaches, routine.actual = teaches, None
+        if not given:
+            routine.alone = frozenset(seen_here)
+        waits = self.costs(routine, seen_here, found, frame) if seen_here else ()
+        if waits:
+            routine.pays[key] = waits
+        self.waits = waits
         return found
+
+    def costs(
+        self, routine: Routine, waits: dict[tuple[At, str], Sighting], returned: Value, frame: Frame
+    ) -> tuple[Sighting, ...]:
+        """The waits of a function of another file that a call is told of: all of a mere name for them, and those
+        that only what this caller passes brings about, which nobody can see there."""
+        if wrappers.names(returned):
+            return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        if routine.alone is None:
+            self.outcome(routine, {}, frame)
+        return tuple([wait for key, wait in waits.items() if key not in (routine.alone or ())])
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""
