@@ -127,6 +127,8 @@ def run(
         sys.stdout.write(done.texts[name][1] if name in done.texts else decode(name, stdin).text)
         print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.report.findings else 0)
+    if wish.allow and any(".ipynb:cell " in finding.site.path for finding in done.report.findings):
+        print("syncguard: comments are not written into notebooks", file=sys.stderr)
     return Outcome(done.report, _said(done, wish, "Fixed", "allowed"))
 
 

@@ -13,7 +13,7 @@ import click
 from syncguard import __version__
 from syncguard.cli.common import debug_option, wants_traceback
 
-COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "clean")
+COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "server", "clean")
 # 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
 PIPE_CLOSED, INTERRUPTED = 141, 130
 # What standard output says when it takes no more, on a full disk or a broken one.
@@ -74,7 +74,7 @@ def run(args: list[str]) -> int:
         # Not `group.main`, which has its own ideas of a closed pipe and of an interrupt.
         with group.make_context("syncguard", args) as context:
             code = group.invoke(context)
-        sys.stdout.flush()
+        _flush(quietly=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as ended:
         return ended.exit_code
@@ -124,8 +124,12 @@ def _say(line: str) -> None:
         pass
 
 
-def _flush() -> None:
+def _flush(quietly: bool = True) -> None:
+    """A program that ran in here may have closed its output, or have none."""
     try:
         sys.stdout.flush()
     except OSError:
+        if not quietly:
+            raise
+    except (AttributeError, ValueError):
         pass

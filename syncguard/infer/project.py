@@ -54,6 +54,7 @@ class World(Modules):
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
+        self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
@@ -201,20 +202,22 @@ class World(Modules):
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             if value is not UNKNOWN and name:
-                self.learn(info, name, value)
+                self.learn(info, name, value, frame)
         return instance
 
     def fresh(self, info: ClassInfo) -> Value:
         return Instance(info)
 
-    def learn(self, info: ClassInfo, name: str, value: Value) -> None:
+    def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
         """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see."""
         if info.home.own:
             self.look_again(info.learn(name, value))
+        elif frame.home.own:
+            self.look_again(info.lend(name, value, frame.home))
         elif self.teaches:
             info.learn(name, value)
 
-    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
         value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
         moved = [
@@ -225,6 +228,7 @@ class World(Modules):
             info,
             str(args[0].value) if type(args[0]) is Const else "",
             moved[0] if len(moved) == 1 else Union(tuple(moved)),
+            frame,
         )
         return NONE
 
@@ -332,6 +336,7 @@ class World(Modules):
             routine.contexts.pop(key, None)
             routine.pays.pop(key, None)
         self.passing.clear()
+        self.lent.clear()
         for routine in home.routines:
             routine.readers.clear()
             routine.calls.clear()

@@ -36,6 +36,11 @@ class Clock:
         self._lock = threading.Lock()
         self.started = time.perf_counter()
 
+    def forget(self) -> None:
+        """Begin anew, in a forked process."""
+        self.marks, self.now, self._seen, self._lock = [], 0, {}, threading.Lock()
+        self.started = time.perf_counter()
+
     def mark(self, kind: str, which: int = 0) -> None:
         """Note a mark."""
         with self._lock:

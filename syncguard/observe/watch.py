@@ -58,17 +58,23 @@ class Watch:
     lock = threading.RLock()
 
     def __init__(
-        self, mode: Mode, recorder: Recorder, borrowed: bool = False, step_over: tuple[str, ...] = (), **options: Any
+        self,
+        mode: Mode,
+        recorder: Recorder,
+        borrowed: bool = False,
+        step_over: tuple[str, ...] = (),
+        forks: bool = False,
+        **options: Any,
     ) -> None:
         self.mode, self.recorder, self.borrowed, self.options = mode, recorder, borrowed, options
-        self.step_over = step_over
+        self.simulated = {"step_over": step_over, "forks": forks}
         self.comments = Comments(recorder.pack)
         self.engine: Engine | None = None
         self.users = 0
 
     def start(self) -> None:
         """Start the engine. NoDevice where there is no device such as was asked for."""
-        self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options, self.step_over)
+        self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options, self.simulated)
         self.engine.__enter__()
         if self.mode == "simulate":
             from syncguard.observe.simulate.marks import on_device
@@ -143,11 +149,11 @@ def _allowed(regions: tuple[Region, ...]) -> str:
 
 
 def engine_of(
-    mode: Mode, pack: Pack, hear: Any, options: dict[str, Any], step_over: tuple[str, ...] = ()
+    mode: Mode, pack: Pack, hear: Any, options: dict[str, Any], simulated: dict[str, Any]
 ) -> tuple[Mode, Engine]:
     """The engine for a mode, not yet entered. `auto` is the GPU where there is one, else the simulation.
 
-    `options` are those of the GPU's engine, `step_over` the modules that the simulation skips.
+    `options` are those of the GPU's engine, `simulated` those of the other.
     """
     if mode == "cuda" and not has_gpu():
         raise NoDevice("there is no GPU that torch can use here; `--device simulate` needs none")
@@ -157,7 +163,7 @@ def engine_of(
         return "cuda", Device(pack, hear, **options)
     from syncguard.observe.simulate import Simulation
 
-    return "simulate", Simulation(pack, hear, step_over=step_over)
+    return "simulate", Simulation(pack, hear, **simulated)
 
 
 def has_gpu() -> bool:

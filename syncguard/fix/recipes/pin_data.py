@@ -26,8 +26,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if known.tensor(node.args[0].value) is not None:
         return None
+    # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
     parts = [region.code(node.args[0].value)]
     parts += [f"{name}={region.code(value)}" for name, value in settings.items() if name != "device"]
+    parts.append('device="cpu"')
     there = f"{torch}.cuda.is_available()"
     host = f"{torch}.tensor({', '.join(parts)}, pin_memory={there})"
     text = f"{host}.to({region.code(settings['device'])}, non_blocking={there})"

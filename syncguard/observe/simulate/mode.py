@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from syncguard.terms import Op, Wait
 
 Call = tuple[Any, ...]
 Plan = Callable[[Any, Call, dict[str, Any]], Any]
+NAME_OF = inspect.unwrap(resolve_name)  # as it is wrapped, it needs modules that are gone when Python ends
 HANDLE = torch.overrides.handle_torch_function.__code__
 ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
 NUMBERS = frozenset("int float bool str number none size dtype".split())
@@ -253,7 +255,7 @@ def name_of(func: Any, verdict: Verdict) -> str:
         spellings = [f"torch.{bare}", f"torch.Tensor.{bare}", f"torch.nn.functional.{bare}"]
         spellings = spellings if space == "aten" else [f"{space}.ops.{bare}"]
         return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
-    name: str | None = resolve_name(func)
+    name: str | None = NAME_OF(func)
     if name is None:
         name = unnamed().get(id(func)) or f"torch.{getattr(func, '__name__', type(func).__name__)}"
     return name.removesuffix(".__get__")

@@ -27,11 +27,15 @@ class Simulation:
 
     Enter it on the main thread before the program's first line; threads that start inside are inside too. `seen` is
     called on the waiting thread at the wait: the Python stack is the program's. `step_over` names modules (custom CUDA
-    extensions) whose calls are skipped. `notes`: what is not as on a device, a sentence each, said once.
+    extensions) whose calls are skipped; `forks`: forked processes tell, too. `notes`: what is not as on a device, a
+    sentence each, said once.
     """
 
-    def __init__(self, pack: Pack, seen: Callable[[Seen], None], *, step_over: Iterable[str] = ()) -> None:
+    def __init__(
+        self, pack: Pack, seen: Callable[[Seen], None], *, step_over: Iterable[str] = (), forks: bool = False
+    ) -> None:
         self.notes: list[str] = []
+        self.forks = forks
         self.step_over = frozenset(step_over)
         self.verdict = Verdict(pack, seen)
         self.device = Device(self.verdict, self.skips)
@@ -51,7 +55,8 @@ class Simulation:
 
     def __enter__(self) -> Simulation:
         self._install()
-        in_children(self.verdict)
+        if not self.forks:
+            in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)
         return self
 
@@ -127,7 +132,7 @@ def threads(patches: Patches, device: Device) -> None:
 
 
 def in_children(verdict: Verdict) -> None:
-    """The workers of a loader are forks of this process: they compute as we do, and tell nothing."""
+    """Forks of this process, the workers of a loader, compute as we do, and tell nothing."""
     silent = weakref.ref(verdict)
 
     def mute() -> None:
