@@ -16,6 +16,7 @@ import fixing
 import material
 import parts
 import simulate
+import whole
 from parts import Plan
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +24,7 @@ BUILD = ROOT / "build" / "bench"
 PAGE = ROOT / "docs" / "benchmarks.md"
 PARTS: dict[str, tuple[str, Callable[[Plan], list[str]]]] = {
     "speed": ("Speed", parts.speed),
+    "whole": ("A whole package, and again", whole.whole),
     "growth": ("Growth", parts.growth),
     "startup": ("Start-up", parts.startup),
     "fixing": ("Fixes", fixing.fixing),
@@ -39,7 +41,7 @@ def main() -> None:
     options = arguments()
     BUILD.mkdir(parents=True, exist_ok=True)
     folder = material.package(options.transformers) if options.transformers else material.transformers(BUILD)
-    environment = options.peers or (material.peers(BUILD) if "speed" in options.part else Path())
+    environment = options.peers or (material.peers(BUILD) if {"speed", "whole"} & {*options.part} else Path())
     quick = options.quick
     plan = Plan(
         build=BUILD,
@@ -78,7 +80,7 @@ def arguments() -> argparse.Namespace:
 
 def provenance(plan: Plan, part: str, before: str, after: str, options: argparse.Namespace) -> list[str]:
     """When, where and with what a section was measured."""
-    installed = material.versions(plan.peers) if part == "speed" else {}
+    installed = material.versions(plan.peers) if part in ("speed", "whole") else {}
     tools = [f"SyncGuard {revision()}", f"Python {platform.python_version()}"]
     tools += [f"{title} {installed[title.lower()]}" for title in ("TorchFix", "Pyrefly") if title.lower() in installed]
     flags = f"--part {part}{' --quick' * options.quick}{f' --rounds {options.rounds}' if options.rounds else ''}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,6 +14,7 @@ from pathlib import Path
 TRANSFORMERS = "transformers==5.2.0"
 PEERS = ("torchfix==0.7.0", "pyrefly==1.4.1")
 MODELS = "models/*/modeling_*.py"
+ROOT = Path(__file__).resolve().parent.parent
 PIP = ("-m", "pip", "--disable-pip-version-check")
 
 
@@ -42,6 +45,33 @@ def peers(build: Path) -> Path:
         subprocess.run([str(folder / "bin" / "python"), *PIP, "install", "--quiet", *PEERS], check=True)
         (folder / ".ready").touch()
     return folder
+
+
+def compiled(build: Path) -> Path | None:
+    """The program of an environment with this source compiled, made again when the source has changed."""
+    if shutil.which("cc") is None:
+        print("No C compiler: nothing is measured compiled", file=sys.stderr)
+        return None
+    made_of = ("pyproject.toml", "README.md", "LICENSE", "syncguard", "rules")
+    files = [path for name in made_of for path in (ROOT / name, *sorted((ROOT / name).rglob("*"))) if path.is_file()]
+    told = hashlib.sha256(b"".join(path.read_bytes() for path in files if "__pycache__" not in path.parts)).hexdigest()
+    folder = build / "compiled"
+    program, ready = folder / "bin" / "syncguard", folder / ".ready"
+    if not ready.exists() or ready.read_text() != told:
+        print("Compiling SyncGuard", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        copy = folder / "source"  # the compiler leaves its libraries beside what it compiled
+        for name in made_of:
+            place = copy / name
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, place, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, place)
+        install = [str(folder / "bin" / "python"), *PIP, "install", "--quiet", str(copy)]
+        subprocess.run(install, check=True, env={**os.environ, "HATCH_BUILD_HOOKS_ENABLE": "1"})
+        ready.write_text(told)
+    return program
 
 
 def versions(environment: Path) -> dict[str, str]:

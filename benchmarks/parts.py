@@ -18,6 +18,8 @@ from measure import Cost, command, exponent, middle, worker
 SYNCGUARD = str(Path(sys.executable).with_name("syncguard"))
 CHECK = "check --isolated --no-cache --jobs 1 --heat all --exit-zero".split()
 LINTS = [f"pytorch-efficiency-lint-{name}" for name in ("item-call", "cuda-call", "print-tensor", "redundant-to-call")]
+LINTED = ["check", "--preset", "off", *(word for name in LINTS for word in ("--warn", name))]
+LINTED += "--min-severity warn --output-format min-text --color never".split()
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FOUND = re.compile(r":\d+:\d+:? SG\d")
 PARSE = "`ast.parse`, collector paused"
@@ -56,7 +58,7 @@ def speed(plan: Plan) -> list[str]:
     costs: dict[str, list[Cost]] = {runner.name: [] for runner in runners}
     for turn in range(plan.rounds):
         for runner in runners:
-            _say(f"round {turn + 1} of {plan.rounds}: {runner.name.replace('`', '')}")
+            say(f"round {turn + 1} of {plan.rounds}: {runner.name.replace('`', '')}")
             costs[runner.name].append(runner.run())
     lines = {runner.name: material.count_lines(runner.files) for runner in runners}
     per_line = {name: [cost.cpu / lines[name] for cost in each] for name, each in costs.items()}
@@ -69,7 +71,7 @@ def speed(plan: Plan) -> list[str]:
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for runner in runners:
-        cost, own, length = middle(costs[runner.name]), per_line[runner.name], lines[runner.name]
+        cost, own, length = (middle(costs[runner.name]), per_line[runner.name], lines[runner.name])
         parse, faster = _ratio(own, per_line[PARSE]), _ratio(per_line[torchfix], own)
         table.append(
             f"| {runner.name} | {len(runner.files)} | {length:,} | {cost.wall:.2f} | {cost.cpu:.2f} "
@@ -80,7 +82,7 @@ def speed(plan: Plan) -> list[str]:
     minutes = middle(costs[torchfix]).wall * lines[PARSE] / sample / 60
     return [
         f"The first {plan.files} of `transformers/models/*/modeling_*.py` by name, from the wheel of",
-        f"transformers {_version(plan.transformers)}. {_rounds(plan.rounds)}, every tool once per round, one after the",
+        f"transformers {version(plan.transformers)}. {rounds(plan.rounds)}, every tool once per round, one after the",
         "other; the table shows medians. One core each.",
         "",
         *table,
@@ -106,9 +108,7 @@ def _runners(plan: Plan) -> list[Runner]:
     sample = files[:: max(len(files) // plan.sample, 1)]
     config = plan.build / "pyrefly.toml"
     config.write_text("")
-    warn = [word for name in LINTS for word in ("--warn", name)]
-    output = "--min-severity warn --output-format min-text --color never".split()
-    lints = ["check", "-j", "1", "--preset", "off", *warn, *output]
+    lints = [*LINTED, "-j", "1"]
     pyrefly = [*lints, "--config", str(config), "--python-interpreter-path", sys.executable]
     torchfix = ["--select=ALL", "-j", "1"]
     paths, few = [str(path) for path in files], [str(path) for path in sample]
@@ -129,6 +129,16 @@ def _runners(plan: Plan) -> list[Runner]:
             lambda: command([SYNCGUARD, *check, *paths]),
             lambda text: len(FOUND.findall(text)),
         ),
+        *(
+            Runner(
+                f"{name}, in process",
+                "the same",
+                files,
+                lambda program=program: _inside("check", files, Path(program).with_name("python")),
+                int,
+            )
+            for name, program in compiled(plan.build).items()
+        ),
         Runner(
             "Pyrefly, four torch lints",
             f"pyrefly {' '.join(lints)} --python-interpreter-path python FILES",
@@ -146,9 +156,15 @@ def _runners(plan: Plan) -> list[Runner]:
     ]
 
 
-def _inside(what: str, files: Sequence[Path]) -> Cost:
-    told = worker(what, files)
+def _inside(what: str, files: Sequence[Path], python: Path | None = None) -> Cost:
+    told = worker(what, files, python)
     return Cost(told["wall"], told["cpu"], told["memory"], str(told["findings"]))
+
+
+def compiled(build: Path) -> dict[str, str]:
+    """SyncGuard as it is when its hot rooms are compiled; nothing where that cannot be done here."""
+    program = material.compiled(build)
+    return {"SyncGuard, compiled": str(program)} if program else {}
 
 
 def _torch() -> str:
@@ -170,7 +186,7 @@ def growth(plan: Plan) -> list[str]:
         for size, files in sets.items():
             if turn and size > 100_000:
                 continue
-            _say(f"round {turn + 1} of {plan.rounds}: {size:,} lines")
+            say(f"round {turn + 1} of {plan.rounds}: {size:,} lines")
             told[size].append((worker("check", files), worker("parse", files)["cpu"]))
     table = [
         "| lines | files | wall s | processor s | lines/s | cost against `ast.parse` | peak MB |",
@@ -185,9 +201,9 @@ def growth(plan: Plan) -> list[str]:
         spent = f"{wall:.2f} | {cpu:.2f} | {lines / wall:,.0f} | {ratio:.1f} | {memory:.0f}"
         table.append(f"| {lines:,} | {len(files)} | {spent} |")
     return [
-        f"`syncguard check` in process, on parts of the whole transformers {_version(plan.transformers)} package, its",
+        f"`syncguard check` in process, on parts of the whole transformers {version(plan.transformers)} package, its",
         "files taken in the order of a hash of their names. The largest part is as much as there is.",
-        f"{_rounds(plan.rounds)} up to 100,000 lines, one above; medians.",
+        f"{rounds(plan.rounds)} up to 100,000 lines, one above; medians.",
         "",
         *table,
         "",
@@ -214,7 +230,7 @@ def startup(plan: Plan) -> list[str]:
     times = 10
     for name, words in runs.items():
         command(words)
-        _say(f"{times} times {name.replace('`', '')}")
+        say(f"{times} times {name.replace('`', '')}")
     for _ in range(times):
         for name, words in runs.items():
             costs[name].append(command(words))
@@ -247,7 +263,7 @@ def _ratio(above: Sequence[float], below: Sequence[float]) -> float:
     return median(a / b for a, b in zip(above, below, strict=True))
 
 
-def _rounds(count: int) -> str:
+def rounds(count: int) -> str:
     return "One round" if count == 1 else f"{count} rounds"
 
 
@@ -256,10 +272,10 @@ def _nth(number: int) -> str:
     return f"{number}{suffix}"
 
 
-def _version(folder: Path) -> str:
+def version(folder: Path) -> str:
     said = re.search(r"""^__version__ = ["'](.*)["']""", (folder / "__init__.py").read_text(), re.MULTILINE)
     return said[1] if said else "of unknown version"
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

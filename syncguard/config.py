@@ -44,6 +44,9 @@ class Config:
     cold: tuple[str, ...] = ()
     packs: tuple[str, ...] = ()
     jobs: int = 0
+    baseline: str = ""
+    baseline_commit: str = ""
+    error_stale_baseline: bool = False
     cache: bool = True
     cache_dir: str = CACHE
     stdin_filename: str = "<stdin>"
@@ -57,6 +60,11 @@ class Config:
     def pack_folders(self) -> tuple[Path, ...]:
         """The user's packs, as `pack.load` takes them."""
         return tuple(Path(self.root, pack) for pack in self.packs)
+
+    @property
+    def baseline_file(self) -> str:
+        """The baseline, or ""."""
+        return os.path.join(self.root, self.baseline) if self.baseline else ""
 
 
 # What a key holds: a kind, or the words to choose from. Every key of a file is here, and is a field of Config.
@@ -76,6 +84,9 @@ KEYS: Mapping[str, Kind | tuple[str, ...]] = {
     "hot": "list",
     "cold": "list",
     "packs": "list",
+    "baseline": "text",
+    "baseline-commit": "text",
+    "error-stale-baseline": "flag",
     "jobs": "number",
     "cache": "flag",
     "cache-dir": "text",
@@ -108,10 +119,10 @@ def load(
     """The configuration for these paths: defaults < preset < the nearest file < options. Raises ConfigError."""
     options = {key: value for key, value in (options or {}).items() if value is not None}
     found = "" if isolated and not file else file or nearest(paths)
-    given = _checked(_table(found), _shown(found)) if found else {}
+    given = _checked(_table(found) or {}, shown(found)) if found else {}
     chosen = _checked({key: value for key, value in options.items() if key in KEYS}, "")
     preset = chosen.get("preset") or given.get("preset") or ""
-    layers = [(f"preset {preset}", PRESETS.get(preset, {})), (_shown(found), given)]
+    layers = [(f"preset {preset}", PRESETS.get(preset, {})), (shown(found), given)]
     if "select" in chosen:
         # Who asks for a rule by name on the command line wants to see it, whatever the file leaves out.
         layers = [(name, {k: v for k, v in layer.items() if k not in ("select", *ADDED[:2])}) for name, layer in layers]
@@ -131,36 +142,57 @@ def load(
 
 def nearest(paths: Sequence[str]) -> str:
     """The nearest syncguard.toml, or pyproject.toml with a [tool.syncguard], upwards from the first path, or ""."""
-    start = os.path.abspath(next((path for path in paths if path != "-"), "."))
-    folder = start if os.path.isdir(start) else os.path.dirname(start)
-    while True:
-        own = os.path.join(folder, "syncguard.toml")
-        if os.path.isfile(own):
-            return own
-        project = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(project) and b"tool.syncguard" in _bytes(project):
-            return project
-        folder, below = os.path.dirname(folder), folder
-        if folder == below:
-            return ""
+    return _above(_folder(next((path for path in paths if path != "-"), ".")), {})
 
 
-def _table(file: str) -> dict[str, Any]:
+def unread(paths: Sequence[str]) -> tuple[str, ...]:
+    """A line on each configuration that some of these paths have, and that does not count for the first one's does."""
+    used, known = nearest(paths), dict[str, str]()
+    others = {_above(folder, known) for folder in {_folder(path) for path in paths if path != "-"}} - {"", used}
+    instead = f"that of {shown(used)}" if used else "none, as for the first path"
+    return tuple(f"{shown(file)} is not read: one configuration counts, here {instead}" for file in sorted(others))
+
+
+def _folder(path: str) -> str:
+    whole = os.path.abspath(path)
+    return whole if os.path.isdir(whole) else os.path.dirname(whole)
+
+
+def _above(folder: str, known: dict[str, str]) -> str:
+    """The configuration of a folder, or ""; `known` remembers those of the folders on the way."""
+    if folder not in known:
+        up = os.path.dirname(folder)
+        known[folder] = _own(folder) or (_above(up, known) if up != folder else "")
+    return known[folder]
+
+
+def _own(folder: str) -> str:
+    own = os.path.join(folder, "syncguard.toml")
+    if os.path.isfile(own):
+        return own
+    project = os.path.join(folder, "pyproject.toml")
+    # However the table is spelled; and only what names us is parsed.
+    ours = os.path.isfile(project) and b"syncguard" in _bytes(project) and _table(project) is not None
+    return project if ours else ""
+
+
+def _table(file: str) -> dict[str, Any] | None:
+    """The keys in a file; None for a pyproject.toml without a table of ours."""
     import tomllib
 
     try:
         text = _bytes(file).decode("utf-8-sig")
         table = tomllib.loads(text.replace("\r\n", "\n"))
     except UnicodeDecodeError as fault:
-        raise ConfigError(f"{_shown(file)}: not UTF-8 (byte {fault.start})") from None
+        raise ConfigError(f"{shown(file)}: not UTF-8 (byte {fault.start})") from None
     except tomllib.TOMLDecodeError as fault:
-        raise ConfigError(f"{_shown(file)}: not TOML: {fault}") from None
+        raise ConfigError(f"{shown(file)}: not TOML: {fault}") from None
     if os.path.basename(file) != "pyproject.toml":
         return table
     tool = table.get("tool", {})
-    own = tool.get("syncguard", {}) if isinstance(tool, dict) else {}
-    if not isinstance(own, dict):
-        raise ConfigError(f"{_shown(file)}: [tool.syncguard] is not a table")
+    own = tool.get("syncguard") if isinstance(tool, dict) else None
+    if own is not None and not isinstance(own, dict):
+        raise ConfigError(f"{shown(file)}: `tool.syncguard` is a table, not {own!r}")
     return own
 
 
@@ -221,10 +253,10 @@ def _bytes(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as fault:
-        raise ConfigError(f"{_shown(file)}: {fault.strerror or fault}") from None
+        raise ConfigError(f"{shown(file)}: {fault.strerror or fault}") from None
 
 
-def _shown(file: str) -> str:
+def shown(file: str) -> str:
     """A path as a person wants to read it: relative where that is no detour."""
     if not file:
         return ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 
 import msgspec
 
 from syncguard import house, pack, places
 from syncguard.config import Config
+from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.project import World
@@ -17,9 +19,10 @@ from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
 from syncguard.judge.reach import Function, functions_of
 from syncguard.read import allow, core
+from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import in_cells
-from syncguard.read.source import FileNote, Source, read
+from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
 
@@ -53,12 +56,16 @@ class Interface(msgspec.Struct, frozen=True, array_like=True):
 class Examiner:
     """Examines files one after another, in a world that keeps what it has read of their project."""
 
-    def __init__(self, config: Config, fixes: frozenset[str] = frozenset()) -> None:
-        self.config, self.fixes = config, fixes
+    def __init__(
+        self, config: Config, fixes: frozenset[str] = frozenset(), given: Mapping[str, str | bytes] | None = None
+    ) -> None:
+        self.config, self.fixes, self.given = config, fixes, given or {}
         self.rules = pack.load(config.pack_folders)
         self.wanted: Selection = selection(config, self.rules.rules)
         self.texts: dict[str, list[str]] = {}
-        self.cores: dict[str, core.Module | None] = {}
+        self.lowered: dict[str, core.Module | None] = {}
+        self.parts: dict[str, dict[str, str]] = {}  # of the files whose core was kept
+        self.cores = Cores(config)
         device = "assumed" if config.default_device == "cuda" else "host"
         self.world = World(self.rules, places.load(pack.home()), device, config.torch_version, self.core)
 
@@ -89,23 +96,32 @@ class Examiner:
     def home(self, source: Source) -> Home:
         """A file to be checked. Raises `Unreadable`."""
         lines = source.text.split("\n")
-        module = self.cores.get(source.path) if self.texts.get(source.path) == lines else None
+        module = self.lowered.get(source.path) if self.texts.get(source.path) == lines else None
         if module is None:  # not read yet, or read from the disk where the user gives another text
-            module = self.cores[source.path] = lower(source.text)
-            self.texts[source.path] = lines
+            module = self.read(source, lines)
         name, package = module_name(source.path)
         return Home(source.path, name, module, package)
 
     def core(self, path: str) -> core.Module | None:
         """The core of a file that another one imports; None where it cannot be read."""
-        if path not in self.cores:
-            source = read(path)
+        if path not in self.lowered:
+            source = decode(path, self.given[path]) if path in self.given else read(path)
+            lines = source.text.split("\n")
             try:
-                self.cores[path] = lower(source.text) if source.note.state == "read" else None
+                self.lowered[path] = self.read(source, lines) if source.note.state == "read" else None
             except Unreadable:
-                self.cores[path] = None
-            self.texts[path] = source.text.split("\n")
-        return self.cores[path]
+                self.lowered[path], self.texts[path] = None, lines
+        return self.lowered[path]
+
+    def read(self, source: Source, lines: list[str]) -> Module:
+        """The core of a file, as it was kept or lowered now. Raises `Unreadable`."""
+        kept = self.cores.get(digest(source.text))
+        self.parts.pop(source.path, None)
+        if kept is not None:
+            self.parts[source.path] = kept.parts
+        module = self.lowered[source.path] = kept.module if kept is not None else lower(source.text)
+        self.texts[source.path] = lines
+        return module
 
     def judged(self, home: Home, source: Source) -> Examined:
         """The findings of a file that has been run."""
@@ -141,16 +157,20 @@ class Examiner:
         """The files that were read because others import them; none where nothing is kept of them."""
         if not self.config.cache:
             return {}
-        return {
-            path: Interface(
-                digest("\n".join(self.texts[path])),
-                parts_of(home.core, self.texts[path]),
-                {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses},
-                asked_by(home),
-            )
-            for path, home in self.world.interfaces.items()
-            if home is not None
-        }
+        found = {path: self.told(home) for path, home in self.world.interfaces.items() if home is not None}
+        self.cores.trim()
+        return found
+
+    def told(self, home: Home) -> Interface:
+        """What is kept of a file that was read because others import it, and its core for the next run."""
+        path, lines = home.path, self.texts[home.path]
+        told = digest("\n".join(lines))
+        parts = self.parts.get(path)
+        if parts is None:
+            parts = parts_of(home.core, lines)
+            self.cores.put(told, Lowered(parts, home.core))
+        uses = {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses}
+        return Interface(told, parts, uses, asked_by(home))
 
     def decorators(self, routine: Routine) -> tuple[str, ...]:
         """The dotted names of what decorates a function: `torch.compile` makes it hot."""

@@ -9,8 +9,12 @@ from dataclasses import dataclass, field, replace
 from syncguard import pipeline
 from syncguard.config import Config
 from syncguard.fix.apply import applied, chosen
+from syncguard.fix.permit import permitted
 from syncguard.fix.propose import parses
+from syncguard.judge.baseline import Past
 from syncguard.pipeline import Report
+from syncguard.read.notebook import file_of
+from syncguard.read.source import decode, read
 from syncguard.terms import Edit, Finding, Tier
 
 PASSES = 50
@@ -27,6 +31,7 @@ class Fixed:
     report: Report
     texts: Mapping[str, tuple[str, str]]
     made: tuple[Finding, ...] = ()
+    permitted: tuple[Finding, ...] = ()
     waiting: int = 0  # fixes that only --unsafe-fixes makes
 
     @property
@@ -45,10 +50,18 @@ class Work:
 
 
 def fixed(
-    paths: Sequence[str], config: Config, stdin: str | bytes | None, tiers: frozenset[Tier], ask: Ask | None = None
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None,
+    tiers: frozenset[Tier],
+    ask: Ask | None = None,
+    past: Past | None = None,
 ) -> Fixed:
-    """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written."""
-    report = pipeline.check(paths, config, stdin, fixes=True)
+    """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written.
+
+    What was known in the `past` stays as it is.
+    """
+    report = pipeline.check(paths, config, stdin, fixes=True, past=past)
     first = report.texts
     work = Work()
     for _ in range(PASSES):
@@ -58,7 +71,8 @@ def fixed(
         texts = work.texts | {
             path: applied(({**first, **work.texts})[path], _edits(findings)) for path, findings in wave.items()
         }
-        after = carried(report, pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts), set(wave))
+        after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
+        after = carried(report, after, set(wave))
         if refused := _refused(wave, report, after, {**first, **work.texts}, texts):
             # Back to the texts before this pass, without what did not help; one at a time where it may be either.
             for path, findings in wave.items():
@@ -74,7 +88,32 @@ def fixed(
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
-    return Fixed(report, pairs, tuple(work.made), waiting)
+    return Fixed(report, pairs, tuple(work.made), waiting=waiting)
+
+
+def permitting(
+    paths: Sequence[str], config: Config, stdin: str | bytes | None, reason: str, past: Past | None, done: Fixed | None
+) -> Fixed:
+    """Write at the statement of each finding that is left that it is allowed, and why. Nothing is written to a file."""
+    fixed_texts = {path: after for path, (_, after) in done.changed.items()} if done is not None else {}
+    report = done.report if done is not None else pipeline.check(paths, config, stdin, past=past)
+    pairs = dict(done.texts) if done is not None else {}
+    texts = dict(fixed_texts)
+    for path in dict.fromkeys(file_of(finding.site.path) for finding in report.findings):
+        given = fixed_texts.get(path, stdin if stdin is not None and path == config.stdin_filename else None)
+        source = decode(path, given) if given is not None else read(path)
+        if source.note.state != "read" or not parses(source.text):
+            continue
+        here = [finding for finding in report.findings if finding.site.path == path]
+        after = applied(source.text, permitted(source, here, reason))
+        if after != source.text and parses(after):
+            texts[path] = after
+            pairs[path] = (pairs[path][0] if path in pairs else source.text, after)
+    after_all = pipeline.check(paths, config, stdin, texts=texts, past=past) if texts else report
+    left = Counter(key(finding, "") for finding in after_all.findings)  # the comment changes the line
+    gone = Counter(key(finding, "") for finding in report.findings) - left
+    allowed = [finding for finding in dict.fromkeys(report.findings) if gone[key(finding, "")]]
+    return Fixed(after_all, pairs, done.made if done else (), tuple(allowed), done.waiting if done else 0)
 
 
 def carried(before: Report, after: Report, changed: set[str]) -> Report:

@@ -11,13 +11,15 @@ from syncguard.config import Config
 from syncguard.examine import Examined, Examiner, paused_collector
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
-from syncguard.judge.reach import reached
+from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
+from syncguard.judge.reach import Function, reached
 from syncguard.read import project
 from syncguard.read.find import find
+from syncguard.read.notebook import file_of
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
-from syncguard.terms import Fact, Finding
+from syncguard.terms import Fact, Finding, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class Report:
     allowed: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    baselined: tuple[Finding, ...] = ()
+    entries: tuple[Entry, ...] = ()  # of each finding, what a baseline would say
+    stale: tuple[Entry, ...] = ()  # of the baseline
+    rules: tuple[Rule, ...] = ()  # that there are
 
 
 def check(
@@ -43,66 +49,111 @@ def check(
     *,
     fixes: bool | frozenset[str] = False,
     texts: Mapping[str, str] | None = None,
+    past: Past | None = None,
 ) -> Report:
     """Find the places where these files make the host wait; with `fixes`, say how each would be rewritten,
     in all files or in these.
 
-    `texts` are read in place of the files of the same names.
+    `texts` are read in place of the files of the same names. What was known in the `past` is told apart.
     """
     project.forget()
     rules = pack.load(config.pack_folders)
     wanted = selection(config, rules.rules)
     found = find(paths, config)
+    given = {os.path.abspath(path): text for path, text in (texts or {}).items()}
+    if not all(map(is_text, found.paths)):
+        # What is no text cannot be kept, nor told to another process.
+        config = replace(config, cache=False, jobs=1)
     spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
     with paused_collector():
-        sources = [opened(path, config, stdin, texts or {}) for path in found.paths]
+        sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), keep=not texts)
-    hot = reached({one.note.path: one.calls for one in (*others, *examined)})
+        examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), given)
+    hot = reached({**others, **{one.note.path: one.calls for one in examined}})
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(item, one.note.path, hot) for item in items]
         return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
 
+    findings = tuple(finding for one in examined for finding in shown(one, one.findings))
+    divided = divide(past, findings, sources, examined, config)
     return Report(
-        tuple(finding for one in examined for finding in shown(one, one.findings)),
+        divided.new,
         (*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
         sum(one.functions for one in examined),
         sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         tuple(finding for one in examined for finding in shown(one, one.allowed)),
         (warning,) if warning else (),
         {spelling.of(source.path): source.text for source in sources if source.note.state == "read"} if fixes else {},
+        divided.known,
+        divided.entries,
+        divided.stale,
+        rules.rules,
     )
+
+
+def divide(
+    past: Past | None,
+    findings: tuple[Finding, ...],
+    sources: Sequence[Source],
+    examined: Sequence[Examined],
+    config: Config,
+) -> Divided:
+    """The findings, by whether they were known in the past; what files held then is examined as they are."""
+    if past is None:
+        return Divided(findings)
+    entries = entered(zip(examined, sources))
+    known = past.entries
+    if past.texts is not None:
+        texts = dict(past.texts)
+        texts |= {s.path: texts[real] for s in sources if (real := os.path.realpath(s.path)) in texts}
+        having = {os.path.abspath(file_of(finding.site.path)) for finding in findings}
+        before = [decode(s.path, texts[s.path]) if s.path in texts else s for s in sources if s.path in having]
+        then = workers.examine(before, replace(config, cache=False), given=texts)[0]
+        known |= frozenset(entered(zip(then, before)).values())
+    checked = (one.note.path for one in examined if one.note.state == "read")
+    return divided(findings, entries, known, past.entries, checked)
 
 
 def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[str, str]) -> Source:
     """One file, or standard input."""
     name = config.stdin_filename if path == "-" else path
     whole = os.path.abspath(name)
-    if name in texts:
-        return decode(whole, texts[name])
+    if whole in texts:
+        return decode(whole, texts[whole])
     return decode(whole, stdin or "") if path == "-" else read(whole)
 
 
 def examine(
-    sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], *, keep: bool
-) -> tuple[list[Examined], tuple[Examined, ...], str]:
-    """What was found in each source, what earlier runs found in other files, and why the cache could not be written.
+    sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], texts: Mapping[str, str]
+) -> tuple[list[Examined], dict[str, tuple[Function, ...]], str]:
+    """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
+    not written.
 
-    What is to be fixed is examined anew, and not kept.
+    What is to be fixed is examined anew, and not kept; nor is anything where `texts` stand in for files.
     """
     if not config.cache:
-        return workers.examine(sources, config, fixes)[0], (), ""
+        return workers.examine(sources, config, fixes, texts)[0], {}, ""
     file = store.file_of(config, rules)
     state = store.load(file)
-    known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes})
-    fresh, interfaces = workers.examine([source for source in sources if source.path not in known], config, fixes)
+    known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes}, texts)
+    fresh, interfaces = workers.examine([s for s in sources if s.path not in known], config, fixes, texts)
     known.update((one.note.path, one) for one in fresh)
     given = {source.path for source in sources}
-    others = tuple(one for path, one in state.examined.items() if path not in given and store.unchanged(state, path))
+    remembered = state.table.examined
+    others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     kept = [one for one in fresh if one.note.path not in fixes]
-    warning = store.save(file, store.grown(state, kept, interfaces)) if kept and keep else ""
+    warning = store.save(file, store.grown(state, kept, interfaces)) if kept and not texts else ""
     return [known[source.path] for source in sources], others, warning
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is Unicode, which those of Linux need not be."""
+    try:
+        os.path.abspath(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, ...]]) -> Finding:
@@ -113,5 +164,9 @@ def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, .
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
     """What inference believes of every expression on a line, and why."""
-    source = read(path)
+    return beliefs_in(read(path), line, config)
+
+
+def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:
+    """The same of a text."""
     return Examiner(config).watched(source, line).beliefs(source.text.split("\n"))

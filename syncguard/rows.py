@@ -10,9 +10,9 @@ from typing import Any
 
 from syncguard.returns import CONDITIONS, results
 
-ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat since until evidence".split())
+ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat untried since until evidence".split())
 WAIT_KEYS = frozenset("hazard when on since until mode".split())
-TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat")
+TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")

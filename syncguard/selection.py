@@ -22,6 +22,8 @@ CONFIDENCES = {
     "likely": frozenset({"certain", "likely"}),
     "possible": frozenset({"certain", "likely", "possible"}),
 }
+# A backslash is no escape before these, so it is meant as what stands between folders.
+WINDOWS = re.compile(r"\\[\w.*]")
 BREAKS = ("capture", "compile")
 
 
@@ -56,9 +58,7 @@ def selection(config: Config, rules: Iterable[Rule]) -> Selection:
 
     chosen = codes(config.select, "select") if config.select else frozenset(r.code for r in rules if r.default)
     chosen |= codes(config.extend_select, "extend-select") | frozenset(CODES)
-    ignored = tuple(
-        (matcher((pattern,)), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores
-    )
+    ignored = tuple((_files(pattern), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores)
     chosen -= codes(config.ignore, "ignore")
     return Selection(chosen, HEATS[config.heat], CONFIDENCES[config.confidence], config.root, ignored)
 
@@ -73,10 +73,22 @@ def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset(rule.code for rule in rules if word == rule.name or (begins and rule.code.startswith(word)))
 
 
+def _files(pattern: str) -> Callable[[str], bool]:
+    """The files of one pattern; with `!` before it, all others."""
+    if pattern.startswith("!"):
+        matches = matcher((pattern[1:],))
+        return lambda path: not matches(path)
+    return matcher((pattern,))
+
+
 def matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     """Whether a path, relative to the folder of the patterns, matches one; they are written as in .gitignore."""
     from pathspec import GitIgnoreSpec
 
+    for pattern in patterns:
+        if WINDOWS.search(pattern):
+            right = pattern.replace("\\", "/")
+            raise ConfigError(f"a pattern that cannot be used: `{pattern}`; write `{right}`, as in .gitignore")
     try:
         return GitIgnoreSpec.from_lines(patterns).match_file
     except (ValueError, re.error) as fault:

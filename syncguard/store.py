@@ -4,45 +4,73 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 import syncguard
-from syncguard import pack, workers
-from syncguard.config import CACHE, Config
+from syncguard import folder, pack, workers
+from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.routine import Used
+from syncguard.judge.reach import Function
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.source import read
+from syncguard.read.source import decode, read
 
 T = TypeVar("T")
-FORMAT = 1
+FORMAT = 2
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of one file; a larger one is not written
-TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
+LARGEST = 256 << 20  # bytes of all files: what was written first goes, and what is larger by itself is not written
+CHECKSUM = 4  # bytes in front of it
 
 
-class State(msgspec.Struct, array_like=True):
+class Kept(msgspec.Struct, frozen=True, array_like=True):
+    """A file that was examined: what every run asks of it, and the rest, which is read when it is asked for."""
+
+    digest: str
+    calls: tuple[Function, ...]
+    stamp: tuple[int, int]  # when it was last written, and its size
+    rest: msgspec.Raw
+
+
+class Table(msgspec.Struct, frozen=True, array_like=True):
+    """What the file on disk holds."""
+
+    examined: dict[str, Kept] = {}
+    interfaces: dict[str, msgspec.Raw] = {}
+
+
+class State:
     """All that is remembered."""
 
-    examined: dict[str, Examined] = {}
-    interfaces: dict[str, Interface] = {}
-    stamps: dict[str, tuple[int, int]] = {}  # of each examined file, when it was last written and its size
+    def __init__(self, table: Table | None = None) -> None:
+        self.table = table or Table()
+        self._interfaces: dict[str, Interface | None] = {}
 
+    def examined(self, path: str) -> Examined:
+        """What was found in a file that is remembered. Raises `msgspec.MsgspecError` where it is damaged."""
+        kept = self.table.examined[path]
+        return replace(msgspec.msgpack.decode(kept.rest, type=Examined), calls=kept.calls)
 
-def folder_of(config: Config) -> Path:
-    """The folder in the project; where there is no project, one in the user's cache."""
-    if config.cache_dir != CACHE or any(Path(config.root, mark).exists() for mark in project.MARKS):
-        return Path(config.root, config.cache_dir)
-    return pack.users_cache() / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
+    def interface(self, path: str) -> Interface | None:
+        """A file as those knew it who import it."""
+        if path not in self._interfaces:
+            raw = self.table.interfaces.get(path)
+            self._interfaces[path] = None if raw is None else msgspec.msgpack.decode(raw, type=Interface)
+        return self._interfaces[path]
+
+    def unchanged(self, path: str) -> bool:
+        """Whether a file that is not read now looks as it did."""
+        return self.table.examined[path].stamp == _stamp(path)
 
 
 def file_of(config: Config, rules: str) -> Path:
@@ -53,57 +81,65 @@ def file_of(config: Config, rules: str) -> Path:
     )  # fmt: skip
     ours = [stamp for room in ROOMS for stamp in pack.stamps(Path(syncguard.__file__).parent / room, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
-    return folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
+    return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
 
 
 def load(path: Path) -> State:
     """What the file holds; nothing where it is missing, damaged or foreign."""
     try:
         data = path.read_bytes()
-        checksum, body = data[:16], data[16:]
-        if blake2b(body, digest_size=16).digest() != checksum:
+        if zlib.crc32(memoryview(data)[CHECKSUM:]) != int.from_bytes(data[:CHECKSUM]):
             return State()
-        return msgspec.msgpack.decode(body, type=State)
+        return State(msgspec.msgpack.decode(memoryview(data)[CHECKSUM:], type=Table))
     except (OSError, msgspec.MsgspecError, ValueError):
         return State()
 
 
-def save(path: Path, state: State) -> str:
+def save(path: Path, table: Table) -> str:
     """Write it whole or not at all; returns why it could not be written, or ""."""
-    body = msgspec.msgpack.encode(state)
+    body = msgspec.msgpack.encode(table)
     if len(body) > LARGEST:
-        return ""
+        return f"the cache in {path.parent} was not written: it would take more than {LARGEST:,} bytes"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", TAG)):
-            if not (path.parent / name).exists():
-                (path.parent / name).write_text(text)
+        folder.prepare(path.parent)
         with temporary.open("wb") as file:
-            file.write(blake2b(body, digest_size=16).digest())
+            file.write(zlib.crc32(body).to_bytes(CHECKSUM))
             file.write(body)
         temporary.replace(path)
-        others = sorted(path.parent.glob("*.msgpack"), key=lambda other: other.stat().st_mtime, reverse=True)
-        for old in others[KEPT:]:
-            old.unlink(missing_ok=True)
+        _tidy(path)
     except OSError as fault:
-        temporary.unlink(missing_ok=True)
+        folder.remove(temporary)
         return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
     return ""
 
 
-def grown(state: State, fresh: Iterable[Examined], interfaces: dict[str, Interface]) -> State:
-    """The state with what a run has found; files that are gone are forgotten."""
-    examined = {**state.examined, **{one.note.path: one for one in fresh if one.digest}}
-    stamps = {path: stamp for path in examined if (stamp := _stamp(path)) is not None}
-    merged = dict(state.interfaces)
-    workers.merge(merged, interfaces)
-    return State({path: one for path, one in examined.items() if path in stamps}, merged, stamps)
+def _tidy(path: Path) -> None:
+    """Keep the newest files, as many and as large as they may be, and nothing half written."""
+    folder.sweep(path.parent, folder.LEFT)
+    found = [(other, status) for other, status in folder.entries(path.parent) if other.suffix == ".msgpack"]
+    found.sort(key=lambda item: (item[0] == path, item[1].st_mtime_ns), reverse=True)
+    size = 0
+    for n, (other, status) in enumerate(found):
+        size += status.st_size
+        if n >= KEPT or size > LARGEST:
+            folder.remove(other)
 
 
-def unchanged(state: State, path: str) -> bool:
-    """Whether a file that is not read now looks as it did."""
-    return state.stamps.get(path) == _stamp(path)
+def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:
+    """What is remembered after a run; files that are gone are forgotten."""
+    examined = {path: kept for path, kept in state.table.examined.items() if _stamp(path) is not None}
+    for one in fresh:
+        stamp = _stamp(one.note.path)
+        if one.digest and stamp is not None:
+            rest = msgspec.Raw(msgspec.msgpack.encode(replace(one, calls=())))
+            examined[one.note.path] = Kept(one.digest, one.calls, stamp, rest)
+    kept = {path: raw for path, raw in state.table.interfaces.items() if path in examined or os.path.exists(path)}
+    for path, interface in interfaces.items():
+        before = state.interface(path)
+        now = interface if before is None else workers.merged(before, interface)
+        kept[path] = msgspec.Raw(msgspec.msgpack.encode(now))
+    return Table(examined, kept)
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
@@ -114,35 +150,41 @@ def _stamp(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def clean(config: Config) -> bool:
-    """Remove the folder, if it is ours; tells whether it was there."""
-    folder = folder_of(config)
-    if not (folder / "CACHEDIR.TAG").is_file():
-        return False
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
-    return True
+def still_true(
+    state: State, digests: dict[str, str], given: Mapping[str, str | bytes] | None = None
+) -> dict[str, Examined]:
+    """What is remembered of these files and would be found again; `digests` has the present digest of each, `given`
+    the texts that count in place of those on the disk.
+    """
+    remembered = state.table.examined
+    same = [path for path, told in digests.items() if path in remembered and remembered[path].digest == told]
+    try:
+        known = {path: state.examined(path) for path in same}
+        known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
+        return _still_true(state, known, digests, given or {})
+    except msgspec.MsgspecError:
+        return {}
 
 
-def still_true(state: State, digests: dict[str, str]) -> dict[str, Examined]:
-    """What is remembered of these files and would be found again; `digests` has the present digest of each."""
-    known = {path: one for path, one in state.examined.items() if digests.get(path) == one.digest != ""}
-    known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
-
+def _still_true(
+    state: State, known: dict[str, Examined], digests: dict[str, str], texts: Mapping[str, str | bytes]
+) -> dict[str, Examined]:
     @cache
     def present(path: str) -> str:
         """The digest of a file as it is now."""
-        return digests[path] if path in digests else _text(path, digest)
+        return digests[path] if path in digests else _text(path, digest, texts)
+
+    def as_cited(path: str) -> bool:
+        interface = state.interface(path)
+        return interface is not None and present(path) == interface.digest
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
-    changed = {path: _changed_parts(path, state, present) for path in {path for path, _ in looked_at}}
+    changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
     bad = _infected(state, looked_at, {used for used in looked_at if _is_in(used, changed[used[0]], state)})
     return {
         path: one
         for path, one in known.items()
-        if not any(used in bad for used in one.uses)
-        and all(other in state.interfaces and present(other) == state.interfaces[other].digest for other in one.cites)
+        if not any(used in bad for used in one.uses) and all(map(as_cited, one.cites))
     }
 
 
@@ -159,7 +201,7 @@ def _reachable(state: State, start: Iterable[Used]) -> set[Used]:
 
 
 def _uses(state: State, used: Used) -> tuple[Used, ...]:
-    interface = state.interfaces.get(used[0])
+    interface = state.interface(used[0])
     return interface.uses.get(used[1], ()) if interface is not None else ()
 
 
@@ -183,16 +225,18 @@ def _infected(state: State, parts: set[Used], bad: set[Used]) -> set[Used]:
 ALL = frozenset({"*"})
 
 
-def _changed_parts(path: str, state: State, present: Callable[[str], str]) -> frozenset[str]:
+def _changed_parts(
+    path: str, state: State, present: Callable[[str], str], texts: Mapping[str, str | bytes]
+) -> frozenset[str]:
     """The parts of a file that are not what they were; ALL of them where nothing can be told."""
     if not path.endswith(".py"):
         return frozenset()  # a folder without `__init__.py` holds nothing itself
-    interface = state.interfaces.get(path)
+    interface = state.interface(path)
     if interface is None or not _led_there(path, interface.asked):
         return ALL
     if present(path) == interface.digest:
         return frozenset()
-    now = _text(path, _parts)
+    now = _text(path, _parts, texts)
     before = interface.parts
     return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)) if now else ALL
 
@@ -209,7 +253,8 @@ def _is_in(used: Used, changed: frozenset[str], state: State) -> bool:
     if not changed or changed is ALL:
         return changed is ALL
     name = used[1]
-    parts = state.interfaces[used[0]].parts
+    interface = state.interface(used[0])
+    parts = interface.parts if interface is not None else {}
     while name and name not in parts:
         name = name.rpartition(".")[0]
     return name in changed
@@ -223,6 +268,6 @@ def _led_there(path: str, asked: tuple[Asked, ...]) -> bool:
     )
 
 
-def _text(path: str, make: Callable[[str], T]) -> T:
-    source = read(path)
+def _text(path: str, make: Callable[[str], T], texts: Mapping[str, str | bytes]) -> T:
+    source = decode(path, texts[path]) if path in texts else read(path)
     return make(source.text if source.note.state == "read" else "")

@@ -46,8 +46,10 @@ class Op:
     waits: tuple[Wait, ...] = ()
     known: bool = False
     aten: str = ""
+    mechanism: str = ""
     alternative: str = ""
     caveat: str = ""
+    untried: str = ""  # why no call of it can be made where there is no GPU
     since: str = ""
     until: str = ""
     evidence: tuple[dict[str, Any], ...] = ()
@@ -150,4 +152,5 @@ class Finding:
     breaks: tuple[str, ...] = ()
     function: str = ""
     fix: Fix | None = None
+    allowed: str = ""  # the reason that a comment gives
     verdict: str = ""  # of a run: confirmed, false-alarm, untested; "" where there was none

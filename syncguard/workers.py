@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -16,6 +16,8 @@ from syncguard.read.source import Source
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
+
+Texts = Mapping[str, str | bytes]  # by whole path
 
 WORTH = 600_000  # characters of source that pay for a second process
 CHUNK = 300_000  # characters that a worker is given at once: neighbours import the same files
@@ -29,15 +31,17 @@ class Done(msgspec.Struct, frozen=True, array_like=True):
 
 
 def examine(
-    sources: Sequence[Source], config: Config, fixes: frozenset[str] = frozenset()
+    sources: Sequence[Source], config: Config, fixes: frozenset[str] = frozenset(), given: Texts | None = None
 ) -> tuple[list[Examined], dict[str, Interface]]:
-    """Examine every source, with the rewrites of those in `fixes`; the result does not depend on how many work."""
+    """Examine every source, with the rewrites of those in `fixes`; the result does not depend on how many work.
+    Files that are imported are read from `given` where they are in it.
+    """
     chunks = list(chunked(sources))
     jobs = min(config.jobs or available(), len(chunks))
     if jobs < 2 or sum(len(source.text) for source in sources) < WORTH:
-        examiner = Examiner(config, fixes)
+        examiner = Examiner(config, fixes, given)
         return [examiner.examine(source) for source in sources], examiner.interfaces()
-    return _spread(chunks, config, fixes, jobs)
+    return _spread(chunks, config, fixes, given or {}, jobs)
 
 
 def available() -> int:
@@ -60,7 +64,7 @@ def chunked(sources: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
 
 
 def _spread(
-    chunks: list[tuple[Source, ...]], config: Config, fixes: frozenset[str], jobs: int
+    chunks: list[tuple[Source, ...]], config: Config, fixes: frozenset[str], given: Texts, jobs: int
 ) -> tuple[list[Examined], dict[str, Interface]]:
     import multiprocessing
     from multiprocessing.connection import wait
@@ -75,7 +79,7 @@ def _spread(
     try:
         for _ in range(jobs):
             ours, theirs = start.Pipe()
-            worker = start.Process(target=_work, args=(theirs, config, fixes), daemon=True)
+            worker = start.Process(target=_work, args=(theirs, config, fixes, given), daemon=True)
             worker.start()
             theirs.close()
             workers[ours] = worker
@@ -99,7 +103,7 @@ def _spread(
             worker.terminate()
     lost = [number for number in range(len(chunks)) if number not in found]
     if lost:
-        examiner = Examiner(config, fixes)
+        examiner = Examiner(config, fixes, given)
         for number in lost:
             found[number] = tuple(examiner.examine(source) for source in chunks[number])
         merge(interfaces, examiner.interfaces())
@@ -117,10 +121,10 @@ def _hand(
         ours.send(None)
 
 
-def _work(connection: Connection, config: Config, fixes: frozenset[str]) -> None:
+def _work(connection: Connection, config: Config, fixes: frozenset[str], given: Texts) -> None:
     """A worker's life."""
     try:
-        examiner = Examiner(config, fixes)
+        examiner = Examiner(config, fixes, given)
         while (chunk := connection.recv()) is not None:
             done = Done(tuple(examiner.examine(source) for source in chunk))
             connection.send_bytes(msgspec.msgpack.encode(done))
@@ -133,12 +137,13 @@ def merge(into: dict[str, Interface], more: dict[str, Interface]) -> None:
     """Add what another worker, or an earlier run, knows: each has looked at its own part of a file."""
     for path, interface in more.items():
         known = into.get(path)
-        if known is None or known.digest != interface.digest:
-            into[path] = interface
-            continue
-        uses = {
-            name: tuple(dict.fromkeys((*known.uses.get(name, ()), *interface.uses.get(name, ()))))
-            for name in known.uses.keys() | interface.uses.keys()
-        }
-        asked = tuple(dict.fromkeys((*known.asked, *interface.asked)))
-        into[path] = Interface(interface.digest, interface.parts, uses, asked)
+        into[path] = interface if known is None else merged(known, interface)
+
+
+def merged(known: Interface, more: Interface) -> Interface:
+    """What two have looked at in a file; where it is no longer the same file, the later one counts."""
+    if known.digest != more.digest:
+        return more
+    names = known.uses.keys() | more.uses.keys()
+    uses = {name: tuple(dict.fromkeys((*known.uses.get(name, ()), *more.uses.get(name, ())))) for name in sorted(names)}
+    return Interface(more.digest, more.parts, uses, tuple(dict.fromkeys((*known.asked, *more.asked))))

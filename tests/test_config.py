@@ -91,6 +91,9 @@ def test_every_key_is_a_field_and_can_be_set(tmp_path):
     hot = ["Engine.step"]
     cold = ["dump_*"]
     packs = ["ours"]
+    baseline = "known.json"
+    baseline-commit = "main..."
+    error-stale-baseline = true
     jobs = 2
     cache = false
     cache-dir = ".cache/sg"
@@ -276,7 +279,7 @@ def test_a_configuration_that_is_not_utf8_or_no_table(tmp_path, monkeypatch):
         load()
     (tmp_path / "syncguard.toml").unlink()
     written(tmp_path, "tool.syncguard = 3", "pyproject.toml")
-    with pytest.raises(ConfigError, match=r"pyproject\.toml: \[tool\.syncguard\] is not a table"):
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: `tool\.syncguard` is a table, not 3"):
         load()
 
 

@@ -515,7 +515,14 @@ def test_a_window_costs_each_line():
     assert small.what_if[0].waits == (0, 1)
     assert 0.05 < small.what_if[0].saved_ms < small.device_us / 1e3
     assert large.what_if[0].saved_ms < 0.01 * large.device_us / 1e3
-    assert {span.lane for span in small.timeline} == {"host", "wait", "gpu", "copy", "idle"}
+    assert {span.lane for span in small.timeline} == {"step", "host", "wait", "gpu", "copy", "idle"}
+    steps = [span for span in small.timeline if span.lane == "step"]
+    assert [span.name for span in steps] == ["step 0", "step 1", "step 2"]
+    assert steps[0].start_us == 0
+    assert all(a.start_us + a.duration_us == pytest.approx(b.start_us) for a, b in itertools.pairwise(steps))
+    waits = [span for span in small.timeline if span.lane == "wait"]
+    assert [sum(s.start_us <= w.start_us < s.start_us + s.duration_us for w in waits) for s in steps] == [2, 2, 2]
+    assert {span.thread for span in steps} == {span.thread for span in waits}
 
 
 def test_a_decision_is_a_true_dependency():

@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 import pytest
 
+from syncguard.cli.check import command
 from syncguard.cli.main import COMMANDS, group
 from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked
 from syncguard.house import HOUSE
+from syncguard.judge import baseline
 from syncguard.selection import CONFIDENCES, HEATS
 from syncguard.show.formats import FORMATS
 from syncguard.show.json import VERSION
@@ -88,6 +90,8 @@ def test_the_default_excludes_are_listed():
 def test_configurations_that_are_shown_are_valid(page):
     for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL):
         table = tomllib.loads(block)
+        if "language-server" in table:
+            continue
         assert _checked(table.get("tool", {}).get("syncguard", table), page.name)
 
 
@@ -120,6 +124,33 @@ def test_formats_fields_and_exit_codes():
     assert [row[0] for row in rows(page, "code")] == ["0", "1", "2", "3"]
 
 
+def test_the_baseline_that_is_shown_is_one(tmp_path):
+    page = text("baseline.md")
+    file = tmp_path / "b.json"
+    file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
+    entries = baseline.load(str(file))
+    assert [entry._replace(path="") for entry in entries] == [("", "Net.forward", "SG201", "x.sum().item()", 1)]
+    written = file.read_text()
+    baseline.save(str(file), entries)
+    assert file.read_text() == written
+    options = {option for param in command.params for option in param.opts}
+    assert set(names(rows(page, "option"))) <= options
+    assert set(re.findall(r"`(--[a-z-]+)", page)) <= options
+
+
+def test_what_the_pages_say_of_hooks_and_editors():
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    for name in re.findall(r"`(syncguard-[a-z]+)`", text("hooks.md")):
+        assert f"id: {name}\n" in hooks
+    assert "SHORTEST, WIDEST = 88, 120" in (ROOT / "syncguard/fix/permit.py").read_text()
+    assert 'FIX_ALL = "source.fixAll.syncguard"' in (ROOT / "syncguard/serve/protocol.py").read_text()
+    for block in re.findall(r"```toml\n(.*?)```", text("editor.md"), re.DOTALL):
+        server = tomllib.loads(block)["language-server"]["syncguard"]
+        assert [server["command"], *server["args"]] == ["syncguard", "server"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert any(requirement.startswith("pygls") for requirement in extras["server"])
+
+
 # -- all pages ----------------------------------------------------------------------------------------
 
 
@@ -147,7 +178,7 @@ def test_commands_that_are_shown_exist(page):
     # As the command line does: click remembers the help option of a command from the first time.
     context = click.Context(group, help_option_names=["-h", "--help"])
     for line in shown:
-        args = shlex.split(line, comments=True)[1:]
+        args = shlex.split(line.partition(" | ")[0], comments=True)[1:]
         if args[0].startswith("-") or args[0] in ("run", "check,"):
             continue
         command = group.get_command(context, args[0])

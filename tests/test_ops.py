@@ -107,10 +107,10 @@ torch.Tensor.scatter_ torch.take_along_dim torch.Tensor.size torch.Tensor.dim to
 torch.Tensor.detach torch.Tensor.data_ptr torch.Tensor.is_cuda torch.Tensor.device torch.Tensor.dtype
 torch.Tensor.shape torch.Tensor.record_stream torch.multinomial torch.bernoulli torch.manual_seed
 torch.cuda.get_rng_state torch.cuda.set_rng_state torch.random.fork_rng torch.bucketize torch.meshgrid
-torch.cartesian_prod torch.nn.functional.cross_entropy torch.nn.functional.nll_loss torch.nn.functional.mse_loss
+torch.cartesian_prod torch.nn.functional.nll_loss torch.nn.functional.mse_loss
 torch.nn.functional.kl_div torch.nn.functional.binary_cross_entropy_with_logits
 torch.nn.functional.scaled_dot_product_attention torch.nn.functional.embedding torch.nn.LSTM.forward
-torch.nn.BatchNorm2d.forward torch.nn.MultiheadAttention.forward torch.nn.utils.rnn.pad_sequence torch.optim.SGD.step
+torch.nn.MultiheadAttention.forward torch.nn.utils.rnn.pad_sequence torch.optim.SGD.step
 torch.optim.AdamW.zero_grad torch.nn.Module.state_dict torch.optim.Optimizer.state_dict
 torch.utils.checkpoint.checkpoint torch.compile torch.utils.dlpack.from_dlpack torch.distributed.all_reduce
 torch.distributed.all_gather torch.distributed.broadcast torch.distributed.reduce_scatter_tensor
@@ -133,7 +133,8 @@ torch.Tensor.masked_fill_ torch.Tensor.index_fill_ torch.linalg.inv_ex torch.lin
 torch.linalg.lu_factor_ex torch.Tensor.to torch.Tensor.cuda torch.nn.functional.one_hot torch.repeat_interleave
 torch.nn.functional.ctc_loss torch.Tensor.__setitem__ torch.Tensor.__getitem__ torch.nn.utils.clip_grad_norm_
 torch_geometric.utils.scatter torch_scatter.scatter_sum torch_geometric.utils.degree torchvision.utils.make_grid
-torchmetrics.classification.BinaryAccuracy.update
+torchmetrics.classification.BinaryAccuracy.update torch.nn.functional.cross_entropy torch.nn.CrossEntropyLoss.forward
+torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence
 """.split()
 
 

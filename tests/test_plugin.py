@@ -117,3 +117,16 @@ def test_a_wrong_marker_is_told(tmp_path):
     code, out = pytested(tmp_path, text="import pytest, torch\n@pytest.mark.sync_budget('x')\ndef test_it(): pass\n")
     assert code == 1
     assert "sync_budget takes a number of waits" in out
+
+
+def test_what_cannot_be_simulated_is_stepped_over(tmp_path):
+    text = (
+        "import torch\nfrom kernels_of_cuda import norm\n\n"
+        "def test_it():\n    assert norm(torch.ones(2, device='cuda')).is_cuda\n"
+    )
+    code, out = pytested(tmp_path, "--syncguard=simulate", text=text)
+    assert code == 2
+    assert "No module named 'kernels_of_cuda'" in out
+    code, out = pytested(tmp_path, "--syncguard=simulate", "--syncguard-step-over", "kernels_of_cuda", text=text)
+    assert code == 0, out
+    assert "its calls were stepped over" in out

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import pipeline, store, workers
+from syncguard import folder, pipeline, store, workers
 from syncguard.config import Config
 from syncguard.judge.reach import reached
 from syncguard.pack import load
@@ -84,6 +84,20 @@ def test_alone_or_together_the_findings_are_the_same(project):
     for name in ("p/model.py", "p/ops.py", "p/__init__.py"):
         alone = pipeline.check([name], config(cache=False))
         assert lines(alone, name) == lines(together, name)
+
+
+def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_else(project):
+    box = "class Box:\n    def __init__(self):\n        self.held = None\n"
+    Path("p/box.py").write_text(box)
+    Path("p/fill.py").write_text(
+        "import torch\nfrom .box import Box\n\n\ndef forward(box: Box, x: torch.Tensor):\n    box.held = x\n"
+        "    return later(box)\n\n\ndef later(box: Box):\n    return box.held.item()\n"
+    )
+    Path("p/look.py").write_text("from .box import Box\n\n\ndef forward(box: Box):\n    return box.held.item()\n")
+    for paths in (["p/fill.py", "p/look.py"], ["p/look.py", "p/fill.py"], ["p/fill.py"], ["p/look.py"]):
+        report = pipeline.check(paths, config(cache=False, heat="all"))
+        assert lines(report, "p/look.py") == []
+        assert lines(report, "p/fill.py") == ([(11, "SG201")] if "p/fill.py" in paths else [])
 
 
 def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
@@ -195,11 +209,11 @@ def test_another_setting_is_another_file(project):
 
 def test_the_folder_is_removed_only_if_it_is_ours(project):
     pipeline.check(["."], config())
-    assert store.clean(config())
+    assert folder.clean(config())
     assert not Path(".syncguard_cache").exists()
     Path(".syncguard_cache").mkdir()
     Path(".syncguard_cache/mine").write_text("x")
-    assert not store.clean(config())
+    assert not folder.clean(config())
     assert Path(".syncguard_cache/mine").exists()
 
 
@@ -218,10 +232,24 @@ def test_two_at_once_leave_a_sound_cache(project):
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = {process.communicate(timeout=60)[0] for process in both}
     assert len(said) == 1
-    assert len(store.load(store.file_of(pipeline_config(), load().digest)).examined) == 3
+    assert len(store.load(store.file_of(pipeline_config(), load().digest)).table.examined) == 3
 
 
 def pipeline_config():
     from syncguard import config as settings
 
     return settings.load(["."], {}, "", False)
+
+
+def test_files_that_import_one_another_in_a_circle_are_the_same_from_either_end(project):
+    Path("p/__init__.py").write_text("from .store import Store\nfrom .data import Data\nKINDS = [Data]\n")
+    Path("p/store.py").write_text("class Store:\n    pass\n")
+    Path("p/data.py").write_text(
+        "import torch\nfrom p import Store\n\n\nclass Data(Store):\n"
+        "    @property\n    def x(self) -> torch.Tensor:\n        return self['x']\n"
+    )
+    Path("p/first.py").write_text("from p.data import Data\nmade = Data()\n")
+    Path("p/use.py").write_text("import p\n\n\ndef count(data: 'p.Data'):\n    return int(data.x.sum())\n")
+    for order in (["p/use.py"], ["p/first.py", "p/use.py"], ["."]):
+        report = pipeline.check(order, config(cache=False))
+        assert lines(report, "p/use.py") == [(5, "SG203")], order

@@ -72,6 +72,18 @@ def test_the_users_word_comes_first():
     assert steps("aouaouA") == "01122200"
 
 
+def test_a_validation_is_in_no_step_of_the_users_either():
+    assert steps("aouaoubbBaouA") == "01122230003300"
+
+
+def test_what_may_come_after_an_unmarked_end_is_known():
+    assert told(clock("aoaoA")).tail == -1
+    assert told(clock("aoao")).tail == 4
+    assert told(clock("aaa")).tail == 3
+    assert told(clock("ao")).tail == -1  # what only one step has is no less of it for coming late
+    assert told(clock("ooo")).tail == -1
+
+
 def test_the_warm_up_leaves_one_step():
     assert measured(told(clock("ooo")), 1).counted == 2
     few = measured(told(clock("oo")), 5)

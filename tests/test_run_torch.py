@@ -124,6 +124,22 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
     assert again == record["waits"]
 
 
+def test_what_comes_after_a_loop_that_breaks_is_in_no_step(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import torch\nw = torch.ones(2, device='cuda', requires_grad=True)\no = torch.optim.SGD([w])\n"
+        "for n, x in enumerate(torch.utils.data.DataLoader(torch.ones(8, 2), pin_memory=True)):\n"
+        "    loss = (x.cuda(non_blocking=True) * w).sum()\n    loss.backward()\n    o.step()\n    loss.item()\n"
+        "    if n == 3:\n        break\nw.sum().item()\n"
+    )
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py")
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    waits = {w["place"]["line"]: w for w in record["waits"]}
+    assert waits[8]["steps"] == [[1, 1], [2, 1], [3, 1], [4, 1]]
+    assert "steps" not in waits[11]
+    assert "Outside the steps" in err
+
+
 def test_a_limit_of_steps_and_a_step_of_the_users(tmp_path):
     (tmp_path / "train.py").write_text(
         "import syncguard, torch\nx = torch.ones(3, device='cuda')\nfor _ in range(9):\n"
@@ -266,3 +282,41 @@ def test_examples_wait_where_their_marks_say(name, tmp_path):
     assert set(verdicts) >= marks(EXAMPLES / f"{name}.py")
     assert set(verdicts.values()) <= {"confirmed", "untested"}, verdicts
     assert not [w for w in record.get("waits", ()) if w.get("static") == "missed-alarm"]
+
+
+SKIPPING = """\
+import torch
+import kernels, triton, triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=4)], key=["n"])
+@triton.jit
+def add(x, y, n, BLOCK: tl.constexpr):
+    tl.store(y + tl.program_id(0), tl.load(x))
+
+
+class Gelu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return kernels.gelu(x)
+
+
+x = torch.ones(4, device="cuda")
+add[lambda meta: (triton.cdiv(4, meta["BLOCK"]),)](x, x, 4)
+print(Gelu.apply(x).sum().item())
+"""
+
+
+def test_what_cannot_be_simulated_is_stepped_over_when_asked(tmp_path):
+    (tmp_path / "train.py").write_text(SKIPPING)
+    (tmp_path / "kernels.py").write_text("raise ImportError('libcudart.so.12: cannot open shared object file')\n")
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "train.py")
+    assert code == 1
+    assert "ImportError: libcudart.so.12" in err
+    assert "can be skipped: `--step-over NAME`" in " ".join(err.split())
+    code, out, err = run(
+        tmp_path, "run", "--device", "simulate", "--step-over", "kernels", "--step-over", "triton", "train.py"
+    )
+    assert (code, out) == (0, "4.0\n"), err
+    assert "train.py:19  Gelu.apply(x).sum().item()" in err
+    assert "kernels: its calls were stepped over" in err

@@ -7,6 +7,7 @@ import json
 import msgspec
 import pytest
 import records
+from trace_rules import faults
 
 from syncguard.compare.changes import difference
 from syncguard.show.look import Look
@@ -29,6 +30,60 @@ def test_every_event_is_well_formed(name):
         if event["ph"] == "X":
             assert event["dur"] >= 0
             assert (event["pid"], event["tid"]) in named
+
+
+RECORDS = ("gpu", "simulated", "empty", "ranked", "nasty", "large")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_viewer_takes_all_of_it(name):
+    assert faults(json.loads(trace.render(getattr(records, name)()))) == []
+
+
+SPOILED = {
+    "no phase": lambda e: e.update(ph="?"),
+    "no name": lambda e: e.update(name=""),
+    "pid is no number or name": lambda e: e.update(pid=None),
+    "ts is no number": lambda e: e.update(ts=float("nan")),
+    "dur is negative": lambda e: e.update(dur=-1),
+    "outside of every slice": lambda e: e.update(ts=e["ts"] + 1e9),
+    "args are no object": lambda e: e.update(args=[]),
+}
+
+
+@pytest.mark.parametrize("fault", SPOILED)
+def test_the_rules_find_what_is_wrong(fault):
+    made = json.loads(trace.render(records.gpu()))
+    event = next(e for e in made["traceEvents"] if e["ph"] == "X" and e["cat"] == "syncguard" and e["name"] != "idle")
+    SPOILED[fault](event)
+    assert any(fault in one for one in faults(made))
+
+
+def test_the_rules_find_slices_that_cross_and_arrows_that_lead_nowhere():
+    made = json.loads(trace.render(records.gpu()))
+    first, second = [e for e in made["traceEvents"] if e["ph"] == "X" and e["name"].startswith("wait: ")][:2]
+    first["dur"] = second["ts"] + second["dur"] / 2 - first["ts"]
+    assert any("crosses" in one for one in faults(made))
+    half = json.loads(trace.render(records.gpu()))
+    half["traceEvents"].remove(next(e for e in half["traceEvents"] if e["ph"] == "f"))
+    assert any("1 beginnings and 0 ends" in one for one in faults(half))
+
+
+def test_beside_a_trace_of_torch_it_is_as_valid(tmp_path):
+    torch = pytest.importorskip("torch")
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as profile:
+        x = torch.ones(4, 4, requires_grad=True)
+        (x @ x).relu().sum().backward()
+    file = tmp_path / "torch.json"
+    profile.export_chrome_trace(str(file))
+    theirs = json.loads(file.read_text())
+    alone = faults(theirs)
+    for record in (records.gpu(), records.simulated()):
+        ours = json.loads(trace.render(record))
+        both = {**theirs, "traceEvents": theirs["traceEvents"] + ours["traceEvents"]}
+        assert sorted(faults(both)) == sorted(alone)
+        known = {(e["pid"], e["tid"]) for e in theirs["traceEvents"] if e["ph"] == "X"}
+        assert not known & {(e["pid"], e["tid"]) for e in ours["traceEvents"] if e["ph"] == "X"}
 
 
 def test_waits_are_named_and_say_what_is_known():

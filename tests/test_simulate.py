@@ -46,6 +46,9 @@ def device(*shape: int, dtype: Any = torch.float32) -> Any:
 
 HOLDS = {
     "missing": (dict, lambda: {"x": 0}),
+    "none": (lambda: {"x": None}, dict),
+    "some": (lambda: {"x": 0.1}, lambda: {"x": 0.0}),
+    "mean": (lambda: {"x": "mean"}, lambda: {"x": "sum"}),
     "given": (lambda: {"x": 0}, lambda: {"x": None}),
     "alone": (lambda: {"x": 1}, lambda: {"x": 1, "y": 2}),
     "tensor": (lambda: {"x": [1, device(2)]}, lambda: {"x": [torch.ones(2)]}),
@@ -68,6 +71,7 @@ HOLDS = {
     "surely_dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),
     "listed": (lambda: {"x": [device(), 1]}, lambda: {"x": device(2)}),
+    "evaluating": (lambda: {"x": torch.nn.Linear(1, 1).eval()}, lambda: {"x": torch.nn.Linear(1, 1)}),
     "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
 }
 
@@ -458,6 +462,10 @@ def test_custom_extensions() -> None:
         from an_extension.kernels import fused_norm
 
         assert fused_norm(torch.ones(2, device=CUDA), eps=1e-5).is_cuda
+        assert not fused_norm("no tensor")
+        from torch.utils import cpp_extension
+
+        assert cpp_extension.load(name="an_extension", sources=["norm.cu"]).norm(torch.ones(2)).shape == (2,)
     with pytest.raises(ModuleNotFoundError):
         __import__("an_extension.kernels")
 
@@ -466,7 +474,7 @@ def test_an_operator_without_a_kernel_for_the_cpu() -> None:
     library = torch.library.Library("syncguard_test", "DEF")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x, "CUDA")
-    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="step over"):
+    with Simulation(PACK, lambda _: None), pytest.raises(NotImplementedError, match="run --step-over syncguard_test"):
         torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA))
     with Simulation(PACK, lambda _: None, step_over=["syncguard_test"]):
         assert torch.ops.syncguard_test.twice(torch.ones(2, device=CUDA)).is_cuda

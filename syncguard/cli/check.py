@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from syncguard.cli import fixing
+from syncguard.cli import fixing, known
 from syncguard.cli.common import colour_option, config_options, debug_option, look, write
 from syncguard.cli.fixing import Wish, fix_options
+from syncguard.cli.known import Keep, baseline_options
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
 from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
+from syncguard.show.look import printable
 
 if TYPE_CHECKING:
     from syncguard.compare.verdicts import Lines
@@ -29,11 +32,21 @@ def _words(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     return [word.strip() for text in value for word in text.split(",") if word.strip()] or None
 
 
+def _some(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> list[str] | None:
+    words = _words(ctx, param, value)
+    if value and not words:
+        raise click.BadParameter("it names no rule.")
+    return words
+
+
 def _outputs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Output, ...]:
     try:
         found = tuple(output(text) for text in value) or (Output("full"),)
     except UnknownFormat as fault:
         raise click.BadParameter(f"there is no format '{fault}'; choose from {', '.join(FORMATS)}.") from None
+    files = [os.path.realpath(item.file) for item in found if item.file]
+    if len({*files}) < len(files):
+        raise click.BadParameter("two formats cannot go to one file.")
     if sum(not item.file for item in found) > 1:
         raise click.BadParameter("only one format can go to standard output; write the others as FORMAT:FILE.")
     return found
@@ -58,7 +71,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option(
     "--select",
     multiple=True,
-    callback=_words,
+    callback=_some,
     metavar="RULES",
     help="Only these rules: codes, beginnings of codes (SG1), names, ALL, or `capture` and `compile` for what breaks "
     "them. What the configuration selects and ignores does not count then.",
@@ -96,6 +109,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     help="With --evidence: only findings that are confirmed, false-alarm, untested.",
 )
 @click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
+@click.option("--show-baselined", is_flag=True, help="List what the baseline knows, too.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--exclude",
@@ -113,47 +127,86 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
+@click.option("--watch", is_flag=True, help="Check again each time that a file changes, until Ctrl-C.")
+@baseline_options
 @fix_options
 @config_options
 @colour_option
 @debug_option
-def command(
+def command(paths: tuple[str, ...], watch: bool, **given: Any) -> int:
+    """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
+
+    Nothing is run, and neither torch nor a GPU is needed. Without a path, the current folder is read.
+    """
+    paths = paths or (".",)
+    if not watch:
+        return check(paths, **given)
+    wish, keep = given["wish"], given["keep"]
+    if "-" in paths or wish.interactive or wish.diff or wish.allow or keep.writes:
+        raise click.UsageError(
+            "--watch only reports, or fixes with --fix: no other option that writes or asks goes with it."
+        )
+    from syncguard.cli.watching import watch as watching
+
+    return watching(lambda: check(paths, **given), lambda: _watched(paths, given))
+
+
+def _watched(paths: tuple[str, ...], given: dict[str, Any]) -> Iterator[str]:
+    """The files that are read, and what says how."""
+    from syncguard import config
+    from syncguard.read.find import find
+
+    file = given["config_file"] or ("" if given["isolated"] else config.nearest(paths))
+    try:
+        options = {"extend-exclude": given["extend_exclude"]}
+        settings = config.load(paths, options, given["config_file"] or "", given["isolated"])
+    except ConfigError:
+        settings = config.Config()
+    yield from filter(None, (file, given["baseline"] or settings.baseline_file))
+    yield from find(paths, settings).paths
+
+
+def check(
     paths: tuple[str, ...],
     outputs: tuple[Output, ...],
     statistics: bool,
     evidence: tuple[str, ...],
     only: list[str],
     show_allowed: bool,
+    show_baselined: bool,
     exit_zero: bool,
     colour: str,
     config_file: str | None,
     isolated: bool,
     no_cache: bool,
     wish: Wish,
+    keep: Keep,
     **given: Any,
 ) -> int:
-    """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
-
-    Nothing is run, and neither torch nor a GPU is needed. Without a path, the current folder is read.
-    """
+    """One check, from paths to exit code."""
     from syncguard import config, pipeline
     from syncguard.pack import PackError
     from syncguard.read.source import lines_of
 
-    paths = paths or (".",)
     stdin = sys.stdin.buffer.read() if "-" in paths else None
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
+    for path in dict.fromkeys(paths):
+        _there(path)
     try:
         settings = config.load(paths, options, config_file or "", isolated)
+        past = known.past(paths, settings, keep)
         if wish.changes:
-            done = fixing.run(paths, settings, stdin, wish, look(colour))
+            if keep.writes and (wish.diff or stdin is not None):
+                raise click.UsageError("--diff and the path - change no file, so the baseline cannot be written.")
+            done = fixing.run(paths, settings, stdin, wish, look(colour), past)
             if done.code is not None:
                 return done.code
         else:
-            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show))
+            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past))
+        kept = known.settle(done.report, past, settings, keep)
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None
-    report = done.report
+    report = kept.report
     lines = lines_of(stdin or b"", settings.stdin_filename)
     if evidence:
         report = _seen(report, evidence, only, lines)
@@ -161,16 +214,22 @@ def command(
         raise click.UsageError("--only needs --evidence, the record of a run.")
     for item in outputs:
         with _opened(item) as stream:
-            style = look("never" if item.file else colour, stream, lines=lines)
+            style = look(
+                "never" if item.file else colour, stream, lines=lines, allowed=show_allowed, baselined=show_baselined
+            )
             shown = counts.statistics if statistics and item.format in PEOPLE else renderer(item.format)
             write(shown(report, style), stream)
             if show_allowed and item.format in PEOPLE:
                 write(counts.allowed(report, style), stream)
-    for warning in report.warnings:
+            if show_baselined and item.format in PEOPLE:
+                write(counts.baselined(report, style), stream)
+    unread = () if config_file or isolated else config.unread(paths)
+    for warning in (*unread, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
-    write([*([done.said] if done.said else []), counts.closing(report)], sys.stdout if people else sys.stderr)
-    return 1 if report.findings and not exit_zero else 0
+    write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
+    failed = report.findings or (report.stale and settings.error_stale_baseline)
+    return 1 if failed and not exit_zero else 0
 
 
 def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lines) -> Report:
@@ -184,6 +243,20 @@ def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lin
     return replace(report, findings=kept)
 
 
+def _there(path: str) -> None:
+    """Refuse a path that is mistyped: nothing found is not to be confused with nothing read."""
+    if path == "-" or os.path.lexists(path):
+        return
+    from syncguard.config import like
+
+    folder = os.path.dirname(path)
+    names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    other = like(path, [os.path.join(folder, name) for name in names])
+    if not other and set("*?[") & set(path):
+        other = "; paths are no patterns: name the folder"
+    raise click.ClickException(f"{printable(path)}: there is no such file or folder{printable(other)}")
+
+
 def _key(name: str) -> str:
     key = name.replace("_", "-")
     return key if key in KEYS else name
@@ -195,7 +268,7 @@ def _opened(item: Output) -> Iterator[TextIO]:
         yield sys.stdout
         return
     try:
-        with open(item.file, "w", encoding="utf-8") as stream:  # noqa: PTH123
+        with open(item.file, "w", encoding="utf-8", errors="backslashreplace") as stream:  # noqa: PTH123
             yield stream
     except OSError as fault:
         raise click.ClickException(f"{item.file}: cannot be written: {fault.strerror or fault}") from None

@@ -14,15 +14,15 @@ from syncguard.cli.common import config_options, debug_option
 @debug_option
 def command(config_file: str | None, isolated: bool, **_: Any) -> int:
     """Remove the folder in which `check` keeps what it found, for the project of the current folder."""
-    from syncguard import config, store
+    from syncguard import config, folder
 
     try:
         settings = config.load((".",), {}, config_file or "", isolated)
-        folder = store.folder_of(settings)
-        removed = store.clean(settings)
+        place = folder.folder_of(settings)
+        removed = folder.clean(settings)
     except config.ConfigError as fault:
         raise click.ClickException(str(fault)) from None
     except OSError as fault:
         raise click.ClickException(f"{fault.filename}: cannot be removed: {fault.strerror}") from None
-    click.echo(f"Removed {folder}" if removed else "There is no cache to remove")
+    click.echo(f"Removed {place}" if removed else "There is no cache to remove")
     return 0

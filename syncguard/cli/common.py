@@ -47,7 +47,7 @@ def look(colour: str, stream: TextIO | None = None, **fields: Any) -> Look:
     """The look of a stream, standard output if none is named."""
     stream = stream or sys.stdout
     width = shutil.get_terminal_size((WIDEST, 24)).columns
-    return Look(colour=wants_colour(colour, stream), width=max(min(width, WIDEST), 60), **fields)
+    return Look(colour=wants_colour(colour, stream), width=max(min(width, WIDEST), 48), **fields)
 
 
 def write(lines: Iterable[str], stream: TextIO | None = None) -> None:

@@ -16,6 +16,7 @@ from syncguard.show.look import Look, plural, printable
 if TYPE_CHECKING:
     from syncguard.config import Config
     from syncguard.fixing import Fixed
+    from syncguard.judge.baseline import Past
     from syncguard.pipeline import Report
     from syncguard.terms import Finding
 
@@ -32,10 +33,16 @@ class Wish:
     diff: bool = False
     interactive: bool = False
     show: bool = False
+    allow: str = ""
 
     @property
     def changes(self) -> bool:
-        return self.fix or self.diff or self.interactive
+        return self.fixes or bool(self.allow)
+
+    @property
+    def fixes(self) -> bool:
+        """Whether to fix; what is only to be allowed, or shown so, is not fixed."""
+        return self.fix or self.interactive or (self.diff and not self.allow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +58,21 @@ def fix_options(command: Command) -> Command:
     """The options, given to the command as one Wish."""
 
     @functools.wraps(command)
-    def wished(fix: bool, unsafe_fixes: bool, diff: bool, interactive: bool, show_fixes: bool, **given: Any) -> Any:
+    def wished(
+        fix: bool,
+        unsafe_fixes: bool,
+        diff: bool,
+        interactive: bool,
+        show_fixes: bool,
+        add_allow: str | None,
+        **given: Any,
+    ) -> Any:
         if unsafe_fixes and not (fix or diff or interactive or show_fixes):
             raise click.UsageError("--unsafe-fixes goes with --fix, --diff, --interactive or --show-fixes.")
         if interactive and diff:
             raise click.UsageError("--interactive asks about each fix, --diff makes none: choose one.")
-        return command(wish=Wish(fix, unsafe_fixes, diff, interactive, show_fixes), **given)
+        wish = Wish(fix, unsafe_fixes, diff, interactive, show_fixes, _reason(add_allow))
+        return command(wish=wish, **given)
 
     flags = (
         ("--show-fixes", "Show with each finding how it would be rewritten."),
@@ -65,26 +81,39 @@ def fix_options(command: Command) -> Command:
         ("--unsafe-fixes", "Also make the fixes after which results may differ in the way that each one states."),
         ("--fix", "Rewrite what is proven to give the same results; take away comments that allow nothing."),
     )
-    made: Any = wished
+    allow = "Write `# syncguard: allow[...] REASON` at every finding that is left."
+    made: Any = click.option("--add-allow", metavar="REASON", help=allow)(wished)
     for flag, text in flags:
         made = click.option(flag, is_flag=True, help=text)(made)
     return made  # type: ignore[no-any-return]
 
 
-def run(paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look) -> Outcome:
+def _reason(text: str | None) -> str:
+    if text is None:
+        return ""
+    if not text.strip() or not text.isprintable() or " # " in text:
+        raise click.UsageError("--add-allow takes the reason: words on one line, without a comment in them.")
+    return text.strip()
+
+
+def run(
+    paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look, past: Past | None = None
+) -> Outcome:
     """Fix, and write what changed; with `--diff` only say what would. A file that cannot be written stays as it was."""
     from syncguard.fix.write import Unwritable
     from syncguard.fix.write import write as put
-    from syncguard.fixing import SAFE, UNSAFE, fixed
+    from syncguard.fixing import SAFE, UNSAFE, fixed, permitting
+    from syncguard.read.source import decode
 
     if wish.interactive and stdin is not None:
         raise click.UsageError("--interactive needs standard input for your answers, so the path - cannot be read.")
     ask = _asker(look) if wish.interactive else None
-    done = fixed(paths, config, stdin, UNSAFE if wish.unsafe else SAFE, ask)
+    fixes = fixed(paths, config, stdin, UNSAFE if wish.unsafe else SAFE, ask, past) if wish.fixes else None
+    done = permitting(paths, config, stdin, wish.allow, past, fixes) if wish.allow or fixes is None else fixes
     if wish.diff:
         for path, (before, after) in done.changed.items():
             write(_diff(path, before, after, look))
-        print(_said(done, "Would fix"), file=sys.stderr)
+        print(_said(done, wish, "Would fix", "would allow"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.changed else 0)
     failed = []
     for path, (before, after) in done.changed.items():
@@ -97,15 +126,21 @@ def run(paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, l
     if failed:
         raise click.ClickException("; ".join(failed))
     if stdin is not None:
-        sys.stdout.write(done.texts[config.stdin_filename][1] if config.stdin_filename in done.texts else "")
-        print(_said(done, "Fixed"), file=sys.stderr)
+        name = config.stdin_filename
+        sys.stdout.write(done.texts[name][1] if name in done.texts else decode(name, stdin).text)
+        print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.report.findings else 0)
-    return Outcome(done.report, _said(done, "Fixed"))
+    if wish.allow and any(".ipynb:cell " in finding.site.path for finding in done.report.findings):
+        print("syncguard: comments are not written into notebooks", file=sys.stderr)
+    return Outcome(done.report, _said(done, wish, "Fixed", "allowed"))
 
 
-def _said(done: Fixed, verb: str) -> str:
+def _said(done: Fixed, wish: Wish, fixed: str, allowed: str) -> str:
+    parts = [f"{fixed} {plural(len(done.made), 'finding')}"] if wish.fixes else []
+    parts += [f"{allowed} {plural(len(done.permitted), 'finding')}"] if wish.allow else []
     more = f" ({done.waiting:,} more with --unsafe-fixes)" if done.waiting else ""
-    return f"{verb} {plural(len(done.made), 'finding')} in {plural(len(done.changed), 'file')}{more}"
+    said = f"{', '.join(parts)} in {plural(len(done.changed), 'file')}{more}"
+    return said[0].upper() + said[1:]
 
 
 def _asker(look: Look) -> Callable[[Finding, str, str], bool]:

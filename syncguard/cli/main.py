@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -12,9 +13,11 @@ import click
 from syncguard import __version__
 from syncguard.cli.common import debug_option, wants_traceback
 
-COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "clean")
+COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "server", "clean")
 # 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
 PIPE_CLOSED, INTERRUPTED = 141, 130
+# What standard output says when it takes no more, on a full disk or a broken one.
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
 class Lazy(click.Group):
@@ -53,6 +56,9 @@ def group() -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed before we began
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character must not end the run.
@@ -68,7 +74,7 @@ def run(args: list[str]) -> int:
         # Not `group.main`, which has its own ideas of a closed pipe and of an interrupt.
         with group.make_context("syncguard", args) as context:
             code = group.invoke(context)
-        sys.stdout.flush()
+        _flush(quietly=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as ended:
         return ended.exit_code
@@ -79,29 +85,51 @@ def run(args: list[str]) -> int:
         _flush()
         used = fault.ctx if isinstance(fault, click.UsageError) else None
         more = f" (see `{used.command_path} --help`)" if used is not None else ""
-        print(f"syncguard: {' '.join(fault.format_message().split())}{more}", file=sys.stderr)
+        _say(f"syncguard: {' '.join(fault.format_message().split())}{more}")
         return 2
     except BrokenPipeError:
         # The reader has gone, and Python must not trip over it again when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except OSError as fault:
+        if fault.errno not in FULL or fault.filename is not None:
+            return _internal(fault, args)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say(f"syncguard: the output cannot be written: {fault.strerror}")
+        return 2
     except (KeyboardInterrupt, click.Abort):
         _flush()
-        print("syncguard: interrupted", file=sys.stderr)
+        _say("syncguard: interrupted")
         return INTERRUPTED
     except Exception as fault:
-        _flush()
-        if wants_traceback(args):
-            raise
-        said = str(fault).split("\n", 1)[0]
-        kind = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
-        print(f"syncguard: internal error: {kind}", file=sys.stderr)
-        print("This is a fault of SyncGuard. Please report it with what `--debug` prints.", file=sys.stderr)
-        return 3
+        return _internal(fault, args)
 
 
-def _flush() -> None:
+def _internal(fault: Exception, args: list[str]) -> int:
+    _flush()
+    if wants_traceback(args):
+        raise fault
+    said = str(fault).split("\n", 1)[0]
+    kind = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
+    _say(f"syncguard: internal error: {kind}")
+    _say("This is a fault of SyncGuard. Please report it with what `--debug` prints.")
+    return 3
+
+
+def _say(line: str) -> None:
+    """To standard error; where that takes nothing either, the exit code has to do."""
+    try:
+        print(line, file=sys.stderr)
+    except OSError:
+        pass
+
+
+def _flush(quietly: bool = True) -> None:
+    """A program that ran in here may have closed its output, or have none."""
     try:
         sys.stdout.flush()
     except OSError:
+        if not quietly:
+            raise
+    except (AttributeError, ValueError):
         pass

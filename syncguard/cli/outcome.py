@@ -126,7 +126,7 @@ def tell(record: Record, want: Wanted, colour: str, stream: TextIO | None = None
     """Print a record, write the files, and say with 1 that it waits more than it may."""
     from syncguard.compare.gate import reasons
 
-    stream = stream or sys.stdout
+    stream, errors = stream or sys.stdout, stream or sys.stderr
     if not quiet:
         render(record, want.form, colour, stream)
     if want.html:
@@ -143,7 +143,7 @@ def tell(record: Record, want: Wanted, colour: str, stream: TextIO | None = None
     before = load(want.against) if want.against else None
     failed = tuple(reasons(record, want.budget, want.fail_on, before))
     for reason in failed:
-        print(f"syncguard: {reason}", file=sys.stderr)
+        print(f"syncguard: {reason}", file=errors)
     return 1 if failed else 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -55,6 +57,12 @@ class Launcher(click.Command):
 )
 @click.option("--warmup", type=click.IntRange(0), metavar="N", help="Steps that do not count; 1 simulated, 3 on a GPU.")
 @click.option("--steps", type=click.IntRange(1), metavar="N", help="Watch so many steps after the warm-up; else all.")
+@click.option(
+    "--step-over",
+    multiple=True,
+    metavar="NAME",
+    help="Simulated: skip the calls of this module, a CUDA extension say. May be repeated.",
+)
 @click.option("--save", type=click.Path(dir_okay=False), metavar="FILE", default="", help="Write the record as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report.")
 @outcome_options
@@ -77,23 +85,25 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     want = wanted(given)
     writable(save)
     keeper = Keeper(save)
-    pid = os.getpid()
+    pid, folder = os.getpid(), os.getcwd()
     packs = () if want.isolated else folders([program.name], want.config_file)
-    wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs)
-    try:
-        record, children, ended = launch(program, wishes, keeper.keep)
-    except (CannotRun, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
-    if os.getpid() != pid:
-        return ended.code  # a child that the program forked, and that came back through here
-    failed = 0
-    try:
-        failed = _outcome((record, *children), want, keeper, colour, quiet)
-    except Exception as fault:
-        # The program has run and its exit code is due; a fault of ours must not take its place.
-        if not ended.code:
-            raise
-        print(f"syncguard: {fault}", file=sys.stderr)
+    wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])
+    with own(sys.stderr) as stream:
+        try:
+            record, children, ended = launch(program, wishes, keeper.keep)
+        except (CannotRun, PackError) as fault:
+            raise click.ClickException(str(fault)) from None
+        if os.getpid() != pid:
+            return ended.code  # a child that the program forked, and that came back through here
+        failed = 0
+        try:
+            with contextlib.chdir(folder):  # the program may have left it, and our paths are relative to it
+                failed = _outcome((record, *children), want, keeper, colour, quiet, stream)
+        except Exception as fault:
+            # The program has run and its exit code is due; a fault of ours must not take its place.
+            if not ended.code:
+                raise
+            print(f"syncguard: {fault}", file=stream)
     if ended.signal:
         die_of(ended.signal)
     return ended.code or failed
@@ -111,7 +121,21 @@ def _program(words: list[str]) -> Program:
     return Program(words[0], tuple(words[1:]), module)
 
 
-def _outcome(records: tuple[Record, ...], want: Wanted, keeper: Keeper, colour: str, quiet: bool) -> int:
+@contextlib.contextmanager
+def own(stream: TextIO) -> Iterator[TextIO]:
+    """A stream of our own to where this one leads: a program may close its own, or put another in its place."""
+    try:
+        copy = os.dup(stream.fileno())
+    except (AttributeError, OSError, ValueError):
+        yield stream
+        return
+    with os.fdopen(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1) as made:
+        yield made
+
+
+def _outcome(
+    records: tuple[Record, ...], want: Wanted, keeper: Keeper, colour: str, quiet: bool, stream: TextIO
+) -> int:
     """Merge, join, report and judge; the ranks other than 0 leave that to it."""
     from syncguard.compare.merge import merged
 
@@ -121,4 +145,4 @@ def _outcome(records: tuple[Record, ...], want: Wanted, keeper: Keeper, colour: 
     whole = joined(merged([*records, *others]), want)
     if keeper.save and whole is not records[0]:
         keeper.write(whole)
-    return tell(whole, want, colour, sys.stderr, quiet)
+    return tell(whole, want, colour, stream, quiet)

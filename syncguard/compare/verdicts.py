@@ -10,12 +10,13 @@ from dataclasses import replace
 import msgspec
 
 from syncguard.record import Place, Record, Static, Wait, when
-from syncguard.terms import Finding
+from syncguard.terms import Fact, Finding
 
 # What these say is true or not, but no wait at that place shows it: a switch, a loader, a threshold, a read too early.
 UNSEEN = frozenset("SG210 SG303 SG306 SG404 SG901 SG902 SG903".split())
 # Judgements that inference makes of a plain hazard by what surrounds it: a run sees the plain one.
 REFINED = frozenset("SG205 SG209 SG304 SG305 SG405".split())
+WITHIN = " waits for"  # how the last reason of a finding ends that is told at a call
 SAME_PLACE, INSIDE, SAME_LINES = 3, 2, 1
 Lines = Callable[[str], Sequence[str]]
 
@@ -29,8 +30,11 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
     findings = [finding for finding in findings if finding.op]
     names = Names(record.folder)
     by_file: dict[str, list[int]] = {}
+    inside: dict[tuple[str, int, str], list[int]] = {}
     for number, finding in enumerate(findings):
         by_file.setdefault(names.ours(finding.site.path), []).append(number)
+        if (wait_of := within(finding)) is not None:
+            inside.setdefault((names.ours(wait_of.path), wait_of.line, finding.op), []).append(number)
     read = {names.ours(path) for path in checked}
     met: dict[int, list[int]] = {}
     waits: list[Wait] = []
@@ -38,7 +42,7 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
         place = wait.forward or wait.place
         path = names.theirs(place.path, read)
         hits = predicted(wait, [(n, findings[n]) for n in by_file.get(path, ())])
-        for n in hits:
+        for n in (*hits, *inside.get((path, place.line, wait.op), ())):
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
         waits.append(msgspec.structs.replace(wait, static=static))
@@ -72,6 +76,12 @@ def fit(wait: Wait, finding: Finding) -> int:
         return 0
     nested = (begin <= first and last <= end) or (first <= begin and end <= last)
     return INSIDE if nested or not place.column else SAME_LINES if finding.code == wait.code else 0
+
+
+def within(finding: Finding) -> Fact | None:
+    """The line of another file that waits, where the finding is told at the call that leads there."""
+    last = finding.because[-1] if finding.because else None
+    return last if last is not None and last.path and last.text.endswith(WITHIN) else None
 
 
 def missed(wait: Wait, record: Record) -> bool:
@@ -118,6 +128,8 @@ def _verdict(finding: Finding, waits: tuple[int, ...], record: Record, lines: Li
     ran = any(first <= site.line <= last for first, last in executed(record, site.path))
     if not ran or finding.code in UNSEEN or not record.machine.used:
         return "untested"
+    if within(finding) is not None:
+        return "untested"  # another file's line is what would wait
     return "untested" if sheltered(finding, lines(site.path)) else "false-alarm"
 
 

@@ -6,7 +6,7 @@ from syncguard.infer.conditions import Arguments, sureness
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
-from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options
+from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options, without
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
@@ -47,7 +47,7 @@ def apply(
         _fetched(frame, nodes[0])
     if op.waits:
         for wait in op.waits:
-            sure = _sure(wait, arguments, args, result, frame)
+            sure = _sure(wait, op, arguments, args, result, frame)
             if sure:
                 operand, reason = _operand(wait, arguments, args, nodes)
                 frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
@@ -58,7 +58,19 @@ def apply(
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
 
 
-def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
+def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Frame) -> Value:
+    """What a call makes of data, where it may be given a tensor instead: that one's device is not where data goes."""
+    name = next((name for condition, name in wait.when if condition in ("data", "data_or_unknown")), "")
+    given = arguments.named.get(name)
+    if type(given) is not Union or not any(type(option) is Tensor for option in given.options):
+        return result
+    arguments.named[name] = without(given, lambda option: type(option) is Tensor)
+    found = result_of(op.name, op.returns, arguments, operands(arguments), frame.why(op.name, (0, 0, 0, 0)))
+    arguments.named[name] = given
+    return found
+
+
+def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
     if not frame.world.in_version(wait.since, wait.until):
         return NO
     sure = sureness(wait.when, arguments)
@@ -69,7 +81,7 @@ def _sure(wait: Wait, arguments: Arguments, args: list[Value], result: Value, fr
         if args and type(args[0]) is Instance and args[0].device != "host":
             there = LIKELY  # an object whose state is on the device
     elif wait.on == "result":
-        there = tensor_sureness(result)
+        there = tensor_sureness(_of_data(wait, op, arguments, result, frame))
     else:
         there = max((tensor_sureness(value) for value in arguments.values()), default=NO)
     return min(sure, there)

@@ -56,6 +56,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Unknown():
             return from_tensors([fn, *args, *keywords.values()], at, frame)
     limit = frame.limit
+    frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
         frame.limit = POSSIBLE  # both have the method, and an array's does not wait
     found = [
@@ -64,6 +65,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         if option is not fn and option is not NONE
     ]
     frame.limit = limit
+    frame.sometimes -= 1
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
 
 
@@ -108,6 +110,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         ):
             args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
+    if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
+        return NONE
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
     library = frame.world.host_library(name)
@@ -183,15 +187,26 @@ def inherited(
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, name, args, keywords)
+        return world.register(info, name, args, keywords, frame)
     for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
         op = world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, at, [of, *args], keywords, nodes)
+        if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame):
+            return NONE
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def constructed(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> bool:
+    """Run the constructor of an imported class for one that descends from it; whether there is a row for it."""
+    made = frame.world.op(name)
+    if made is None or not made.returns.startswith("new"):
+        return False
+    apply(frame, made, at, args, keywords, nodes)
+    return True
 
 
 def of_unknown(
@@ -264,7 +279,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     else found
                 )
         return UNKNOWN
-    if of.name in world.places.tables["hot"]["loop_iterables"]:
+    if world.places.is_("hot", "loop_iterables", of.name):
         pinned = device_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     op = world.op(f"{of.name}.__iter__")

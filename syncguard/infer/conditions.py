@@ -84,6 +84,33 @@ def missing(args: Arguments, name: str) -> int:
     return POSSIBLE if type(value) is Union and any(type(o) is Const and o.value is None for o in value.options) else NO
 
 
+def none(args: Arguments, name: str) -> int:
+    """None was written, where leaving it out means something else."""
+    value = args.get(name)
+    return CERTAIN if value is NONE or (type(value) is Const and value.value is None) else NO
+
+
+def some(args: Arguments, name: str) -> int:
+    """Given, and neither None, False nor zero."""
+    value = args.get(name)
+    if value is None or value is NONE or type(value) is Const:
+        return CERTAIN if type(value) is Const and value.value else NO
+    return LIKELY
+
+
+def mean(args: Arguments, name: str) -> int:
+    """A reduction that is left out is the mean."""
+    value = args.get(name)
+    if value is None or (type(value) is Const and value.value == "mean"):
+        return CERTAIN
+    return NO if type(value) is Const else POSSIBLE
+
+
+def evaluating(args: Arguments, name: str) -> int:
+    """A module in eval mode: the source of its forward is the same in training, so it is a guess."""
+    return POSSIBLE if args.get(name) is not None else NO
+
+
 def given(args: Arguments, name: str) -> int:
     return NO if missing(args, name) == CERTAIN else CERTAIN
 
@@ -258,11 +285,13 @@ def surely_dense(args: Arguments, name: str) -> int:
 
 LINKS = 40  # of a because chain, that are followed
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
-    "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "missing": missing, "none": none, "some": some, "mean": mean,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
+    "evaluating": evaluating,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -9,6 +9,7 @@ from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.operate import binary, contains, unary
@@ -37,6 +38,7 @@ from syncguard.infer.values import (
     tensor_in,
     without,
 )
+from syncguard.infer.wrappers import decided
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -118,9 +120,12 @@ def call(node: core.Call, frame: Frame) -> Value:
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
-    if keywords and type(result) is Unknown and not frame.world.host_keywords.isdisjoint(keywords):
+    if type(result) is not Unknown:
+        return result
+    if keywords and not frame.world.host_keywords.isdisjoint(keywords):
         return Unknown(batch=frame.why("prepared", node.at))
-    return result
+    named_device = frame.world.places.is_("names", "device_getters", last_name(node.fn))
+    return Host("device:assumed") if named_device else result
 
 
 def do(node: core.Do, frame: Frame) -> Value:
@@ -180,13 +185,14 @@ def either(node: core.Either, frame: Frame) -> Value:
     """Each operand is reached only if those before it let it be."""
     before = dict(frame.env)
     values = []
-    quiet = frame.quiet
+    quiet, sometimes = frame.quiet, frame.sometimes
     for operand in node.operands:
         values.append(value_of(operand, frame))
+        frame.sometimes += not decided(operand)
         frame.quiet += off_device(operand, node.what == "and", frame)
         for key, value in narrowed(operand, node.what == "and", frame).items():
             frame.env[key] = value
-    frame.quiet = quiet
+    frame.quiet, frame.sometimes = quiet, sometimes
     frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
     tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is core.Do and o.what == "truth"]
     if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
@@ -222,6 +228,8 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     asked, frame.asked = frame.asked, {}
     told = [(off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame)) for outcome in (True, False)]
     frame.asked = asked
+    open_ = not decided(node.test) and not (told[0][0] or told[1][0])
+    frame.sometimes += open_
     for (off, known), arm in zip(told, (node.yes, node.no), strict=True):
         frame.env = {**before, **known}
         frame.quiet += off
@@ -229,6 +237,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
         offs.append(off)
         frame.quiet -= off
     yes, no = values
+    frame.sometimes -= open_
     frame.env = before
     if offs[0] is not offs[1]:  # the device never sees the other one
         return no if offs[0] else yes

@@ -13,6 +13,7 @@ from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
+from syncguard.infer.wrappers import decided
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -25,12 +26,12 @@ class Dead(dict[str, Value]):
 
 def run(body: tuple[Node, ...], frame: Frame) -> None:
     """Run a block."""
-    quiet, gate = frame.quiet, frame.context
+    quiet, gate, sometimes = frame.quiet, frame.context, frame.sometimes
     for node in body:
         if type(frame.env) is Dead:
             break
         STATEMENTS[type(node)](node, frame)
-    frame.quiet = quiet
+    frame.quiet, frame.sometimes = quiet, sometimes
     frame.context = gate
 
 
@@ -77,6 +78,8 @@ def branch(node: core.If, frame: Frame) -> None:
     sides = both(node.test, frame)
     arms: list[Env] = []
     copies: list[bool] = []
+    open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
+    frame.sometimes += open_
     for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
         if test is dead and frame.world.settled(node.test, frame):
             arms.append(Dead())
@@ -91,6 +94,7 @@ def branch(node: core.If, frame: Frame) -> None:
         copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
         frame.quiet -= off
         arms.append(frame.env)
+    frame.sometimes -= open_
     frame.paid = paid
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, 2)
@@ -100,6 +104,7 @@ def branch(node: core.If, frame: Frame) -> None:
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
+            frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
             frame.surround(gate=sides[i][2])
 
 

@@ -94,7 +94,7 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
         return f"the loop at line {node.at[0]} calls `{min(called)}` at every turn"
     places = frame.world.places
     for option in options(iterated):
-        if type(option) is Instance and option.name in places.tables["hot"]["loop_iterables"]:
+        if type(option) is Instance and places.is_("hot", "loop_iterables", option.name):
             return f"the loop at line {node.at[0]} iterates over a DataLoader"
     if node.iterable is not None:
         for name in _names_in(node.iterable):

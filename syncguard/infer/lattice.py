@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from syncguard.infer.values import (
     NONE,
@@ -29,9 +29,6 @@ from syncguard.infer.values import (
     options,
     without,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def join_devices(a: str, b: str) -> str:

@@ -9,6 +9,15 @@ from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.read.core import At, Node
 
+DRAWS = {
+    "randint": 2,
+    "integers": 2,
+    "random": 0,
+    "rand": 0,
+    "randn": 0,
+    "uniform": 2,
+    "normal": 2,
+}  # to get one number
 MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
 
 
@@ -102,7 +111,7 @@ def host_method(
     if kind == "array":
         return (
             Host("number")
-            if name == "item"
+            if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords)
             else Seq("list", None, Host("number"))
             if name == "tolist"
             else Host("array")

@@ -32,6 +32,8 @@ class Modules(Names):
         super().__init__(pack, places, version)
         self.load = load
         self.interfaces: dict[str, Home | None] = {}
+        self.bringing: list[Later] = []  # imports that are being followed
+        self.half = 0  # answers by a module that is itself still being read: they are not kept
 
     def open(self, home: Home) -> None:
         raise NotImplementedError
@@ -90,16 +92,25 @@ class Modules(Names):
         if type(value) is not Later:
             return value
         asker.uses[value.place, ""] = None
-        if value.found is None:
-            value.found = UNKNOWN  # an import that leads back here
-            value.found = self.member(Source(value.place, value.module), value.name, asker)
-        return value.found
+        if value.found is not None:
+            return value.found
+        if value in self.bringing:
+            self.half += 1
+            return UNKNOWN
+        self.bringing.append(value)
+        half = self.half
+        found = self.member(Source(value.place, value.module), value.name, asker)
+        self.bringing.pop()
+        if half == self.half:
+            value.found = found
+        return found
 
     def member(self, source: Source, name: str, asker: Routine) -> Value:
         """`module.name`: what the module's top level binds, or a module in the package."""
         asker.uses[source.place, ""] = None
         other = self.interface(source.place)
         held = other.env.get(name) if other is not None else None
+        self.half += other is not None and (other.top is None or other.top.running)
         if held is not None and other is not None and other.top is not None:
             asker.uses.update(other.top.uses)
             return self.brought(held, asker)

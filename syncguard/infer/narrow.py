@@ -233,6 +233,9 @@ def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
 
 def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     match inner:
+        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
+            # A size is a tensor to a tracer alone.
+            return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(_value(subject, frame))
         case core.Call(fn=fn):
             name = _callee(fn, frame)
             return bool(name) and frame.world.guard(name, outcome)
@@ -262,6 +265,10 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Either():
             return off_device(inner, outcome, frame)
     return False
+
+
+def _sized(value: Value) -> bool:
+    return type(value) is Host and value.kind in ("int", "size") and value.read is None
 
 
 def _callee(fn: Node, frame: Frame) -> str:

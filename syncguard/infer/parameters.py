@@ -146,7 +146,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     uses = node.uses.get(param.name, frozenset())
     if uses & (CONTAINER | COUNTED):
         return Unknown(frame.why("forward", param.at))
-    if frame.world.places.is_("names", "numbers", param.name):
+    if "(0range" in uses or any(frame.world.places.is_("names", kind, param.name) for kind in ("numbers", "tables")):
         return UNKNOWN
     # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
     given = (

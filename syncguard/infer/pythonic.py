@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.apply import apply
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
@@ -124,7 +125,17 @@ def _getattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
     if len(args) > 1 and type(args[1]) is Const and isinstance(args[1].value, str):
         found = attribute(args[0], args[1].value, core.Attr(nodes[0], args[1].value, "", at), frame)
         return join(found, args[2]) if len(args) > 2 else found
+    if len(args) > 1 and type(args[0]) is Named and args[0].name == "torch" and _device_module(args, nodes, frame):
+        return Named("torch.cuda")
     return from_weak(args)
+
+
+def _device_module(args: list[Value], nodes: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether `getattr(torch, device_type)` asks for a device's module, by its default or by what it is given."""
+    modules = frame.world.places.tables["names"]["device_modules"]
+    if len(args) > 2 and type(args[2]) is Named and args[2].name in modules:
+        return True
+    return frame.world.places.is_("names", "devices", last_name(nodes[1]))
 
 
 def from_weak(args: list[Value]) -> Value:
@@ -133,7 +144,7 @@ def from_weak(args: list[Value]) -> Value:
 
 def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if len(args) == 3 and type(args[0]) is Instance and args[0].info is not None and type(args[1]) is Const:
-        frame.world.learn(args[0].info, str(args[1].value), args[2])
+        frame.world.learn(args[0].info, str(args[1].value), args[2], frame)
     return NONE
 
 

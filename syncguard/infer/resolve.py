@@ -14,7 +14,12 @@ from syncguard.read.core import At, Node
 from syncguard.terms import Op
 
 BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
-CONSTANTS: dict[str, Value] = {"typing.TYPE_CHECKING": FALSE, "builtins.__debug__": TRUE}
+NUMBERS = [f"{library}.{name}" for library in ("math", "numpy", "torch") for name in ("pi", "e", "inf", "nan")]
+CONSTANTS: dict[str, Value] = {
+    "typing.TYPE_CHECKING": FALSE,
+    "builtins.__debug__": TRUE,
+    **dict.fromkeys(NUMBERS, Host("float")),
+}
 
 
 class Names:
@@ -41,6 +46,7 @@ class Names:
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
+        self.movers = places.tables["evidence"]["placed"]
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
     # -- rows ---------------------------------------------------------------------------------
@@ -232,10 +238,11 @@ class Names:
                     for base in self.places.tables["host"]["classes"]
                 ):
                     return f"`{owner.name}` is a {name.rpartition('.')[2]}"
-            if self.places.is_("host", "class_names", owner.name):
+            if any(self.places.is_("host", "class_names", info.name) for info in owner.mro):
                 return f"`{owner.name}` prepares data on the host"
         name = routine.qualname.rpartition(".")[2]
-        if self.places.is_("host", "functions", name) and not (owner is not None and owner.is_module):
+        moves = owner is not None and (owner.is_module or any(owner.find(move) for move in self.movers))
+        if self.places.is_("host", "functions", name) and not moves:
             return f"`{name}` prepares data on the host"
         return ""
 

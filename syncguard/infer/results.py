@@ -152,7 +152,7 @@ def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
         case "promote":
             return promoted(args)
         case "count":
-            return "" if first is None else "int" if first.dtype in (*MASKS, "int") else first.dtype
+            return "" if first is None else "int" if first.dtype in MASKS or first.dtype == "int" else first.dtype
         case "":
             return first.dtype if first is not None else ""
     return rule

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.lattice import pooled
 from syncguard.infer.values import Later, Value, Why
+from syncguard.infer.wrappers import thin
 from syncguard.read.core import At, Function, Module, Node
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Routine:
 
     __slots__ = (
         "actual",
+        "alone",
         "apart",
         "calls",
         "clocks",
@@ -108,6 +110,7 @@ class Routine:
         "host",
         "node",
         "owner",
+        "pays",
         "qualname",
         "queued",
         "readers",
@@ -117,6 +120,7 @@ class Routine:
         "seen",
         "serial",
         "sightings",
+        "thin",
         "uses",
         "yielded",
     )  # fmt: skip
@@ -138,7 +142,10 @@ class Routine:
         self.running = False
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
         self.contexts: dict[object, Value] = {}  # of an interface: what it returns, by what it is given
+        self.alone: frozenset[tuple[At, str]] | None = None  # its waits whatever it is given, which are told there
+        self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
+        self.thin: bool | None = None  # whether it is short enough to be a name for its waits
         self.queued = False
         self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
@@ -167,6 +174,7 @@ class Frame:
         "quiet",
         "returned",
         "routine",
+        "sometimes",
         "unused",
         "world",
         "yielded",
@@ -177,6 +185,7 @@ class Frame:
         self.outer = routine.closure
         self.context = Context()
         self.quiet = 0
+        self.sometimes = 0  # tests around this place that may skip it
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = 3  # no sighting is surer than this
@@ -208,7 +217,7 @@ class Frame:
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
-        if self.quiet or not sure or not self.home.own:
+        if self.quiet or not sure or (not self.home.own and not self.always()):
             return
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
@@ -218,6 +227,10 @@ class Frame:
         known = self.routine.sightings.get(key)
         if known is None or known.sure < sure:
             self.routine.sightings[key] = sighting
+
+    def always(self) -> bool:
+        """Whether every call of a function of another file comes to this place, and comes for nothing else."""
+        return not self.sometimes and not self.context.loops and not self.context.failing and thin(self.routine)
 
     def waited(self, at: At, hazard: str, why: Why | None) -> Context:
         """What surrounds a wait: one for a value that another has just waited for finds little left."""

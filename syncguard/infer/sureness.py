@@ -60,7 +60,7 @@ def data_sureness(value: Value) -> int:
         case Const():
             return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
         case Host():
-            if value.kind in ("int", "float", "bool", "number", "size", "array"):
+            if value.kind in ("int", "float", "bool", "number", "size", "shape", "array"):
                 return CERTAIN
             return LIKELY if value.kind == "object" else NO
         case Seq(kind="slice"):

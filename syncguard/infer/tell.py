@@ -99,6 +99,8 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
             return f"`{source}` is given texts or images, and prepares tensors on the host"
         case "torch only":
             return f"`{source}`: this function computes with torch and with no other array library"
+        case "wrapped":
+            return f"`{source}` is what `{detail}` waits for"
         case "isinstance":
             return f"`{source}` was tested to be a tensor"
     return f"`{source}` is the result of `{why.text}`"

@@ -158,9 +158,9 @@ def position(code: CodeType, instruction: int) -> tuple[int, int, int | None, in
     place = places[number] if number < len(places) else (None, None, None, None)
     steps = code.co_code[::2]
     if steps[number : number + 1] in TESTS:
-        # A jump may have the place of its whole statement; what it tests was made just before.
+        # A jump may have the place of its whole statement or of another test; what it tests was made just before.
         before = next((n for n in range(number - 1, -1, -1) if steps[n : n + 1] not in SILENT), number)
-        place = places[before] if _within(places[before], place) else place
+        place = place if None in places[before] or _within(place, places[before]) else places[before]
     line, end_line, column, end_column = place
     if line is not None:
         return line, end_line or line, column, end_column

@@ -1,13 +1,16 @@
-"""Processes that a program spawns: they are watched as their parent is, and leave their records for it."""
+"""Processes that multiprocessing or a fork starts: watched as their parent is, they leave it their records."""
 
 from __future__ import annotations
 
 import atexit
 import multiprocessing.spawn
+import multiprocessing.util
+import os
 import shutil
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,25 +29,40 @@ try:
 except ImportError:
     pass
 """
+SERVER = "from multiprocessing.forkserver import main"  # a process that is forked for each child
 
 
 class Children:
-    """While it is entered, a Python that multiprocessing spawns is told to watch itself. A fork is not."""
+    """While it is entered, a Python that multiprocessing starts is told to watch itself."""
 
-    def __init__(self, wishes: Wishes) -> None:
-        self.wishes = wishes
-        self.folder: Path | None = None
+    def __init__(self, wishes: Wishes, folder: Path | None = None) -> None:
+        self.wishes, self.folder = wishes, folder
         self._plain = multiprocessing.spawn.get_command_line
+        self._start: Callable[..., Any] = multiprocessing.util.spawnv_passfds
 
     def __enter__(self) -> Children:
         multiprocessing.spawn.get_command_line = self._command
+        multiprocessing.util.spawnv_passfds = self._server  # type: ignore[assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
         multiprocessing.spawn.get_command_line = self._plain
+        multiprocessing.util.spawnv_passfds = self._start
+
+    def place(self) -> Path:
+        """The folder in which the records meet."""
+        if self.folder is None:
+            self.folder = Path(tempfile.mkdtemp(prefix="syncguard-"))
+        return self.folder
+
+    def keep(self, record: Record) -> None:
+        """Leave the record of this process, if it waited at all."""
+        folder = self.place()
+        if record.waits and folder.is_dir():
+            (folder / f"{multiprocessing.current_process().name}-{os.getpid()}.json").write_bytes(records.text(record))
 
     def gather(self) -> tuple[Record, ...]:
-        """The records of the children that waited at all, numbered as they were started."""
+        """The records of the children that waited at all, numbered as they ended."""
         if self.folder is None:
             return ()
         found = []
@@ -58,32 +76,36 @@ class Children:
             msgspec.structs.replace(record, rank=number, world=len(found)) for number, record in enumerate(found)
         )
 
+    def _begin(self) -> str:
+        wishes = self.wishes
+        packs = [str(pack) for pack in wishes.packs]
+        given = (wishes.device, wishes.warmup, wishes.steps, packs, list(wishes.step_over), str(self.place()))
+        return BEGIN.format(given)
+
     def _command(self, **named: object) -> list[str]:
         words = list(self._plain(**named))
         if "-c" in words:
-            if self.folder is None:
-                self.folder = Path(tempfile.mkdtemp(prefix="syncguard-"))
             at = words.index("-c") + 1
-            wishes = self.wishes
-            packs = [str(pack) for pack in wishes.packs]
-            words[at] = BEGIN.format((wishes.device, wishes.warmup, wishes.steps, packs, str(self.folder))) + words[at]
+            words[at] = self._begin() + words[at]
         return words
 
+    def _server(self, path: Any, words: Sequence[Any], descriptors: Any) -> Any:
+        if words and str(words[-1]).startswith(SERVER):
+            words = [*words[:-1], self._begin() + str(words[-1])]
+        return self._start(path, words, descriptors)
 
-def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], folder: str) -> None:
-    """In a spawned process: watch it from when it imports torch to its end."""
+
+def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], step_over: list[str], folder: str) -> None:
+    """In a process that multiprocessing started: watch it from when it imports torch to its end."""
     from syncguard.observe.launch import Session, Wishes
     from syncguard.observe.program import Ended, Program
 
-    def keep(record: Record) -> None:
-        if record.waits and Path(folder).is_dir():
-            name = f"{multiprocessing.current_process().name}-{session.pid}.json"
-            (Path(folder) / name).write_bytes(records.text(record))
+    wishes = Wishes(device, warmup, steps, tuple(map(Path, packs)), tuple(step_over))
+    session = Session(Program("spawned"), wishes, Children(wishes, Path(folder)).keep, Path(folder))
 
     def end() -> None:
         session.close()
-        keep(session.record(Ended("exit 0", 0)))
+        session.keep(session.record(Ended("exit 0", 0)))
 
-    session = Session(Program("spawned"), Wishes(device, warmup, steps, tuple(map(Path, packs))), keep)
     session.open()
     atexit.register(end)

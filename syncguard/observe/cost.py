@@ -60,6 +60,7 @@ class Trace:
     end: float = 0.0
     steps: int = 1
     thread: int = 0
+    begins: tuple[tuple[str, float], ...] = ()  # the number of each step and where it begins
 
 
 @dataclass(frozen=True, slots=True)

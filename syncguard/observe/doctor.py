@@ -13,7 +13,7 @@ import torch
 
 from syncguard.observe import oracles
 from syncguard.observe.measure import Answer, Device, Real, simulated
-from syncguard.observe.samples import Call, calls, rows_of
+from syncguard.observe.samples import Call, calls, explained, rows_of
 from syncguard.pack import Pack
 
 Tell = Callable[[str], None]
@@ -21,7 +21,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One call: what its row says (simulated), what the device did, what the oracles say."""
+    """One call: what its row says (simulated), what the rows within say, what the device did, what the oracles say."""
 
     row: str
     text: str
@@ -29,6 +29,7 @@ class Checked:
     found: Answer | None = None
     tags: tuple[str, ...] | None = None
     fake: str | None = None  # what a fake tensor refused to be read by; empty: nothing
+    within: Answer | None = None  # as `said`, by the rows of what its own Python code calls
 
     @property
     def agrees(self) -> bool | None:
@@ -79,6 +80,10 @@ def _diagnosed(rules: Pack, select: frozenset[str], opinfo: bool, tell: Tell) ->
         tell("what the rows say, on the simulated device")
         for call in made(wanted, "cuda", opinfo, faults):
             note(call, said=device.ask(call.run))
+    tell("what the rows of what they call say")
+    with simulated(rules, within=True) as device:
+        for call in made(wanted, "cuda", opinfo, faults):
+            note(call, within=device.ask(call.run))
     tell("what torch's tags say, on the CPU")
     for call in made(wanted, "cpu", opinfo, faults):
         note(call, tags=oracles.tags(call.run))
@@ -115,26 +120,37 @@ def asked(device: Device, calls_: Iterable[Call]) -> Iterator[tuple[Call, Answer
 
 
 def conflicts(diagnosis: Diagnosis, rules: Pack) -> Iterator[tuple[Checked, str]]:
-    """The calls for which somebody says otherwise than the row, and a sentence on who."""
+    """The calls for which somebody says otherwise than the row, and a sentence on who; but for the explained ones."""
+    reasons = explained()
     for one in diagnosis.checked:
-        row, said = rules.ops[one.row], one.said.waited if one.said else None
-        if one.agrees is False:
-            yield one, f"the row says that it {_does(bool(said))}, the device {_did(not said)}"
-        elif said and not row.waits:
-            hazards = ", ".join(one.said.hazards) if one.said else ""
-            yield one, f"the row knows of no wait, but something that it calls has one ({hazards})"
-        elif said is False and one.fake:
-            yield (
-                one,
-                f"the row says that it does not wait, a fake tensor (perhaps of the host) refuses {one.fake}",
-            )
+        if (sentence := against(one, rules)) and one.text not in reasons:
+            yield one, sentence
+
+
+def against(one: Checked, rules: Pack) -> str:
+    """Who says otherwise than the row of a call; empty: nobody."""
+    row, said = rules.ops[one.row], one.said.waited if one.said else None
+    if one.agrees is False:
+        return f"the row says that it {_does(bool(said))}, the device {_did(not said)}"
+    if said and not row.waits:
+        return f"the row knows of no wait, but something that it calls has one ({', '.join(_hazards(one.said))})"
+    if said is False and one.within and one.within.waited:
+        return f"the row says that it does not wait, rows of what it calls do ({', '.join(_hazards(one.within))})"
+    if said is False and one.fake:
+        return f"the row says that it does not wait, a fake tensor (perhaps of the host) refuses {one.fake}"
+    return ""
+
+
+def _hazards(answer: Answer | None) -> tuple[str, ...]:
+    return answer.hazards if answer else ()
 
 
 def as_row(one: Checked, rules: Pack, device: str, version: str, date: str) -> str:
     """A row for a call whose row is wrong, ready to be written into rules/ops."""
     row = rules.ops[one.row]
-    waited = one.found.waited if one.found else bool(one.fake or (one.said and one.said.waited))
-    hazards = [*(one.said.hazards if one.said else ()), *(wait.hazard for wait in row.waits), "hidden-read"]
+    heard = (one.said, one.within)
+    waited = one.found.waited if one.found else bool(one.fake or any(answer and answer.waited for answer in heard))
+    hazards = [*_hazards(one.said), *_hazards(one.within), *(wait.hazard for wait in row.waits), "hidden-read"]
     state = "measured" if one.found else "claimed"
     where = f', device = "{device}", date = "{date}"' if one.found else ""
     lines = [f'["{one.row}"]']

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 # On a device, memory pools, libraries and tuned kernels take a few steps to settle.
 WARMUP = {"simulate": 1, "cuda": 3}
+# What the end of a program says where it lacked a module or a compiler that is only there with a GPU.
+LACKS = ("ModuleNotFoundError", "ImportError", "libcuda", "active driver", "CUDA_HOME", "NVIDIA driver")
+# Signals that end a process unless it handles them; of a terminal that is closed, of a time limit, of a scheduler.
+DEADLY = [
+    getattr(signal, f"SIG{name}") for name in "TERM HUP ALRM VTALRM PROF USR1 USR2 XCPU".split()
+    if hasattr(signal, f"SIG{name}")
+]  # fmt: skip
+STEP_OVER = "What only runs on a GPU (a CUDA extension, a Triton kernel) can be skipped: `--step-over NAME`."
 
 
 class Wishes(NamedTuple):
@@ -39,6 +47,7 @@ class Wishes(NamedTuple):
     warmup: int | None = None  # None: as many as the device needs
     steps: int = 0
     packs: tuple[Path, ...] = ()
+    step_over: tuple[str, ...] = ()  # modules that cannot be simulated
 
 
 class Outcome(NamedTuple):
@@ -53,6 +62,7 @@ def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> Out
     """Run a program to its end. `keep` is given the record even where the program is killed."""
     program.check(what)
     session = Session(what, wishes, keep)
+    begun = session.pid
     session.open()
     try:
         ended = program.run(what)
@@ -61,27 +71,31 @@ def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> Out
     finally:
         session.close()
     record = session.record(ended)
-    ours = os.getpid() == session.pid
-    if ours:
-        keep(record)
-    return Outcome(record, session.children() if ours else (), ended)
+    session.keep(record)
+    return Outcome(record, session.children() if os.getpid() == begun else (), ended)
 
 
 class Session:
     """From before the program's first line to after its last. Torch is watched from the moment it is imported."""
 
-    def __init__(self, what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> None:
-        self.wishes, self.keep = wishes, keep
+    def __init__(
+        self, what: Program, wishes: Wishes, keep: Callable[[Record], None], folder: Path | None = None
+    ) -> None:
+        self.wishes, self.keep, self.folder = wishes, keep, folder
         self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
         self.watch: Watch | None = None
         self.spawned: Children | None = None
         self.refused: Ended | None = None
         self.pid = os.getpid()
+        self.opened = False
         self._undo = ExitStack()
 
     def open(self) -> None:
         """Before the program's first line."""
+        self.opened = True
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self._before_a_fork, after_in_child=self._forked)
         self._undo.enter_context(Exits(self))
         if "torch" in sys.modules:
             self.start()
@@ -93,15 +107,35 @@ class Session:
 
     def close(self) -> None:
         """After its last."""
+        self.opened = False
         self._undo.close()
 
     def children(self) -> tuple[Record, ...]:
-        """What the processes that the program spawned have left."""
+        """What the processes that the program started have left."""
         return self.spawned.gather() if self.spawned else ()
+
+    def _before_a_fork(self) -> None:
+        if self.opened:
+            self._watched().place()
+
+    def _watched(self) -> Children:
+        if self.spawned is None:
+            from syncguard.observe.children import Children
+
+            self.spawned = Children(self.wishes, self.folder)
+        return self.spawned
+
+    def _forked(self) -> None:
+        """In a forked child: from here on it is watched for itself, and leaves its record where its parent finds it."""
+        if not self.opened or self.spawned is None:
+            return
+        self.pid = os.getpid()
+        self.recorder.forget()
+        self.keep, self.folder = self.spawned.keep, self.spawned.place()
 
     def start(self) -> None:
         """Torch is there: start the engine."""
-        watch = Watch(self.wishes.device, self.recorder)
+        watch = Watch(self.wishes.device, self.recorder, step_over=self.wishes.step_over, forks=True)
         try:
             watch.start()
         except NoDevice as fault:
@@ -115,15 +149,17 @@ class Session:
         # What a program does at its exit may still need the device that we simulate; it ends with the process.
         self._undo.callback(watch.stop if watch.mode == "cuda" else watch.mute)
         self._undo.enter_context(Hooks(self.recorder.clock))
-        from syncguard.observe.children import Children
-
-        self.spawned = self._undo.enter_context(Children(self.wishes._replace(device=watch.mode)))
+        children = self._watched()
+        children.wishes = self.wishes._replace(device=watch.mode)
+        self._undo.enter_context(children)
 
     def record(self, ended: Ended) -> Record:
         """What was seen until now."""
         mode = self.watch.mode if self.watch else self.wishes.device
         if self.watch is None:
             self.recorder.notes.append("The program did not import torch, so there was nothing to see.")
+        elif mode == "simulate" and ended.said.startswith("exception") and any(word in ended.said for word in LACKS):
+            self.recorder.notes.append(STEP_OVER)
         measured = self.watch.measured() if self.watch else None
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
         # An engine that does not say so has seen a tensor on the device if anything waited.
@@ -139,34 +175,45 @@ class Exits:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._plain = os._exit
-        self._before: Any = None
+        self._plain, self._asked = os._exit, signal.getsignal
+        self._set: list[int] = []
 
     def __enter__(self) -> Exits:
         os._exit = self._leave
-        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-            self._before = signal.signal(signal.SIGTERM, self._killed)
+        if threading.current_thread() is threading.main_thread():
+            self._set = [number for number in DEADLY if signal.getsignal(number) is signal.SIG_DFL]
+            for number in self._set:
+                signal.signal(number, self._killed)
+            signal.getsignal = self._handler  # type: ignore[assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
-        os._exit = self._plain
-        if self._before is not None and signal.getsignal(signal.SIGTERM) == self._killed:
-            signal.signal(signal.SIGTERM, self._before)
+        os._exit, signal.getsignal = self._plain, self._asked
+        for number in self._set:
+            if signal.getsignal(number) == self._killed:
+                signal.signal(number, signal.SIG_DFL)
+
+    def _handler(self, number: int) -> Any:
+        """`signal.getsignal`, which does not tell of us: some programs handle only what nobody handles."""
+        found = self._asked(number)
+        return signal.SIG_DFL if found == self._killed else found
 
     def _leave(self, status: int) -> Any:
         self._write(Ended(f"exit {status}", status))
         self._plain(status)
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
-        self._write(Ended("signal SIGTERM", 128 + number, False))
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._write(Ended(f"signal {signal.Signals(number).name}", 128 + number, False))
+        signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
     def _write(self, ended: Ended) -> None:
         if os.getpid() != self.session.pid:
-            return  # a forked child: the record is its parent's
+            return  # of a process that nobody watches
         try:
             self.session.keep(self.session.record(ended))
+            if self.session.folder is None:  # not a child itself
+                self.session.children()  # they end with us, and nobody will ask for theirs
         except Exception as fault:
             sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
 

@@ -23,7 +23,7 @@ class Lines:
         self._wanted: dict[str, bool] = {}
         self._left: dict[CodeType, set[int]] = {}
         self._undo: Callable[[], None] = lambda: None
-        self._tracing = False
+        self._trace_of: Any = None
 
     def __enter__(self) -> Lines:
         if sys.version_info >= (3, 12):
@@ -41,14 +41,14 @@ class Lines:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """For code that is surely none of the project's and that a trace would slow down much."""
-        tracer = sys.gettrace() if self._tracing else None
-        if tracer is not None:
+        ours = self._trace_of is not None and sys.gettrace() is self._trace_of
+        if ours:
             sys.settrace(None)
         try:
             yield
         finally:
-            if tracer is not None:
-                sys.settrace(tracer)
+            if ours:
+                sys.settrace(self._trace_of)
 
     def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """The stretches of executed lines by file name."""
@@ -113,10 +113,10 @@ class Lines:
 
         sys.settrace(call)
         threading.settrace(call)
-        self._tracing = True
+        self._trace_of = call
 
         def undo() -> None:
-            self._tracing = False
+            self._trace_of = None
             if sys.gettrace() is call:
                 sys.settrace(None)
                 threading.settrace(None)

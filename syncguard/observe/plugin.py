@@ -36,16 +36,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             f"--syncguard={mode}", dest="syncguard", action="store_const", const=mode,
             help={"auto": "the same", "cuda": "watch the GPU", "simulate": "simulate one on the CPU"}[mode],
         )  # fmt: skip
+    group.addoption(
+        "--syncguard-step-over", metavar="NAME", action="append", default=[],
+        help="simulated: skip the calls of this module, a CUDA extension say; may be repeated",
+    )  # fmt: skip
     group.addoption("--syncguard-save", metavar="FILE", default="", help="write the record of the waits as JSON")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """The device has to be there before the first test is imported: `skipif(not torch.cuda.is_available())`."""
-    if mode := getattr(early_config.known_args_namespace, "syncguard", ""):
+    options = early_config.known_args_namespace
+    if mode := getattr(options, "syncguard", ""):
         from syncguard.observe.sessions import Session
 
-        session = early_config.stash[SESSION] = Session(cast("Mode", mode))
+        session = early_config.stash[SESSION] = Session(cast("Mode", mode), tuple(options.syncguard_step_over))
         session.open()
         early_config.add_cleanup(session.close)
 

@@ -69,21 +69,31 @@ def read(data: Any, decides: Collection[int] = ()) -> Profile:
             for e, wait, op in zip(stops, numbers, ops, strict=True)
         ),
         0.0, end - begin, max(len(steps) - 1, 1), next((_thread(e["tid"]) for e in marks), 0),
+        tuple((_number(e), float(e["ts"]) - begin) for e in marks if e["name"].startswith(f"{MARK}step"))[:-1],
     )  # fmt: skip
     return Profile(trace, sum("Pageable" in e["name"] for e in done), begin)
 
 
 def timeline(trace: Trace, limit: int = SPANS) -> tuple[Span, ...]:
-    """The lanes of the window's first step or so: waits, works, and the stretches in which the device stood idle."""
+    """The lanes of the window's first step or so: steps, waits, works, and stretches in which the device is idle."""
     from syncguard.observe.cost import gaps
 
-    found = [Span("wait", s.kind, s.start, s.length, s.wait, str(s.thread)) for s in trace.stops]
+    ends = (*(at for _, at in trace.begins[1:]), trace.end)
+    found = [
+        Span("step", f"step {number}", at, end - at, thread=str(trace.thread))
+        for (number, at), end in zip(trace.begins, ends)
+    ]
+    found += [Span("wait", s.kind, s.start, s.length, s.wait, str(s.thread)) for s in trace.stops]
     for work in trace.works:
         lane = "copy" if work.name.startswith("Memcpy") else "gpu"
         found.append(Span("host", work.name, work.queued, work.taken, thread=str(work.thread)))
         found.append(Span(lane, work.name, work.start, work.end - work.start, thread=work.lane))
     found += [Span("idle", "idle", begin, end - begin) for begin, end, _ in gaps(trace)]
     return tuple(sorted(found, key=lambda span: (span.start_us, span.lane))[:limit])
+
+
+def _number(mark: Mapping[str, Any]) -> str:
+    return str(mark["name"]).rpartition(" ")[2]
 
 
 def _taken(event: Mapping[str, Any]) -> float:

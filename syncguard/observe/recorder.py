@@ -104,6 +104,11 @@ class Recorder:
         self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device.type)
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
 
+    def forget(self) -> None:
+        """Begin anew, in a forked process: another thread of its parent may have been counting."""
+        self.entries, self.seen, self._lock = {}, 0, threading.RLock()
+        self.clock.forget()
+
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
         """The user's place of a wait, from the frame that is innermost."""
         return spot(frame, self.files)
@@ -173,6 +178,8 @@ class Recorder:
         for moment, times in entry.moments.items():
             if step := told.step(moment):
                 numbers[step] = numbers.get(step, 0) + times
+        if not any(told.step(moment) for moment in entry.moments if moment != told.tail):
+            numbers = {}
         judged = any(key.hazard in rule.hazards for rule in self.pack.rules)
         return Wait(
             place=self._place(Spot(key.code, key.instruction)),

@@ -49,6 +49,12 @@ def rows_of(rules: Pack) -> dict[str, tuple[str, ...]]:
     return {row: tuple(sorted(names, key=lambda name: (name != row, name))) for row, names in found.items()}
 
 
+def explained() -> dict[str, str]:
+    """The calls against which an oracle speaks although their row is right, and why."""
+    table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))
+    return {text: str(reason) for text, reason in table["explained"].items()}
+
+
 def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
     """The lines of rules/samples.toml."""
     table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))
@@ -57,22 +63,27 @@ def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
     for statement in setup.body:
         with suppress(Exception):  # whatever needs it says that the name is not there
             exec(compile(ast.Module([statement], []), "samples.toml", "exec"), space)  # noqa: S102
-    for row, lines in table["calls"].items():
-        if row not in rows:
-            continue
-        for line in lines if isinstance(lines, list) else [lines]:
-            yield line_of(row, {"make": "", "call": line} if isinstance(line, str) else line, space)
+    try:
+        for row, lines in table["calls"].items():
+            if row not in rows:
+                continue
+            for line in lines if isinstance(lines, list) else [lines]:
+                yield line_of(row, {"make": "", "call": line} if isinstance(line, str) else line, space)
+    finally:
+        with suppress(Exception):
+            exec(table["after"], space)  # noqa: S102
 
 
 def line_of(row: str, line: Mapping[str, str], space: Mapping[str, Any]) -> Call:
     """A call of a row from its text, over the names of a space."""
     mine = dict(space)
+    text = "; ".join(filter(None, (*line["make"].split("\n"), line["call"])))
     code = compile(line["call"], f"sample of {row}", "exec")
     try:
         exec(compile(line["make"], f"sample of {row}", "exec"), mine)  # noqa: S102
     except Exception as fault:
-        return Call(row, line["call"], _nothing, _short(fault))
-    return Call(row, line["call"], lambda: exec(code, mine))  # noqa: S102
+        return Call(row, text, _nothing, _short(fault))
+    return Call(row, text, lambda: exec(code, mine))  # noqa: S102
 
 
 def by_opinfo(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:

@@ -21,9 +21,9 @@ MOST = 20  # lines of each part of the summary
 class Session:
     """Watches torch from when it is imported to the end of the tests."""
 
-    def __init__(self, mode: Mode) -> None:
+    def __init__(self, mode: Mode, step_over: tuple[str, ...] = ()) -> None:
         self.recorder = Recorder(pack.load(), command=("pytest", *sys.argv[1:]))
-        self.watch = Watch(mode, self.recorder)
+        self.watch = Watch(mode, self.recorder, step_over=step_over)
         self.tests: dict[str, int] = {}
         self.received: list[Record] = []
         self._test = ""

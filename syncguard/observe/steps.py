@@ -36,6 +36,11 @@ class Clock:
         self._lock = threading.Lock()
         self.started = time.perf_counter()
 
+    def forget(self) -> None:
+        """Begin anew, in a forked process."""
+        self.marks, self.now, self._seen, self._lock = [], 0, {}, threading.Lock()
+        self.started = time.perf_counter()
+
     def mark(self, kind: str, which: int = 0) -> None:
         """Note a mark."""
         with self._lock:
@@ -71,6 +76,7 @@ class Told(NamedTuple):
     how: str
     steps: tuple[int, ...]
     spans: tuple[tuple[float, float], ...]
+    tail: int = -1  # the moment in which the last step ends, unmarked: what is seen only then came after it
 
     def step(self, moment: int) -> int:
         return self.steps[moment] if 0 <= moment < len(self.steps) else 0
@@ -86,13 +92,27 @@ def told(clock: Clock) -> Told:
     kinds = {mark.kind for mark in marks}
     if "user" in kinds:
         leading = frozenset(n for n, mark in enumerate(marks) if mark.kind == "user")
-        return _ended("user", clock, leading, frozenset())
+        return _apart(_ended("user", clock, leading, frozenset()), clock, _training(marks, leading))
     if "optimizer" in kinds:
         leading = frozenset(_leading(marks))
         return _ended("optimizer", clock, leading, _training(marks, leading))
     if "next" in kinds:
         return _begun(clock)
     return Told("none", (0,) * (len(marks) + 1), ())
+
+
+def _apart(steps: Told, clock: Clock, training: frozenset[int]) -> Told:
+    """The same less what other loaders feed than those of the steps: a validation, until the next batch or step."""
+    if not training:
+        return steps
+    found, aside = [steps.steps[0]], False
+    for mark, step in zip(clock.marks, steps.steps[1:], strict=True):
+        if mark.kind in ("next", "end"):
+            aside = mark.which not in training
+        elif mark.kind == "user":
+            aside = False
+        found.append(0 if aside else step)
+    return steps._replace(steps=tuple(found))
 
 
 def _leading(marks: list[Mark]) -> Iterator[int]:
@@ -157,7 +177,7 @@ def _ended(how: str, clock: Clock, leading: frozenset[int], training: frozenset[
         steps.append(number if inside else 0)
     if due:
         spans.append((begun, clock.marks[-1].time))
-    return Told(how, tuple(steps), tuple(spans))
+    return Told(how, tuple(steps), tuple(spans), _tail(steps))
 
 
 def _begun(clock: Clock) -> Told:
@@ -171,7 +191,12 @@ def _begun(clock: Clock) -> Told:
         steps.append(len(spans) + 1 if inside else 0)
     if inside:
         spans.append((begun, time.perf_counter()))
-    return Told("loader", tuple(steps), tuple(spans))
+    return Told("loader", tuple(steps), tuple(spans), _tail(steps))
+
+
+def _tail(steps: list[int]) -> int:
+    """The last moment, where it belongs to a step that is not the only one."""
+    return len(steps) - 1 if steps[-1] > 1 else -1
 
 
 def measured(steps: Told, warmup: int) -> Steps:
@@ -209,7 +234,7 @@ class Hooks:
 def _asked(plain: Callable[[Any], Any], clock: Clock) -> Callable[[Any], Any]:
     @functools.wraps(plain)
     def __next__(loader: Any) -> Any:  # noqa: N807
-        which = id(getattr(loader, "_dataset", loader))
+        which = _loader(loader)
         clock.mark("next", which)
         try:
             return plain(loader)
@@ -218,3 +243,10 @@ def _asked(plain: Callable[[Any], Any], clock: Clock) -> Callable[[Any], Any]:
             raise
 
     return __next__
+
+
+def _loader(iterator: Any) -> int:
+    """Which loader this is an iterator of: one of the same data, read in the same way."""
+    batches = getattr(iterator, "_index_sampler", None)
+    way = type(getattr(batches, "sampler", batches)), getattr(batches, "batch_size", None)
+    return hash((id(getattr(iterator, "_dataset", iterator)), *way))

@@ -57,15 +57,24 @@ class Watch:
     current: Watch | None = None
     lock = threading.RLock()
 
-    def __init__(self, mode: Mode, recorder: Recorder, borrowed: bool = False, **options: Any) -> None:
+    def __init__(
+        self,
+        mode: Mode,
+        recorder: Recorder,
+        borrowed: bool = False,
+        step_over: tuple[str, ...] = (),
+        forks: bool = False,
+        **options: Any,
+    ) -> None:
         self.mode, self.recorder, self.borrowed, self.options = mode, recorder, borrowed, options
+        self.simulated = {"step_over": step_over, "forks": forks}
         self.comments = Comments(recorder.pack)
         self.engine: Engine | None = None
         self.users = 0
 
     def start(self) -> None:
         """Start the engine. NoDevice where there is no device such as was asked for."""
-        self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options)
+        self.mode, self.engine = engine_of(self.mode, self.recorder.pack, self.hear, self.options, self.simulated)
         self.engine.__enter__()
         if self.mode == "simulate":
             from syncguard.observe.simulate.marks import on_device
@@ -139,8 +148,13 @@ def _allowed(regions: tuple[Region, ...]) -> str:
     return regions[-1].reason if regions and regions[-1].kind == "allow" else ""
 
 
-def engine_of(mode: Mode, pack: Pack, hear: Any, options: dict[str, Any]) -> tuple[Mode, Engine]:
-    """The engine for a mode, not yet entered. `auto` is the GPU where there is one, else the simulation."""
+def engine_of(
+    mode: Mode, pack: Pack, hear: Any, options: dict[str, Any], simulated: dict[str, Any]
+) -> tuple[Mode, Engine]:
+    """The engine for a mode, not yet entered. `auto` is the GPU where there is one, else the simulation.
+
+    `options` are those of the GPU's engine, `simulated` those of the other.
+    """
     if mode == "cuda" and not has_gpu():
         raise NoDevice("there is no GPU that torch can use here; `--device simulate` needs none")
     if mode == "cuda" or (mode == "auto" and has_gpu()):
@@ -149,7 +163,7 @@ def engine_of(mode: Mode, pack: Pack, hear: Any, options: dict[str, Any]) -> tup
         return "cuda", Device(pack, hear, **options)
     from syncguard.observe.simulate import Simulation
 
-    return "simulate", Simulation(pack, hear)
+    return "simulate", Simulation(pack, hear, **simulated)
 
 
 def has_gpu() -> bool:

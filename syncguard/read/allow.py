@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from syncguard import house
@@ -68,7 +69,11 @@ def apply(
             if finding.code in codes[word]
         }
         used |= words
-        (covered if words else kept).append(finding)
+        if words:
+            reasons = [allow.reason for allow in reach if any(allow == one for one, _ in words)]
+            covered.append(replace(finding, allowed="; ".join(dict.fromkeys(filter(None, reasons)))))
+        else:
+            kept.append(finding)
     return tuple(kept), tuple(covered), frozenset(used)
 
 

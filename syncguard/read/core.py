@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import msgspec
 
 At = tuple[int, int, int, int]
 
 
-class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
-    """A piece of core."""
+class Node(msgspec.Struct, frozen=True, gc=False, eq=False, array_like=True, tag=True):
+    """A piece of core. It is kept on disk as it stands here."""
 
     if TYPE_CHECKING:  # every piece but a Module ends in its place; msgspec would put an inherited field first
 
         @property
         def at(self) -> At: ...
+
+
+if TYPE_CHECKING:
+    Piece: TypeAlias = Node
 
 
 # -- expressions ----------------------------------------------------------------------------------
@@ -42,7 +46,7 @@ class Name(Node, frozen=True, gc=False, eq=False):
 class Attr(Node, frozen=True, gc=False, eq=False):
     """`of.name`, read. `path` is the dotted text when `of` is a chain of names, else ''."""
 
-    of: Node
+    of: Piece
     name: str
     path: str
     at: At
@@ -51,24 +55,24 @@ class Attr(Node, frozen=True, gc=False, eq=False):
 class Index(Node, frozen=True, gc=False, eq=False):
     """`of[key]`, read."""
 
-    of: Node
-    key: Node
+    of: Piece
+    key: Piece
     at: At
 
 
 class Slice(Node, frozen=True, gc=False, eq=False):
     """`lower:upper:step` inside a subscript."""
 
-    bounds: tuple[Node, ...]
+    bounds: tuple[Piece, ...]
     at: At
 
 
 class Call(Node, frozen=True, gc=False, eq=False):
     """A call; a starred argument is a `Do('*')`, a doubly starred one has the keyword ''."""
 
-    fn: Node
-    args: tuple[Node, ...]
-    keywords: tuple[tuple[str, Node], ...]
+    fn: Piece
+    args: tuple[Piece, ...]
+    keywords: tuple[tuple[str, Piece], ...]
     at: At
 
 
@@ -76,7 +80,7 @@ class Do(Node, frozen=True, gc=False, eq=False):
     """A protocol or operator as a call: `truth`, `not`, `format`, `*`, `await`, `yield`, `+`, `<`, `in`, `neg`..."""
 
     what: str
-    args: tuple[Node, ...]
+    args: tuple[Piece, ...]
     at: At
 
 
@@ -84,16 +88,16 @@ class Either(Node, frozen=True, gc=False, eq=False):
     """`a and b`, `a or b`: every operand but the last is tested for truth."""
 
     what: str
-    operands: tuple[Node, ...]
+    operands: tuple[Piece, ...]
     at: At
 
 
 class Choose(Node, frozen=True, gc=False, eq=False):
     """`yes if test else no`; the test is a truth."""
 
-    test: Node
-    yes: Node
-    no: Node
+    test: Piece
+    yes: Piece
+    no: Piece
     at: At
 
 
@@ -101,15 +105,15 @@ class Seq(Node, frozen=True, gc=False, eq=False):
     """A tuple, list or set display."""
 
     kind: str
-    items: tuple[Node, ...]
+    items: tuple[Piece, ...]
     at: At
 
 
 class Map(Node, frozen=True, gc=False, eq=False):
     """A dict display; `**other` has the key None."""
 
-    keys: tuple[Node | None, ...]
-    values: tuple[Node, ...]
+    keys: tuple[Piece | None, ...]
+    values: tuple[Piece, ...]
     at: At
 
 
@@ -117,16 +121,16 @@ class Comp(Node, frozen=True, gc=False, eq=False):
     """A comprehension: its clauses are `(target, iterable, conditions)`."""
 
     kind: str
-    clauses: tuple[tuple[Node, Node, tuple[Node, ...]], ...]
-    body: tuple[Node, ...]
+    clauses: tuple[tuple[Piece, Piece, tuple[Piece, ...]], ...]
+    body: tuple[Piece, ...]
     at: At
 
 
 class Let(Node, frozen=True, gc=False, eq=False):
     """`name := value`."""
 
-    target: Node
-    value: Node
+    target: Piece
+    value: Piece
     at: At
 
 
@@ -136,45 +140,45 @@ class Let(Node, frozen=True, gc=False, eq=False):
 class Bind(Node, frozen=True, gc=False, eq=False):
     """`targets = value`, with the annotation if there is one; value is None for a bare declaration."""
 
-    targets: tuple[Node, ...]
-    value: Node | None
-    annotation: Node | None
+    targets: tuple[Piece, ...]
+    value: Piece | None
+    annotation: Piece | None
     at: At
 
 
 class Update(Node, frozen=True, gc=False, eq=False):
     """`target op= value`."""
 
-    target: Node
+    target: Piece
     what: str
-    value: Node
+    value: Piece
     at: At
 
 
 class Run(Node, frozen=True, gc=False, eq=False):
     """An expression for its effect."""
 
-    value: Node
+    value: Piece
     at: At
 
 
 class If(Node, frozen=True, gc=False, eq=False):
     """A branch; the test is a truth."""
 
-    test: Node
-    body: tuple[Node, ...]
-    orelse: tuple[Node, ...]
+    test: Piece
+    body: tuple[Piece, ...]
+    orelse: tuple[Piece, ...]
     at: At
 
 
 class Loop(Node, frozen=True, gc=False, eq=False):
     """`while` (target and iterable None) or `for` (test None); `calls` names what the body calls."""
 
-    test: Node | None
-    target: Node | None
-    iterable: Node | None
-    body: tuple[Node, ...]
-    orelse: tuple[Node, ...]
+    test: Piece | None
+    target: Piece | None
+    iterable: Piece | None
+    body: tuple[Piece, ...]
+    orelse: tuple[Piece, ...]
     calls: frozenset[str]
     at: At
 
@@ -182,18 +186,18 @@ class Loop(Node, frozen=True, gc=False, eq=False):
 class Try(Node, frozen=True, gc=False, eq=False):
     """`try`; a handler is `(name bound or '', body)`."""
 
-    body: tuple[Node, ...]
-    handlers: tuple[tuple[str, tuple[Node, ...]], ...]
-    orelse: tuple[Node, ...]
-    final: tuple[Node, ...]
+    body: tuple[Piece, ...]
+    handlers: tuple[tuple[str, tuple[Piece, ...]], ...]
+    orelse: tuple[Piece, ...]
+    final: tuple[Piece, ...]
     at: At
 
 
 class With(Node, frozen=True, gc=False, eq=False):
     """`with`: items are `(context, target or None)`."""
 
-    items: tuple[tuple[Node, Node | None], ...]
-    body: tuple[Node, ...]
+    items: tuple[tuple[Piece, Piece | None], ...]
+    body: tuple[Piece, ...]
     at: At
 
 
@@ -201,15 +205,15 @@ class Leave(Node, frozen=True, gc=False, eq=False):
     """`return`, `raise`, `break` or `continue`."""
 
     what: str
-    value: Node | None
+    value: Piece | None
     at: At
 
 
 class Check(Node, frozen=True, gc=False, eq=False):
     """`assert test, message`; the test is a truth."""
 
-    test: Node
-    message: Node | None
+    test: Piece
+    message: Piece | None
     at: At
 
 
@@ -226,8 +230,8 @@ class Param(Node, frozen=True, gc=False, eq=False):
 
     name: str
     kind: str
-    annotation: Node | None
-    default: Node | None
+    annotation: Piece | None
+    default: Piece | None
     at: At
 
 
@@ -240,9 +244,9 @@ class Function(Node, frozen=True, gc=False, eq=False):
     name: str
     qualname: str
     params: tuple[Param, ...]
-    body: tuple[Node, ...]
-    decorators: tuple[Node, ...]
-    returns: Node | None
+    body: tuple[Piece, ...]
+    decorators: tuple[Piece, ...]
+    returns: Piece | None
     generator: bool
     uses: dict[str, frozenset[str]]
     at: At
@@ -253,18 +257,22 @@ class Class(Node, frozen=True, gc=False, eq=False):
 
     name: str
     qualname: str
-    bases: tuple[Node, ...]
-    keywords: tuple[tuple[str, Node], ...]
-    body: tuple[Node, ...]
-    decorators: tuple[Node, ...]
+    bases: tuple[Piece, ...]
+    keywords: tuple[tuple[str, Piece], ...]
+    body: tuple[Piece, ...]
+    decorators: tuple[Piece, ...]
     at: At
 
 
 class Module(Node, frozen=True, gc=False, eq=False):
     """A whole file; `uses` is that of its top level."""
 
-    body: tuple[Node, ...]
+    body: tuple[Piece, ...]
     uses: dict[str, frozenset[str]]
+
+
+if not TYPE_CHECKING:  # what a reader of the disk may find in a Node's place
+    Piece = Union[tuple(kind for kind in Node.__subclasses__() if kind is not Module)]  # noqa: UP007
 
 
 def walk(part: Any) -> Iterator[Node]:

@@ -53,6 +53,11 @@ def in_cells(source: Source, finding: Finding) -> Finding:
     return replace(finding, site=_site(source, finding.site), because=because, hot_path=hot, fix=fix)
 
 
+def file_of(path: str) -> str:
+    """The file that a finding's path is in: a notebook's cells belong to the notebook."""
+    return path.partition(":cell ")[0] if ".ipynb:cell " in path else path
+
+
 def _site(source: Source, site: Site) -> Site:
     if site.path != source.path:
         return site

@@ -96,8 +96,10 @@ def _holds_python(folder: str) -> bool:
 def _roots(folder: str) -> tuple[tuple[str, str], ...]:
     """Where absolute imports of a file in `folder` are looked up: folders, and the one package that counts there."""
     start = folder
-    while "__init__.py" in listing(folder):
+    while "__init__.py" in listing(folder) and listing(folder).isdisjoint(MARKS):
         folder = _up(folder)
+    if "__init__.py" in listing(folder):  # a project's top may look like a package, and may be one
+        return tuple((os.path.join(folder, source) if source else folder, "") for source in (*SOURCES, ".."))
     top = folder
     while not any(mark in listing(top) for mark in MARKS):
         above = _up(top)

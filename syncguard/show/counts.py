@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from syncguard.read.notebook import file_of
 from syncguard.show.look import Look, plural, printable
 
 if TYPE_CHECKING:
     from syncguard.pipeline import Report
+    from syncguard.terms import Finding
 
 
 class Counts(NamedTuple):
@@ -23,6 +25,8 @@ class Counts(NamedTuple):
     allowed: int
     functions: int
     hot: int
+    baselined: int = 0
+    stale: int = 0
 
 
 def counts(report: Report) -> Counts:
@@ -43,6 +47,8 @@ def counts(report: Report) -> Counts:
         len(report.allowed),
         report.functions,
         report.hot,
+        len(report.baselined),
+        len(report.stale),
     )
 
 
@@ -50,6 +56,8 @@ def closing(report: Report) -> str:
     """The last line of every output: no zero is silent."""
     seen = counts(report)
     found = f"{plural(seen.findings, 'finding')} in {plural(seen.files, 'file')}" if seen.findings else "No findings"
+    if seen.baselined:
+        found += f", {seen.baselined:,} baselined"
     if seen.allowed:
         found += f", {seen.allowed:,} allowed"
     parts = [f"{plural(seen.read, 'file')} read"]
@@ -70,14 +78,18 @@ def statistics(report: Report, look: Look) -> Iterator[str]:
 
 def allowed(report: Report, look: Look) -> Iterator[str]:
     """What a comment allows, a line each."""
-    for finding in report.allowed:
+    yield from _listed(report.allowed, "allowed", look)
+
+
+def baselined(report: Report, look: Look) -> Iterator[str]:
+    """What a baseline knows, a line each."""
+    yield from _listed(report.baselined, "baselined", look)
+
+
+def _listed(findings: Iterable[Finding], word: str, look: Look) -> Iterator[str]:
+    for finding in findings:
         place = look.paint("head", printable(str(finding.site)))
-        yield f"{place} {look.paint('dim', f'{finding.code} allowed:')} {look.prose(printable(finding.message))}"
-
-
-def file_of(path: str) -> str:
-    """The file that a finding's path is in: a notebook's cells belong to the notebook."""
-    return path.partition(":cell ")[0] if ".ipynb:cell " in path else path
+        yield f"{place} {look.paint('dim', f'{finding.code} {word}:')} {look.prose(printable(finding.message))}"
 
 
 def _reason(item: tuple[str, int]) -> str:

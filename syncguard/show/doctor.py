@@ -28,7 +28,7 @@ def diagnosis(
     else:
         yield "There is no GPU here: the rows were compared with torch's tags and fake tensors, which know no copies."
     yield from _names("Rows that wait, of which no call did (they need other arguments)", silent, look, everything)
-    yield from _names("Rows without a call", missing, look, everything)
+    yield from _names("Rows without a call here (`syncguard explain` says why)", missing, look, everything)
     found = [*conflicts]
     yield ""
     yield look.paint("head", plural(len(found), "disagreement"))

@@ -13,6 +13,9 @@ from syncguard.terms import Fact, Op, Rule, Site, Wait
 
 WHEN = {
     "missing": "{} is not given",
+    "none": "{} is None",
+    "some": "{} is given and not zero",
+    "mean": "{} is the mean, or not given",
     "given": "{} is given",
     "alone": "{} is the only argument",
     "tensor": "{} is a tensor on the device",
@@ -36,6 +39,7 @@ WHEN = {
     "surely_dense": "{} is known to be dense",
     "data_or_unknown": "{} is Python data, or of unknown type",
     "listed": "{} is a list of tensors",
+    "evaluating": "{} is in eval mode",
 }
 ON = {
     "argument": "a tensor argument is on the device",
@@ -80,11 +84,13 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
         yield from _entry("waits", f"{when(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
     versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
     yield from _entry("holds", ", ".join(text for text in versions if text), look)
+    yield from _entry("how", row.mechanism, look)
     yield from _entry("instead", row.alternative, look)
     yield from _entry("but", row.caveat, look)
     yield from _entry("aten", row.aten, look)
     if row.evidence:
         yield from _entry("state", _state(row), look)
+    yield from _entry("untried", row.untried, look)
     for item in row.evidence:
         yield from _entry("evidence", _evidence(item), look)
 

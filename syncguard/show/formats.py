@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # For people: the closing line follows. The others speak to programs, and it goes to standard error.
 PEOPLE = ("full", "concise", "github")
-FORMATS = (*PEOPLE, "json", "sarif")
+FORMATS = (*PEOPLE, "json", "sarif", "gitlab", "junit", "rdjson")
 
 
 class Output(NamedTuple):
@@ -32,6 +32,8 @@ def output(text: str) -> Output:
     name, _, file = text.partition(":")
     if name not in FORMATS:
         raise UnknownFormat(name)
+    if text == f"{name}:":
+        raise UnknownFormat(text)
     return Output(name, "" if file == "-" else file)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.show.look import Look
+from syncguard.show.places import from_root
 
 if TYPE_CHECKING:
     from syncguard.pipeline import Report
@@ -15,9 +17,10 @@ COMMANDS = {"error": "error", "warning": "warning", "advice": "notice"}
 
 def render(report: Report, look: Look) -> Iterator[str]:
     """A command for each finding."""
+    root = os.environ.get("GITHUB_WORKSPACE", "")
     for finding in report.findings:
         site = finding.site
-        place = {"file": site.path, "line": site.line, "endLine": site.end_line}
+        place = {"file": from_root(site.path, root), "line": site.line, "endLine": site.end_line}
         if site.line == site.end_line:
             # GitHub refuses columns of a span over several lines.
             place |= {"col": site.column, "endColumn": site.end_column}

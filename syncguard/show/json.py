@@ -29,6 +29,8 @@ def render(report: Report, look: Look) -> Iterator[str]:
         "allowed": seen.allowed,
         "functions": seen.functions,
         "hot": seen.hot,
+        "baselined": seen.baselined,
+        "stale": seen.stale,
     }
     tool = {"name": "syncguard", "version": __version__}
     findings = [as_json(finding) for finding in report.findings]

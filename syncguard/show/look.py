@@ -30,11 +30,15 @@ def _no_lines(path: str) -> tuple[str, ...]:
 
 
 class Look(NamedTuple):
-    """What a renderer needs besides the findings: the lines of a file, whether to colour, and how wide to be."""
+    """What a renderer needs besides the findings: the lines of a file, whether to colour, how wide to be, and whether
+    what a comment allows and what a baseline knows is asked for, too.
+    """
 
     lines: Callable[[str], tuple[str, ...]] = _no_lines
     colour: bool = False
     width: int = 120
+    allowed: bool = False
+    baselined: bool = False
 
     def paint(self, style: str, text: str) -> str:
         """The text in a style of COLOURS, or as it is."""

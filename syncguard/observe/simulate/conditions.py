@@ -47,7 +47,7 @@ class Arguments:
 
 def setting_of(owner: Any, name: str) -> Any:
     """What an object was made with: an optimizer's in its defaults, a distribution's with an underscore."""
-    if owner is None or isinstance(owner, (str, int, float, tuple, list, dict)):
+    if owner is None or type(owner) is tuple or isinstance(owner, (str, int, float, list, dict)):
         return ABSENT
     defaults = getattr(owner, "defaults", None)
     if isinstance(defaults, dict) and name in defaults:
@@ -74,6 +74,23 @@ def device_tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 def missing(args: Arguments, name: str) -> bool:
     value = args.get(name)
     return value is ABSENT or value is None
+
+
+def none(args: Arguments, name: str) -> bool:
+    return args.get(name) is None
+
+
+def some(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return value is not ABSENT and bool(value)
+
+
+def mean(args: Arguments, name: str) -> bool:
+    return args.get(name) in (ABSENT, "mean")
+
+
+def evaluating(args: Arguments, name: str) -> bool:
+    return not getattr(args.get(name), "training", True)
 
 
 def given(args: Arguments, name: str) -> bool:
@@ -228,11 +245,12 @@ def listed(args: Arguments, name: str) -> bool:
 
 
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
-    "missing": missing, "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "missing": missing, "none": none, "some": some, "mean": mean,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
-    "data_or_unknown": data, "listed": listed,  # here nothing is unknown
+    "data_or_unknown": data, "evaluating": evaluating, "listed": listed,  # here nothing is unknown
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

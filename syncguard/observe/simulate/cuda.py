@@ -9,10 +9,11 @@ import torch
 
 from syncguard.observe.simulate import inert
 from syncguard.observe.simulate.inert import always
-from syncguard.observe.simulate.marks import CUDA, DEVICE, MARK, names_device
+from syncguard.observe.simulate.marks import CUDA, DEVICE, MARK, names_device, storage_of
 from syncguard.observe.simulate.patches import Patches
 
 VERSION = "12.8"
+CPU = torch.device("cpu")
 
 
 def patch(patches: Patches) -> None:
@@ -36,6 +37,7 @@ def patch(patches: Patches) -> None:
     for name, stand_in in ONE_DEVICE.items():
         patches.set(torch._C, name, stand_in)
     patches.set(torch.UntypedStorage, "__new__", make_storage)
+    patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
     patches.set(torch.UntypedStorage, "device", property(storage_device))
     patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
     for name in vars(torch.cuda).copy():
@@ -84,6 +86,23 @@ def make_storage(cls: Any, *args: Any, device: Any = None, **settings: Any) -> A
     if there:
         setattr(made, MARK, DEVICE)
     return made
+
+
+def wrapping(original: Any) -> Any:
+    """A tensor of a class that computes with other tensors: it says that it is on the device, and so are they."""
+
+    def make(*args: Any, **settings: Any) -> Any:
+        given = (*args, settings.get("device"))
+        there = any(isinstance(value, (str, torch.device)) and names_device(value) for value in given)
+        if there:
+            args = tuple(CPU if isinstance(value, torch.device) else value for value in args)
+            settings.update({"device": CPU} if "device" in settings else {})
+        made = original(*args, **settings)
+        if there:
+            setattr(storage_of(made), MARK, DEVICE)
+        return made
+
+    return staticmethod(make)
 
 
 def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
@@ -206,7 +225,7 @@ ANSWERS: dict[str, Any] = {
     "graph": inert.graph,
     "make_graphed_callables": inert.make_graphed_callables,
     "stream": inert.stream,
-    "StreamContext": inert.stream,
+    "StreamContext": inert.StreamContext,
     "current_stream": inert.current_stream,
     "default_stream": inert.default_stream,
     "set_stream": inert.set_stream,

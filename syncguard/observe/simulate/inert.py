@@ -138,14 +138,22 @@ def make_graphed_callables(callables: Any, sample_args: Any, *args: Any, **setti
     return callables
 
 
-@contextlib.contextmanager
-def stream(wanted: Any) -> Iterator[Any]:
-    before = state.stream
-    state.stream = wanted or before
-    try:
-        yield wanted
-    finally:
-        state.stream = before
+class StreamContext:
+    """`with torch.cuda.stream(s)`: s is the current one; None changes nothing."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        self._outer = state.stream
+        state.stream = self.stream or state.stream
+
+    def __exit__(self, *_: object) -> None:
+        state.stream = self._outer
+
+
+def stream(stream: Any) -> StreamContext:
+    return StreamContext(stream)
 
 
 def current_stream(device: Any = None) -> Stream:

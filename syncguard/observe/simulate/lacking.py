@@ -23,9 +23,10 @@ def foreign(fault: Exception, name: str) -> str:
     """What to say of an operator that has no kernel for the CPU at all; empty where that is not the fault."""
     if "Could not run '" not in str(fault) or "with arguments from the 'CPU' backend" not in str(fault):
         return ""
+    room = name.partition(".")[0]
     return (
         f"SyncGuard cannot simulate {name}: it has a kernel for CUDA and none for the CPU. Run it on a GPU, or step"
-        f" over it: Simulation(step_over={{{name.partition('.')[0]!r}}})"
+        f" over it: `syncguard run --step-over {room}` (`pytest --syncguard-step-over {room}`)"
     )
 
 

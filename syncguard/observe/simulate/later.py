@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -12,23 +12,27 @@ from typing import Any
 
 import torch
 
+BUILDERS = "torch.utils.cpp_extension"  # compiles extensions for CUDA while the program runs
+
 
 class Later(MetaPathFinder):
     """A finder in front of the others: `loaded` hears of the modules that it wants, `absent` ones get a stand-in."""
 
-    def __init__(self, wanted: Callable[[str], bool], loaded: Callable[[], None], absent: frozenset[str]) -> None:
+    def __init__(
+        self, wanted: Callable[[str], bool], loaded: Callable[[], None], absent: Callable[[str], bool]
+    ) -> None:
         self.wanted, self.loaded, self.absent = wanted, loaded, absent
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name.partition(".")[0] in self.absent or name in self.absent:
+        if self.absent(name.partition(".")[0]) or self.absent(name):
             return ModuleSpec(name, StandIn(), is_package=True)
-        if not self.wanted(name):
+        if not self.wanted(name) and name != BUILDERS:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader = Telling(spec.loader, self.loaded)
+            spec.loader = Telling(spec.loader, self)
         return spec
 
     def enter(self) -> None:
@@ -44,8 +48,8 @@ class Later(MetaPathFinder):
 class Telling(Loader):
     """A loader that says when it is done."""
 
-    def __init__(self, inner: Any, loaded: Callable[[], None]) -> None:
-        self._inner, self._loaded = inner, loaded
+    def __init__(self, inner: Any, later: Later) -> None:
+        self._inner, self._later = inner, later
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
@@ -56,7 +60,21 @@ class Telling(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._inner.exec_module(module)
-        self._loaded()
+        self._later.loaded()
+        if module.__name__ == BUILDERS:
+            for name in ("load", "load_inline"):
+                setattr(module, name, building(getattr(module, name), self._later))
+
+
+def building(original: Callable[..., Any], later: Later) -> Callable[..., Any]:
+    """What compiles an extension, unless it is to be stepped over."""
+
+    def build(name: str, *args: Any, **settings: Any) -> Any:
+        if later in sys.meta_path and later.absent(name):
+            return Skipped(name)
+        return original(name, *args, **settings)
+
+    return build
 
 
 class StandIn(Loader):
@@ -69,14 +87,41 @@ class StandIn(Loader):
 
 
 class Skipped(ModuleType):
-    """A custom extension that is stepped over: each of its functions gives back its first tensor."""
+    """A module that is stepped over: each of its functions gives back its first tensor."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return stepped_over
+        return BLANK
+
+
+class Blank:
+    """Whatever a module that is stepped over holds: a function, a decorator, a kernel to be launched, a base class."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return stepped_over(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __getitem__(self, grid: Any) -> Blank:
+        return self
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return ()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __bool__(self) -> bool:
+        return False
+
+
+BLANK = Blank()
 
 
 def stepped_over(*args: Any, **kwargs: Any) -> Any:
     """In the place of a kernel: shapes and values are those of the first tensor that went in."""
-    return next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
+    return next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), BLANK)

@@ -1,9 +1,8 @@
-"""Compilers, scripts and process groups, replaced by what runs on a CPU."""
+"""Compilers and process groups, replaced by what runs on a CPU."""
 
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -11,7 +10,6 @@ import torch
 
 from syncguard.observe.simulate.patches import Patches
 
-SCRIPTS = "torch.jit: scripts and traces ran eagerly"
 EAGER = "torch.compile: the model ran eagerly"
 
 
@@ -23,34 +21,34 @@ def patch(patches: Patches, notes: Notes) -> None:
     """Set them all."""
     patches.set(torch, "compile", compiling(notes))
     patches.set(torch.nn.Module, "compile", lambda *args, **settings: notes.note(EAGER))
-    patches.set(torch.jit._state._enabled, "enabled", False)  # what PYTORCH_JIT=0 does
-    for name in ("script", "trace"):
-        patches.wrap(torch.jit, name, lambda original: scripting(original, notes))
     if torch.distributed.is_available():
         patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
         patches.set(torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group)
 
 
 def compiling(notes: Notes) -> Callable[..., Any]:
-    """torch.compile, which compiles nothing."""
+    """torch.compile, which compiles nothing; of a module it makes what holds it under `_orig_mod`, as torch does."""
 
-    def compile(model: Any = None, *args: Any, **settings: Any) -> Any:  # noqa: A001
+    def compile(model: Any = None, *args: Any, disable: bool = False, **settings: Any) -> Any:  # noqa: A001
+        if model is None:
+            return functools.partial(compile, disable=disable, **settings)
+        if disable:
+            return model
         notes.note(EAGER)
-        return (lambda function: function) if model is None else model
+        if not isinstance(model, torch.nn.Module):
+            return model
+        from torch._dynamo.eval_frame import OptimizedModule
+
+        return model if isinstance(model, OptimizedModule) else OptimizedModule(model, Eagerly())  # type: ignore[arg-type]
 
     return compile
 
 
-def scripting(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
-    """torch.jit.script, which scripts nothing. torch's own modules script when they are imported: no need to say so."""
+class Eagerly:
+    """In the place of a compiler: the function itself."""
 
-    @functools.wraps(original)
-    def script(*args: Any, **settings: Any) -> Any:
-        if not str(sys._getframe(1).f_globals.get("__name__", "")).startswith("torch."):
-            notes.note(SCRIPTS)
-        return original(*args, **settings)
-
-    return script
+    def __call__(self, function: Any) -> Any:
+        return function
 
 
 def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:

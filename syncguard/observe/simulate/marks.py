@@ -37,11 +37,26 @@ def storage_of(tensor: torch.Tensor) -> Any:
     try:
         if type(tensor) in PLAIN:
             return tensor.untyped_storage()
+        if (inner := next(held(tensor), None)) is not None:
+            return storage_of(inner)
         with torch._C.DisableTorchFunctionSubclass():
             return tensor.untyped_storage()
     except (NotImplementedError, RuntimeError):
         pass
     return storage_behind(tensor)
+
+
+def held(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The tensors that a tensor of a class of its own is made of: the first tells where it is."""
+    if not hasattr(type(tensor), "__tensor_flatten__"):
+        return
+    with torch._C.DisableTorchFunctionSubclass():
+        try:
+            names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
+        except AttributeError:  # it is being made
+            return
+        found = [getattr(tensor, name, None) for name in names]
+    yield from (inner for inner in found if isinstance(inner, torch.Tensor))
 
 
 def storage_behind(tensor: torch.Tensor) -> Any:
@@ -82,6 +97,9 @@ def mark(value: Any, where: int, depth: int = 0) -> Any:
         storage = storage_of(value)
         if getattr(storage, MARK, None) is None:
             setattr(storage, MARK, where)
+        if type(value) not in PLAIN:
+            for inner in held(value):
+                mark(inner, where)
     elif isinstance(value, (tuple, list)) and depth < 3:
         for item in value:
             if not isinstance(item, (int, float, str, bool)):
@@ -92,6 +110,9 @@ def mark(value: Any, where: int, depth: int = 0) -> Any:
 def move(value: torch.Tensor, where: int) -> torch.Tensor:
     """A fresh tensor is put somewhere, whatever was said of it."""
     setattr(storage_of(value), MARK, where)
+    if type(value) not in PLAIN:
+        for inner in held(value):
+            move(inner, where)
     return value
 
 

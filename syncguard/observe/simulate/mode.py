@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from syncguard.terms import Op, Wait
 
 Call = tuple[Any, ...]
 Plan = Callable[[Any, Call, dict[str, Any]], Any]
+NAME_OF = inspect.unwrap(resolve_name)  # as it is wrapped, it needs modules that are gone when Python ends
 HANDLE = torch.overrides.handle_torch_function.__code__
 ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
 NUMBERS = frozenset("int float bool str number none size dtype".split())
@@ -42,9 +44,9 @@ NUMBERS = frozenset("int float bool str number none size dtype".split())
 class Device(TorchFunctionMode):
     """The simulated device on one thread. The plan of each function is made when it is first called."""
 
-    def __init__(self, verdict: Verdict, step_over: frozenset[str] = frozenset()) -> None:
+    def __init__(self, verdict: Verdict, skipping: Callable[[str], bool]) -> None:
         super().__init__()
-        self.verdict, self.step_over = verdict, step_over
+        self.verdict, self.skipping = verdict, skipping
         self.plans: dict[Any, Plan] = {}
         verdict.quiet.add(self._quietly.__code__)
 
@@ -171,7 +173,7 @@ class Device(TorchFunctionMode):
         said = lacking.foreign(fault, name) if where == DEVICE else ""
         if not said:
             raise fault
-        if name.partition(".")[0] not in self.step_over:
+        if not self.skipping(name.partition(".")[0]):
             raise NotImplementedError(said) from None
         return stepped_over(*args, **kwargs)
 
@@ -253,10 +255,18 @@ def name_of(func: Any, verdict: Verdict) -> str:
         spellings = [f"torch.{bare}", f"torch.Tensor.{bare}", f"torch.nn.functional.{bare}"]
         spellings = spellings if space == "aten" else [f"{space}.ops.{bare}"]
         return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
-    name: str | None = resolve_name(func)
+    name: str | None = NAME_OF(func)
     if name is None:
-        name = f"torch.{getattr(func, '__name__', type(func).__name__)}"
+        name = unnamed().get(id(func)) or f"torch.{getattr(func, '__name__', type(func).__name__)}"
     return name.removesuffix(".__get__")
+
+
+@cache
+def unnamed() -> dict[int, str]:
+    """The functions of C++ that torch's list of overridable functions lacks, by what Python calls them."""
+    spaces = {"torch.sparse": torch.sparse, "torch.nested": torch.nested}
+    return {id(value): f"{space}.{name}" for space, module in spaces.items()
+            for name, value in vars(module).items() if type(value) is type(len)}  # fmt: skip
 
 
 def plain(name: str, verdict: Verdict) -> bool:

@@ -177,8 +177,15 @@ def numpy(func: Any, args: Call, kwargs: Settings) -> Any:
     return func(*args, **kwargs)
 
 
-def itself(func: Any, args: Call, kwargs: Settings) -> Any:
-    return args[0]
+def share(func: Any, args: Call, kwargs: Settings) -> Any:
+    """Memory of the device is shared as it is."""
+    if place(args[0]) == DEVICE:
+        return args[0]
+    before, local.passing = local.passing, True
+    try:
+        return func(*args, **kwargs)
+    finally:
+        local.passing = before
 
 
 def nothing(func: Any, args: Call, kwargs: Settings) -> None:
@@ -231,6 +238,12 @@ def copied(func: Any, args: Call, kwargs: Settings) -> Any:
         local.passing = before
 
 
+def packed(func: Any, args: Call, kwargs: Settings) -> Any:
+    """Packing and padding: the data stay where they were, how many there are of each length is for the host."""
+    data, counts = func(*args, **kwargs)
+    return mark(data, place(args[0])), move(counts, HOST)
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.device": make_device,
     "torch._parse_to": parse_to,
@@ -251,10 +264,12 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.numpy": numpy,
     "torch.Tensor.__array__": numpy,
     "torch.Tensor.record_stream": nothing,
-    "torch.Tensor.share_memory_": itself,
+    "torch.Tensor.share_memory_": share,
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,
     "torch.Tensor.__deepcopy__": copied,
+    "torch._pack_padded_sequence": packed,
+    "torch._pad_packed_sequence": packed,
 }
 NAMED: dict[Callable[..., Any], Callable[[Call, Settings], tuple[Call, Settings]]] = {
     to: named_to,
@@ -277,10 +292,12 @@ def _constructors() -> frozenset[str]:
 CONSTRUCTORS = _constructors()
 MIXING = (
     "copy_ __getitem__ __setitem__ index_put index_put_ data set_ _foreach_copy_ new_tensor tensor as_tensor asarray"
-    " tensor_split ctc_loss _pack_padded_sequence _ctc_loss masked_scatter_ module_load swap_tensors"
+    " tensor_split ctc_loss _ctc_loss lstm gru rnn_tanh rnn_relu"
+    " fill_ _nested_view_from_jagged masked_scatter_ module_load swap_tensors"
     " _has_compatible_shallow_copy_type is_same_size _make_subclass _make_wrapper_subclass typename is_set_to"
     " _fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_ __dlpack__ broadcast_tensors _unsafe_index"
     " _unsafe_index_put _index_put_impl_ result_type can_cast promote_types is_tensor _is_alias_of"
+    " _nested_view_from_jagged"
 ).split()
 
 

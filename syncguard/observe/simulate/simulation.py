@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import backward, cuda, libraries, saving, wraps
+from syncguard.observe.simulate import backward, cuda, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local
 from syncguard.observe.simulate.mode import Device, plain_only
@@ -26,15 +27,26 @@ class Simulation:
 
     Enter it on the main thread before the program's first line; threads that start inside are inside too. `seen` is
     called on the waiting thread at the wait: the Python stack is the program's. `step_over` names modules (custom CUDA
-    extensions) whose calls are skipped. `notes`: what is not as on a device, a sentence each, said once.
+    extensions) whose calls are skipped; `forks`: forked processes tell, too. `notes`: what is not as on a device, a
+    sentence each, said once.
     """
 
-    def __init__(self, pack: Pack, seen: Callable[[Seen], None], *, step_over: Iterable[str] = ()) -> None:
+    def __init__(
+        self, pack: Pack, seen: Callable[[Seen], None], *, step_over: Iterable[str] = (), forks: bool = False
+    ) -> None:
         self.notes: list[str] = []
+        self.forks = forks
         self.step_over = frozenset(step_over)
         self.verdict = Verdict(pack, seen)
-        self.device = Device(self.verdict, self.step_over)
+        self.device = Device(self.verdict, self.skips)
         self._patches = Patches()
+
+    def skips(self, name: str) -> bool:
+        """Whether calls of this module are stepped over, which is said once."""
+        if name not in self.step_over:
+            return False
+        self.note(f"{name}: its calls were stepped over, so what depends on them has not the values of a device")
+        return True
 
     def note(self, sentence: str) -> None:
         """Say something once."""
@@ -42,6 +54,29 @@ class Simulation:
             self.notes.append(sentence)
 
     def __enter__(self) -> Simulation:
+        self._install()
+        if not self.forks:
+            in_children(self.verdict)
+        torch._C._push_on_torch_function_stack(self.device)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        torch._C._pop_torch_function_stack()
+        self._remove()
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """In here torch is as it was, for what must not meet us: scripts are compiled from the text of functions."""
+        modes = [torch._C._pop_torch_function_stack() for _ in range(torch._C._len_torch_function_stack())]
+        self._remove()
+        try:
+            yield
+        finally:
+            self._install()
+            for mode in reversed(modes):
+                torch._C._push_on_torch_function_stack(mode)
+
+    def _install(self) -> None:
         patches = self._patches
         overrides(patches)
         cuda.patch(patches)
@@ -55,16 +90,14 @@ class Simulation:
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
         libraries.patch(patches, self)
+        scripts.patch(patches, self)
+        warned.patch(patches)
         again = wraps.patch(patches, self.verdict)
-        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.step_over)
+        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.skips)
         self._later.enter()
         threads(patches, self.device)
-        in_children(self.verdict)
-        torch._C._push_on_torch_function_stack(self.device)
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        torch._C._pop_torch_function_stack()
+    def _remove(self) -> None:
         self._later.leave()
         self._patches.undo()
 
@@ -99,7 +132,7 @@ def threads(patches: Patches, device: Device) -> None:
 
 
 def in_children(verdict: Verdict) -> None:
-    """The workers of a loader are forks of this process: they compute as we do, and tell nothing."""
+    """Forks of this process, the workers of a loader, compute as we do, and tell nothing."""
     silent = weakref.ref(verdict)
 
     def mute() -> None:

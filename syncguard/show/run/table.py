@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -101,6 +102,7 @@ def _table(members: Sequence[Row], record: Record, look: Look) -> Iterator[str]:
     for cell in cells:
         table.add_row(*(_text(title, cell[title]) for title in kept))
     console = Console(
+        file=io.StringIO(),
         width=look.width, color_system="standard" if look.colour else None, force_terminal=look.colour,
         no_color=not look.colour, highlight=False, markup=False, emoji=False, legacy_windows=False, _environ={},
     )  # fmt: skip

@@ -1,0 +1,101 @@
+"""torch.jit and torch.export: scripts run eagerly; what is saved, loaded or exported is that of the CPU."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import torch
+
+from syncguard.observe.simulate.marks import DEVICE, HOST, mark, names_device, on_device, tensors
+from syncguard.observe.simulate.patches import Patches
+
+SCRIPTS = "torch.jit: scripts and traces ran eagerly"
+LOADED = "torch.jit.load: a loaded script ran as a whole, so what it waits for inside was not seen"
+EXPORTED = "torch.export: the program was exported as one of the CPU"
+
+
+class Simulated(Protocol):
+    def note(self, sentence: str) -> None: ...
+    def suspended(self) -> AbstractContextManager[None]: ...
+
+
+def patch(patches: Patches, simulation: Simulated) -> None:
+    """Set them all."""
+    patches.set(torch.jit._state._enabled, "enabled", False)  # what PYTORCH_JIT=0 does
+    for name in ("script", "trace"):
+        patches.wrap(torch.jit, name, lambda original: scripting(original, simulation))
+    patches.wrap(torch.jit, "save", lambda original: saving(original, simulation))
+    patches.wrap(torch.jit, "load", lambda original: loading(original, simulation))
+    loaded: Any = vars(torch.jit)["RecursiveScriptModule"]
+    patches.set(loaded, "__call__", calling(torch.nn.Module.__call__))
+    for name in ("export", "export_for_training"):
+        if hasattr(torch.export, name):
+            patches.wrap(torch.export, name, lambda original: exporting(original, simulation))
+
+
+def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
+    """torch.jit.script, which scripts nothing. torch's own modules script when they are imported: no need to say so."""
+
+    @functools.wraps(original)
+    def script(*args: Any, **settings: Any) -> Any:
+        if not str(sys._getframe(1).f_globals.get("__name__", "")).startswith("torch."):
+            simulation.note(SCRIPTS)
+        made = original(*args, **settings)
+        if isinstance(made, torch.nn.Module) and not hasattr(made, "save"):
+            object.__setattr__(made, "save", functools.partial(torch.jit.save, made))
+        return made
+
+    return script
+
+
+def saving(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
+    """torch.jit.save, which scripts what only ran eagerly."""
+
+    @functools.wraps(original)
+    def save(script: Any, *args: Any, **settings: Any) -> Any:
+        if isinstance(script, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+            return original(script, *args, **settings)
+        with simulation.suspended():
+            return original(torch.jit.script(script), *args, **settings)
+
+    return save
+
+
+def loading(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
+    """torch.jit.load, onto the device if it is asked for."""
+
+    @functools.wraps(original)
+    def load(file: Any, map_location: Any = None, *args: Any, **settings: Any) -> Any:
+        simulation.note(LOADED)
+        there = map_location is not None and names_device(map_location)
+        made = original(file, "cpu" if there else map_location, *args, **settings)
+        return made.to("cuda") if there else made
+
+    return load
+
+
+def calling(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A call of a script: what comes out is where its parameters are, or what went in."""
+
+    def call(script: Any, *args: Any, **kwargs: Any) -> Any:
+        given = (*args, *kwargs.values(), *script.parameters())
+        where = DEVICE if any(map(on_device, tensors(given))) else HOST
+        return mark(original(script, *args, **kwargs), where)
+
+    return call
+
+
+def exporting(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
+    """torch.export, which looks at the CPU tensors that stand for those of the device."""
+
+    @functools.wraps(original)
+    def export(*args: Any, **settings: Any) -> Any:
+        simulation.note(EXPORTED)
+        with simulation.suspended():
+            return original(*args, **settings)
+
+    return export

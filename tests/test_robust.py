@@ -1,0 +1,300 @@
+"""On real packages: the same findings whatever is remembered, however many work, from wherever they are asked for;
+and a cache that is killed, shared, refused or full never does harm.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline, store, workers
+from syncguard.config import Config
+from syncguard.pack import load
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("optim", "distributions", "nn/modules", "nn/utils")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="mounts")
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A part of torch's own source, as a project."""
+    spec = importlib.util.find_spec("torch")
+    assert spec is not None
+    assert spec.origin is not None
+    home = Path(spec.origin).parent
+    top = tmp_path_factory.mktemp("project")
+    (top / "pyproject.toml").write_text("[project]\nname = 'part'\n")
+    for folder in FOLDERS:
+        shutil.copytree(home / folder, top / "torch" / folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyi"))
+    for folder in ("torch", "torch/nn"):
+        (top / folder / "__init__.py").write_text((home.parent / folder / "__init__.py").read_text("utf-8"), "utf-8")
+    return top
+
+
+@pytest.fixture
+def project(package, tmp_path, monkeypatch):
+    """A copy of it, to be changed."""
+    shutil.copytree(package, tmp_path / "p")
+    monkeypatch.chdir(tmp_path / "p")
+    return tmp_path / "p"
+
+
+def config(**changes):
+    return Config(**{"root": os.getcwd(), "heat": "all", "confidence": "possible", "jobs": 1} | changes)
+
+
+def whole(report, path=""):
+    """The findings with whole paths: all, or those of one file."""
+
+    def at(item):
+        return replace(item, path=os.path.abspath(item.path)) if item.path else item
+
+    found = [
+        replace(f, site=at(f.site), because=tuple(map(at, f.because)), hot_path=tuple(map(at, f.hot_path)))
+        for f in report.findings
+    ]
+    return [f for f in found if not path or f.site.path == os.path.abspath(path)]
+
+
+def test_remembered_or_not_by_one_or_several_the_report_is_the_same(project, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "WORTH", 0)
+    plain = pipeline.check(["."], config(cache=False))
+    assert len(plain.findings) > 100
+    assert plain.functions > 500
+    for jobs in (1, 2, 3):
+        settings = config(cache_dir=f"{tmp_path}/cache{jobs}", jobs=jobs)
+        assert pipeline.check(["."], settings) == plain  # cold
+        assert pipeline.check(["."], settings) == plain  # warm
+    states = [store.load(store.file_of(config(cache_dir=f"{tmp_path}/cache{n}"), load().digest)) for n in (1, 2, 3)]
+    known = [{path: state.examined(path) for path in state.table.examined} for state in states]
+    assert known[0] == known[1] == known[2]
+    assert len(known[0]) == sum(note.state == "read" for note in plain.files)
+
+
+def test_from_any_folder_and_one_by_one_it_is_what_the_whole_tree_gives(project, monkeypatch):
+    plain = pipeline.check(["."], config())
+    files = sorted({note.path for note in plain.files if note.state == "read"})
+    expected = {path: whole(plain, path) for path in files}
+    for path in random.Random(7).sample(files, 25):  # a hook gives one, or some
+        assert whole(pipeline.check([path], config()), path) == expected[path], path
+    some = random.Random(8).sample(files, 10)
+    assert whole(pipeline.check(some, config())) == [f for path in some for f in expected[path]]
+    settings = config()
+    monkeypatch.chdir("torch/optim")
+    below = pipeline.check(["."], settings)
+    assert whole(below) == [f for path in files if path.startswith("torch/optim/") for f in expected[path]]
+    assert whole(pipeline.check(["../.."], settings)) == whole(pipeline.check([str(project)], settings))
+
+
+def test_after_any_edit_the_remembered_is_what_a_new_check_finds(project):
+    dice = random.Random(11)
+    folders = ["torch/distributions", "torch/nn/utils"]
+    pipeline.check(folders, config())
+    files = sorted(path for folder in folders for path in Path(folder).rglob("*.py") if path.stat().st_size > 400)
+    for _ in range(10):
+        path = dice.choice(files)
+        text = path.read_text("utf-8")
+        lines = text.split("\n")
+        where = dice.choice(
+            [n for n, line in enumerate(lines) if line.startswith(("def ", "class ", "import "))] or [0]
+        )
+        change = dice.choice(("move", "add", "gone", "rename"))
+        if change == "gone":
+            path.unlink()
+            files.remove(path)
+        elif change == "rename":
+            path.write_text(text.replace("def forward(", "def backward("), "utf-8")
+        else:
+            more = ["# moved", ""] if change == "move" else ["def added(x):", "    return x.item()", ""]
+            path.write_text("\n".join([*lines[:where], *more, *lines[where:]]), "utf-8")
+        assert pipeline.check(folders, config()) == pipeline.check(folders, config(cache=False)), (change, path)
+
+
+# -- the cache in bad company ---------------------------------------------------------------------------
+
+
+def command(*args):
+    return [sys.executable, "-m", "syncguard", "check", "torch/distributions", "--heat", "all", "-o", "concise", *args]
+
+
+ENVIRON = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def said(*args, **more):
+    done = subprocess.run(command(*args), capture_output=True, text=True, env=ENVIRON, **more)
+    assert done.returncode == 1, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_killed_at_any_moment(project):
+    expected = said("--no-cache")[0]
+    begun = time.monotonic()
+    said()
+    lasts = time.monotonic() - begun
+    shutil.rmtree(".syncguard_cache")
+    dice = random.Random(3)
+    for n in range(12):
+        process = subprocess.Popen(
+            command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRON, start_new_session=True
+        )
+        # Most of them while it writes, at the end.
+        time.sleep(lasts * (dice.uniform(0.85, 1.05) if n % 3 else dice.random()))
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if n % 4 == 3:
+            assert said() == (expected, "")
+            shutil.rmtree(".syncguard_cache")
+    assert said() == (expected, "")
+    assert said() == (expected, "")
+
+
+def test_killed_while_it_writes(project, monkeypatch):
+    """Every prefix of what is written, under its own name and under the name that counts."""
+    before = pipeline.check(["torch/nn/utils"], config())
+    (file,) = Path(".syncguard_cache").glob("*.msgpack")
+    data = file.read_bytes()
+    for size in (0, 1, 15, 16, 17, 1000, len(data) // 2, len(data) - 1):
+        file.write_bytes(data[:size])
+        file.with_name(f".{file.name}.{size + 10}").write_bytes(data[:size])
+        assert pipeline.check(["torch/nn/utils"], config()) == before
+        assert file.read_bytes()[:16] == data[:16]
+    for left in Path(".syncguard_cache").glob(".*.msgpack.*"):
+        os.utime(left, (1, 1))
+    assert len([*Path(".syncguard_cache").glob(".*.msgpack.*")]) == 8
+    Path("torch/nn/utils/new.py").write_text("x = 1\n")
+    pipeline.check(["torch/nn/utils"], config())
+    assert not [*Path(".syncguard_cache").glob(".*.msgpack.*")]
+
+
+def test_many_at_once(project):
+    expected = said("--no-cache")[0]
+    running = [
+        subprocess.Popen(command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRON)
+        for _ in range(4)
+    ]
+    assert {process.communicate(timeout=120) for process in running} == {(expected, "")}
+    assert said() == (expected, "")
+
+
+@contextlib.contextmanager
+def mounted(folder, options):
+    """A small file system of its own; skips where that is not permitted."""
+    folder.mkdir()
+    mount = shutil.which("mount")
+    done = mount and subprocess.run([mount, "-t", "tmpfs", "-o", options, "none", str(folder)], capture_output=True)
+    if not done or done.returncode:
+        pytest.skip("no mounts here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@linux
+def test_a_full_disk(project):
+    expected = said("--no-cache")[0]
+    with mounted(project / ".syncguard_cache", "size=64k"):
+        out, err = said()
+        assert out == expected
+        assert err == (f"syncguard: the cache in {project}/.syncguard_cache was not written: No space left on device\n")
+        assert not [*Path(".syncguard_cache").glob(".*.msgpack.*")]
+        assert said() == (out, err)
+
+
+@linux
+def test_a_disk_that_was_full_later(project):
+    with mounted(project / ".syncguard_cache", "size=8m"):
+        expected = said()[0]
+        (file,) = Path(".syncguard_cache").glob("*.msgpack")
+        good = file.read_bytes()
+        room = os.statvfs(".syncguard_cache")
+        Path(".syncguard_cache/filler").write_bytes(b"x" * max(room.f_bavail * room.f_frsize - 8192, 0))
+        Path("torch/distributions/new.py").write_text("import torch\n\n\ndef forward(x):\n    return x.item()\n")
+        out, err = said()
+        assert out != expected
+        assert "was not written: No space left on device" in err
+        assert file.read_bytes() == good
+        assert said()[0] == out == said("--no-cache")[0]
+
+
+@linux
+def test_a_folder_that_may_only_be_read(project):
+    expected = said("--no-cache")[0]
+    with mounted(project / ".syncguard_cache", "ro"):
+        out, err = said()
+    assert out == expected
+    assert err == f"syncguard: the cache in {project}/.syncguard_cache was not written: Read-only file system\n"
+
+
+def test_a_file_where_the_folder_should_be(project):
+    Path(".syncguard_cache").write_text("mine")
+    out, err = said()
+    assert (out, Path(".syncguard_cache").read_text()) == (said("--no-cache")[0], "mine")
+    assert err == f"syncguard: the cache in {project}/.syncguard_cache was not written: File exists\n"
+
+
+# -- growth ----------------------------------------------------------------------------------------------
+
+
+def state():
+    return store.load(store.file_of(config(), load().digest))
+
+
+def test_what_has_gone_is_forgotten(project):
+    pipeline.check(["."], config())
+    full = state()
+    assert any("/torch/optim/" in path for path in full.table.interfaces)
+    shutil.rmtree("torch/optim")
+    Path("torch/nn/utils/rnn.py").write_text("import torch\n")
+    pipeline.check(["torch/nn"], config())
+    left = state().table
+    for known in (left.examined, left.interfaces):
+        assert known
+        assert all(os.path.exists(path) for path in known)
+
+
+def test_editing_for_ever_does_not_grow_it(project):
+    pipeline.check(["torch/distributions"], config())
+    (file,) = Path(".syncguard_cache").glob("*.msgpack")
+    size = file.stat().st_size
+    source = Path("torch/distributions/normal.py")
+    text = source.read_text("utf-8")
+    for n in range(8):
+        source.write_text(f"# {n}\nimport torch\nN{n} = {n}\n{text}", "utf-8")
+        Path(f"torch/distributions/temporary{n}.py").write_text(text, "utf-8")
+        pipeline.check(["torch/distributions"], config())
+        Path(f"torch/distributions/temporary{n}.py").unlink()
+    source.write_text(text, "utf-8")
+    pipeline.check(["torch/distributions"], config())
+    assert file.stat().st_size < size * 1.1
+
+
+def test_settings_and_sizes_are_bounded(project, monkeypatch):
+    for n in range(9):
+        pipeline.check(["torch/distributions/normal.py"], config(hot=(f"f{n}",)))
+        files = [*Path(".syncguard_cache").glob("*.msgpack")]
+        os.utime(max(files, key=lambda path: path.stat().st_mtime_ns), (n + 10**9, n + 10**9))
+    assert len([*Path(".syncguard_cache").glob("*.msgpack")]) == store.KEPT
+    size = max(path.stat().st_size for path in Path(".syncguard_cache").glob("*.msgpack"))
+    monkeypatch.setattr(store, "LARGEST", int(size * 2.5))
+    pipeline.check(["torch/distributions/normal.py"], config(hot=("more",)))
+    kept = [*Path(".syncguard_cache").glob("*.msgpack")]
+    assert len(kept) == 2
+    monkeypatch.setattr(store, "LARGEST", 1000)
+    report = pipeline.check(["torch/distributions/normal.py"], config(hot=("most",)))
+    assert report.warnings == (
+        f"the cache in {project}/.syncguard_cache was not written: it would take more than 1,000 bytes",
+    )

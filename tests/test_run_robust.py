@@ -1,0 +1,216 @@
+"""Programs that do unusual things with their process, under `syncguard run`: they behave as without us."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+ROOT = Path(__file__).parent.parent
+
+
+def started(*words: str, **options) -> subprocess.Popen[str]:
+    env = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"} | options.pop("env", {})
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, *words], text=True, env=env, **pipes, **options)
+
+
+def ran(*words: str, given: str = "", **options) -> tuple[int, str, str]:
+    with started(*words, **options) as process:
+        out, err = process.communicate(given, timeout=180)
+    return process.returncode, out, err
+
+
+def both(path: str, text: str, *words: str, **options) -> tuple[str, dict]:
+    """What we say of a program, and its record. Code and output are those of Python, where D is "cpu"."""
+    Path(path).write_text(f"D = 'cpu'\n{text}")
+    plain = ran(path, **options)
+    Path(path).write_text(f"D = 'cuda'\n{text}")
+    ours = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", *words, path, **options)
+    assert ours[:2] == plain[:2], ours[2]
+    return ours[2], json.loads(Path("run.json").read_text())
+
+
+def counts(record: dict) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for wait in record["waits"]:
+        found[wait["place"]["line"]] = found.get(wait["place"]["line"], 0) + wait["count"]
+    return dict(sorted(found.items()))
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+AWAY = """\
+import os, sys, asyncio, io, threading, warnings
+from concurrent.futures import ThreadPoolExecutor
+import torch
+warnings.simplefilter("error")
+x = torch.ones(2, device=D)
+os.makedirs("away", exist_ok=True)
+os.chdir("away")
+async def ask(i):
+    await asyncio.sleep(0)
+    return x.sum().item() + i
+async def main():
+    print(await asyncio.gather(*[ask(i) for i in range(3)]))
+asyncio.run(main())
+def work(i=0):
+    return (x * i).sum().item()
+threads = [threading.Thread(target=work) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+with ThreadPoolExecutor(2) as pool:
+    print(list(pool.map(work, range(4))))
+try:
+    print(float(torch.ones(1, device=D, requires_grad=True) * 2))
+except UserWarning as fault:
+    print(str(fault).split(".")[0])
+print([line.strip() for line in sys.stdin])
+sys.stdout.close()
+sys.stderr.close()
+os.close(2)
+sys.stdout = io.StringIO()
+print("unseen")
+"""
+
+
+def test_a_program_that_leaves_its_folder_and_closes_its_streams():
+    Path("a folder").mkdir()
+    err, record = both("a folder/my prog.py", AWAY, "--html", "run.html", "--trace", "run.trace", given="a\nb\n")
+    assert counts(record) == {11: 3, 16: 6, 23: 1}
+    assert {wait.get("thread", "main") for wait in record["waits"]} == {"main", "Thread", "ThreadPoolExecutor-0"}
+    assert "The host waits 10 times in all, at 3 lines." in err
+    assert "a folder/my prog.py:11" in err
+    assert Path("run.html").is_file()
+    assert Path("run.trace").is_file()
+
+
+CHILDREN = """\
+import multiprocessing as mp, os, sys
+import torch
+
+
+def work(how):
+    x = torch.ones(2, device=D)
+    if how == "fork": x.sum().item()
+    if how == "spawn": x.sum().item()
+    if how == "forkserver": x.sum().item()
+    if how == "spawn":
+        os._exit(3)
+
+
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return torch.ones(2, device=D).sum().item()
+
+
+if __name__ == "__main__":
+    if os.fork() == 0:
+        torch.ones(2, device=D).tolist()
+        sys.exit(5)
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+    for how in ("fork", "spawn", "forkserver"):
+        process = mp.get_context(how).Process(target=work, args=(how,))
+        process.start()
+        process.join()
+        print(process.exitcode)
+    for how in ("fork", "spawn"):
+        loader = torch.utils.data.DataLoader(Data(), 2, num_workers=1, multiprocessing_context=how)
+        print([float(batch.sum()) for batch in loader])
+    torch.ones(2, device=D).tolist()
+"""
+
+
+@pytest.mark.slow
+def test_every_kind_of_child_is_watched():
+    _, record = both("prog.py", CHILDREN)
+    assert record.get("complete", True)
+    assert counts(record) == {8: 1, 9: 1, 10: 1, 20: 4, 25: 1, 34: 2, 36: 1}
+
+
+ENDINGS = """\
+import sys
+import torch
+
+
+class Late:
+    def __init__(self):
+        self.tensor = torch.ones(2, device=D)
+
+    def __del__(self):
+        print(self.tensor.sum().item())
+
+
+def generated():
+    try:
+        yield
+    finally:
+        print(torch.ones(3, device=D).sum().item())
+
+
+late, items = Late(), generated()
+next(items)
+sys.excepthook = lambda *fault: print("mine", fault[1])
+torch.ones(2, device=D).tolist()
+raise ValueError("v")
+"""
+
+
+def test_the_device_is_there_until_the_last_object_has_gone():
+    err, record = both("prog.py", ENDINGS)
+    assert record["ended"] == "exception ValueError: v"
+    assert counts(record)[24] == 1
+    assert "Exception ignored" not in err
+
+
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGALRM", "SIGUSR1"])
+def test_a_signal_that_nobody_handles_leaves_a_record(name):
+    Path("prog.py").write_text(
+        "import signal, time\n"
+        f"assert signal.getsignal(signal.{name}) is signal.SIG_DFL\nprint('up', flush=True)\ntime.sleep(60)\n"
+    )
+    number = getattr(signal, name)
+    with started("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") as process:
+        assert process.stdout.readline() == "up\n"
+        process.send_signal(number)
+        process.communicate(timeout=30)
+    assert process.returncode == -number
+    record = json.loads(Path("run.json").read_text())
+    assert (record["ended"], record["complete"]) == (f"signal {name}", False)
+
+
+TOOLS = {
+    "cProfile": ("-m", "cProfile", "prog.py"),
+    "pdb": ("-m", "pdb", "-c", "continue", "-c", "q", "prog.py"),
+    "coverage": ("-m", "coverage", "run", "prog.py"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_that_run_a_program_run_it_in_here(tool):
+    pytest.importorskip(tool)
+    Path("prog.py").write_text(
+        "import torch\ndef f(x):\n    return x.sum().item()\nprint(f(torch.ones(2, device='cuda')))\n"
+    )
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", *TOOLS[tool])
+    assert code == 0, err
+    assert out.startswith("2.0\n")
+    assert counts(json.loads(Path("run.json").read_text())) == {3: 1}
+    if tool == "coverage":
+        code, out, err = ran("-m", "coverage", "json", "-o", "-")
+        found = json.loads(out[out.index("{") :])
+        assert found["files"]["prog.py"]["missing_lines"] == []

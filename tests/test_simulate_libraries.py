@@ -1,0 +1,178 @@
+"""Compilers, scripts, exports and tensors of classes of their own, on the simulated device."""
+
+from __future__ import annotations
+
+import copy
+import sys
+import warnings
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+
+from syncguard import pack  # noqa: E402
+from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
+
+PACK = pack.load()
+CUDA = "cuda"
+
+
+@pytest.fixture
+def simulation():
+    """One with what it told under `told`."""
+    told: list[Seen] = []
+    made = Simulation(PACK, told.append)
+    made.told = told
+    with made:
+        yield made
+
+
+class Gate(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        if bool(x.sum() > 0):
+            return self.layer(x)
+        return x
+
+    def help(self) -> int:
+        return 5
+
+
+def test_a_compiled_module_is_held_as_torch_holds_it(simulation) -> None:
+    plain = Gate().cuda()
+    model = torch.compile(plain, mode="reduce-overhead")
+    assert type(model).__name__ == "OptimizedModule"
+    assert model._orig_mod is plain
+    assert model.help() == 5
+    assert "_orig_mod.layer.weight" in model.state_dict()
+    x = torch.ones(1, 2, device=CUDA)
+    assert torch.equal(model(x), plain(x))
+    model.eval()
+    assert not plain.training
+    assert not copy.deepcopy(model)._orig_mod.training
+    assert torch.compile(model) is model
+    assert torch.compile(plain, disable=True) is plain
+    assert [wait.hazard for wait in simulation.told] == ["python-number", "python-number", "tensor-equality"]
+    assert simulation.notes == ["torch.compile: the model ran eagerly"]
+
+
+def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
+    file, x = str(tmp_path / "gate.pt"), torch.ones(1, 2, device=CUDA)
+    script = torch.jit.script(Gate().cuda())
+    expected = script(x)
+    assert [wait.hazard for wait in simulation.told] == ["python-number"]
+    script.save(file)
+    loaded = torch.jit.load(file, map_location=CUDA)
+    assert isinstance(loaded, torch.jit.ScriptModule)
+    assert loaded(x).is_cuda
+    assert torch.equal(loaded(x), expected)
+    assert not torch.jit.load(file)(x.cpu()).is_cuda
+    assert any(note.startswith("torch.jit.load: a loaded script ran as a whole") for note in simulation.notes)
+
+
+def test_a_program_is_exported_as_one_of_the_cpu(simulation) -> None:
+    layer, x = nn.Linear(2, 2).cuda(), torch.ones(1, 2, device=CUDA)
+    exported = torch.export.export(layer, (x,)).module()
+    assert torch.equal(exported(x), layer(x))
+    assert exported(x).is_cuda
+    assert simulation.notes == ["torch.export: the program was exported as one of the CPU"]
+
+
+def test_while_it_is_suspended_torch_is_as_it_was(simulation) -> None:
+    with torch.device(CUDA):
+        with simulation.suspended():
+            assert not torch.cuda.is_available()
+            assert torch._C._len_torch_function_stack() == 0
+            assert nn.Linear.forward.__code__.co_filename.startswith(torch.__path__[0])
+        assert torch.ones(1).is_cuda
+
+
+class Held(torch.Tensor):
+    """A tensor of one other, as tensor libraries write them."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, device=inner.device)
+        made.inner = inner
+        return made
+
+    def __tensor_flatten__(self):
+        return ["inner"], None
+
+    __torch_function__ = torch._C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        plain = [arg.inner if isinstance(arg, cls) else arg for arg in args]
+        made = func(*plain, **(kwargs or {}))
+        return cls(made) if isinstance(made, torch.Tensor) else made
+
+
+def test_a_tensor_that_holds_others_is_where_they_are(simulation) -> None:
+    there, here = Held(torch.ones(3, device=CUDA)), Held(torch.ones(3))
+    assert there.is_cuda
+    assert there.device.type == CUDA
+    assert not here.is_cuda
+    assert (there * 2).is_cuda
+    assert (there * 2).inner.is_cuda
+    assert not (here * 2).inner.is_cuda
+    assert there[0].inner.is_cuda
+    with pytest.raises(RuntimeError, match="same device"):
+        there + here
+    there.sum().item()
+    assert [wait.hazard for wait in simulation.told] == ["item"]
+
+
+def test_nested_tensors(simulation) -> None:
+    nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], layout=torch.jagged, device=CUDA)
+    assert nested.is_cuda
+    assert (nested * 2).sum().item() == 36
+
+
+def test_streams_by_keyword(simulation) -> None:
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream=stream):
+        assert torch.cuda.current_stream() is stream
+    with torch.cuda.StreamContext(None):
+        assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
+def test_memory_of_the_host_is_shared(simulation) -> None:
+    assert torch.ones(2).share_memory_().is_shared()
+    assert torch.ones(2, device=CUDA).share_memory_().is_cuda
+
+
+def test_warnings_are_the_programs(simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "__warningregistry__", {}, raising=False)
+    always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    x = torch.ones(1, device=CUDA, requires_grad=True)
+    try:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            first = [float(x) for _ in range(3)]
+            line = sys._getframe().f_lineno - 1
+            second = float(x)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", module=__name__.replace(".", r"\."))
+            with pytest.raises(UserWarning, match="requires_grad=True to a scalar"):
+                float(x)
+    finally:
+        torch.set_warn_always(always)
+    assert (first, second) == ([1, 1, 1], 1)
+    assert [(one.filename, one.lineno) for one in told] == [(__file__, line), (__file__, line + 2)]
+
+
+def test_what_a_compiler_adds_is_taken_away() -> None:
+    before: dict[str, Any] = {name: getattr(torch.jit, name) for name in ("script", "save", "load")}
+    calls = torch.jit.RecursiveScriptModule.__call__
+    with Simulation(PACK, lambda _: None):
+        pass
+    assert {name: getattr(torch.jit, name) for name in before} == before
+    assert torch.jit.RecursiveScriptModule.__call__ is calls
