@@ -176,3 +176,13 @@ def test_what_a_compiler_adds_is_taken_away() -> None:
         pass
     assert {name: getattr(torch.jit, name) for name in before} == before
     assert torch.jit.RecursiveScriptModule.__call__ is calls
+
+
+def test_streams_of_a_prefetcher(simulation) -> None:
+    stream, x = torch.cuda.Stream(), torch.ones(2).pin_memory()
+    with torch.cuda.stream(stream):
+        there = x.cuda(non_blocking=True)
+    torch.cuda.current_stream().wait_stream(stream)
+    there.record_stream(torch.cuda.current_stream())
+    nn.Linear(1, 1).cuda().weight.record_stream(stream)
+    assert simulation.told == []
