@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 import warnings
 from typing import Any
@@ -67,7 +68,9 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     script = torch.jit.script(Gate().cuda())
     expected = script(x)
     assert [wait.hazard for wait in simulation.told] == ["python-number"]
-    script.save(file)
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(script)))
+    assert torch.equal(copied(x), expected)
+    copied.save(file)
     loaded = torch.jit.load(file, map_location=CUDA)
     assert isinstance(loaded, torch.jit.ScriptModule)
     assert loaded(x).is_cuda
