@@ -142,29 +142,38 @@ def load(
 
 def nearest(paths: Sequence[str]) -> str:
     """The nearest syncguard.toml, or pyproject.toml with a [tool.syncguard], upwards from the first path, or ""."""
-    start = os.path.abspath(next((path for path in paths if path != "-"), "."))
-    folder = start if os.path.isdir(start) else os.path.dirname(start)
-    while True:
-        own = os.path.join(folder, "syncguard.toml")
-        if os.path.isfile(own):
-            return own
-        project = os.path.join(folder, "pyproject.toml")
-        # However the table is spelled; and only what names us is parsed.
-        if os.path.isfile(project) and b"syncguard" in _bytes(project) and _table(project) is not None:
-            return project
-        folder, below = os.path.dirname(folder), folder
-        if folder == below:
-            return ""
+    return _above(_folder(next((path for path in paths if path != "-"), ".")), {})
 
 
 def unread(paths: Sequence[str]) -> tuple[str, ...]:
     """A line on each configuration that some of these paths have, and that does not count for the first one's does."""
-    used = nearest(paths)
-    folders = {os.path.dirname(os.path.abspath(path)): path for path in reversed(paths) if path != "-"}
-    folders |= {os.path.abspath(path): path for path in paths if os.path.isdir(path)}
-    others = dict.fromkeys(found for path in folders.values() if (found := nearest([path])) not in ("", used))
+    used, known = nearest(paths), dict[str, str]()
+    others = {_above(folder, known) for folder in {_folder(path) for path in paths if path != "-"}} - {"", used}
     instead = f"that of {shown(used)}" if used else "none, as for the first path"
     return tuple(f"{shown(file)} is not read: one configuration counts, here {instead}" for file in sorted(others))
+
+
+def _folder(path: str) -> str:
+    whole = os.path.abspath(path)
+    return whole if os.path.isdir(whole) else os.path.dirname(whole)
+
+
+def _above(folder: str, known: dict[str, str]) -> str:
+    """The configuration of a folder, or ""; `known` remembers those of the folders on the way."""
+    if folder not in known:
+        up = os.path.dirname(folder)
+        known[folder] = _own(folder) or (_above(up, known) if up != folder else "")
+    return known[folder]
+
+
+def _own(folder: str) -> str:
+    own = os.path.join(folder, "syncguard.toml")
+    if os.path.isfile(own):
+        return own
+    project = os.path.join(folder, "pyproject.toml")
+    # However the table is spelled; and only what names us is parsed.
+    ours = os.path.isfile(project) and b"syncguard" in _bytes(project) and _table(project) is not None
+    return project if ours else ""
 
 
 def _table(file: str) -> dict[str, Any] | None:

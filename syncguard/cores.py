@@ -68,7 +68,7 @@ class Cores:
             temporary.replace(path)
         except OSError:
             self.place = None  # whoever writes the findings says so
-            _remove(temporary)
+            folder.remove(temporary)
 
     def trim(self) -> None:
         """Bound what is kept: the cores of another version go, and the older half where it is too much."""
@@ -78,21 +78,15 @@ class Cores:
             for other in self.top.glob("cores-*"):
                 if other != self.place:
                     for path in other.iterdir():
-                        _remove(path)
+                        folder.remove(path)
                     other.rmdir()
-            found = [(entry.stat(), entry.path) for entry in os.scandir(self.place)]
+            folder.sweep(self.place, folder.LEFT)
+            found = folder.entries(self.place)
         except OSError:
             return  # somebody else is at it
-        if sum(status.st_size for status, _ in found) > LARGEST:
-            for _, name in sorted(found, key=lambda item: item[0].st_mtime)[: len(found) // 2 + 1]:
-                _remove(Path(name))
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        pass
+        if sum(status.st_size for _, status in found) > LARGEST:
+            for path, _ in sorted(found, key=lambda item: item[1].st_mtime)[: len(found) // 2 + 1]:
+                folder.remove(path)
 
 
 def _made_by() -> str:

@@ -106,7 +106,7 @@ def permitting(
             continue
         here = [finding for finding in report.findings if finding.site.path == path]
         after = applied(source.text, permitted(source, here, reason))
-        if parses(after):
+        if after != source.text and parses(after):
             texts[path] = after
             pairs[path] = (pairs[path][0] if path in pairs else source.text, after)
     after_all = pipeline.check(paths, config, stdin, texts=texts, past=past) if texts else report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from hashlib import blake2b
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from syncguard import pack
 from syncguard.config import CACHE, Config
 from syncguard.read import project
 
+LEFT = 3600  # seconds after which what a killed run left half written is taken away
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
 
 
@@ -25,6 +28,32 @@ def prepare(folder: Path) -> None:
     for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", TAG)):
         if not (folder / name).exists():
             (folder / name).write_text(text)
+
+
+def sweep(folder: Path, age: float) -> None:
+    """Take away what runs that were killed left half written this many seconds ago. Raises `OSError`."""
+    for path, status in entries(folder):
+        if path.name.startswith(".") and path.name != ".gitignore" and status.st_mtime < time.time() - age:
+            remove(path)
+
+
+def entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """The files of a folder, less those that somebody else takes away at this moment. Raises `OSError`."""
+    found = []
+    for path in folder.iterdir():
+        try:
+            found.append((path, path.stat()))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there and that is permitted."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        pass
 
 
 def clean(config: Config) -> bool:

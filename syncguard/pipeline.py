@@ -164,5 +164,9 @@ def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, .
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
     """What inference believes of every expression on a line, and why."""
-    source = read(path)
+    return beliefs_in(read(path), line, config)
+
+
+def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:
+    """The same of a text."""
     return Examiner(config).watched(source, line).beliefs(source.text.split("\n"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -30,9 +29,8 @@ T = TypeVar("T")
 FORMAT = 2
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of the folder: what was written first goes, and what is larger by itself is not written
-LEFT = 3600  # seconds after which what a killed run left half written is taken away
-CHECKSUM = 4  # bytes in front of each file
+LARGEST = 256 << 20  # bytes of all files: what was written first goes, and what is larger by itself is not written
+CHECKSUM = 4  # bytes in front of it
 
 
 class Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -111,27 +109,21 @@ def save(path: Path, table: Table) -> str:
         temporary.replace(path)
         _tidy(path)
     except OSError as fault:
-        try:
-            temporary.unlink()
-        except OSError:
-            pass
+        folder.remove(temporary)
         return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
     return ""
 
 
 def _tidy(path: Path) -> None:
     """Keep the newest files, as many and as large as they may be, and nothing half written."""
-    known = [(entry, entry.stat()) for entry in os.scandir(path.parent) if ".msgpack" in entry.name]
+    folder.sweep(path.parent, folder.LEFT)
+    found = [(other, status) for other, status in folder.entries(path.parent) if other.suffix == ".msgpack"]
+    found.sort(key=lambda item: (item[0] == path, item[1].st_mtime_ns), reverse=True)
     size = 0
-    newest = sorted(known, key=lambda item: (item[0].name == path.name, item[1].st_mtime_ns), reverse=True)
-    whole = [(entry, status) for entry, status in newest if not entry.name.startswith(".")]
-    for n, (entry, status) in enumerate(whole):
+    for n, (other, status) in enumerate(found):
         size += status.st_size
         if n >= KEPT or size > LARGEST:
-            Path(entry.path).unlink(missing_ok=True)
-    for entry, status in known:
-        if entry.name.startswith(".") and status.st_mtime < time.time() - LEFT:
-            Path(entry.path).unlink(missing_ok=True)
+            folder.remove(other)
 
 
 def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:

@@ -16,6 +16,8 @@ from click.testing import CliRunner
 from syncguard import pack
 from syncguard.cli.main import group
 from syncguard.rows import STATES, state
+from syncguard.show import explain
+from syncguard.show.look import Look
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "device")]
@@ -81,6 +83,18 @@ def test_while_there_is_no_evidence_the_pages_say_so():
     )
 
 
+def test_what_has_not_been_seen_names_the_part_that_settles_it():
+    text = (ROOT / "docs" / "unseen-on-a-device.md").read_text("utf-8")
+    cells = [line.rsplit("|", 2)[1] for line in text.splitlines() if line.count("|") == 4 and "---" not in line]
+    named = [word for cell in cells for word in re.findall(r"`([^`]+)`", cell)]
+    known = {*parts.PARTS, "device", "make device", "syncguard crossover torch.linalg.qr"}
+    assert set(named) <= known
+    assert len(named) > 15
+    assert all(
+        "`" in cell or cell.strip() in ("settled by", "any part", "not settled") or "marked" in cell for cell in cells
+    )
+
+
 def test_the_atlas_and_the_measured_lines_are_fresh():
     done = subprocess.run([sys.executable, ROOT / "tools" / "atlas.py", "--check"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
@@ -129,9 +143,12 @@ def test_a_broken_table_of_measurements_is_one_line(tmp_path):
 def test_the_page_has_every_row_and_what_it_says():
     page = atlas.atlas()
     rows = {PACK.row_of(name) for name in PACK.ops}
-    assert page.count("<tr><td>") == len(rows)
-    shown = page[page.index("<code>torch.bincount</code>") :]
+    assert page.count('<tr id="') == len(rows)
+    shown = page[page.index('<tr id="torch.bincount">') :]
     assert "SG107" in shown[: shown.index("</tr>")]
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(PACK.ops) <= set(ids), "every spelling can be linked to"
     assert "http" not in page[: page.index("<tbody>")].replace("http://www.w3.org", "")  # nothing is fetched
 
 
@@ -147,6 +164,57 @@ def test_explain_shows_the_state(name):
     known = state(PACK.ops[name].evidence)
     assert line.startswith(known)
     assert (known == "measured") or line == f"{known}, not measured on a device yet"
+
+
+def test_explain_says_all_that_a_row_says():
+    """Of every row: state and evidence, versions, mechanism, alternative, caveat, why it was not tried."""
+    wide = Look(width=10_000)
+    for name in sorted({PACK.row_of(name) for name in PACK.ops}):
+        op = PACK.ops[name]
+        text = "\n".join(explain.op(op, {}, wide))
+        assert f"  state     {state(op.evidence)}" in text, name
+        assert text.count("  evidence  ") == len(op.evidence), name
+        for label, said in (
+            ("how", op.mechanism),
+            ("instead", op.alternative),
+            ("but", op.caveat),
+            ("untried", op.untried),
+        ):
+            assert (f"  {label:<10}{wide.prose(said)}" in text) is bool(said), (name, label)
+        for version in (*(v for w in op.waits for v in (w.since, w.until)), op.since, op.until):
+            assert not version or f"torch {version}" in text, name
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("torch.Tensor.nonzero", "torch.Tensor.nonzero"),  # another name of a row
+        ("torch.clip", "torch.clip"),  # known by its results alone
+        ("nonzero()", "torch.nonzero"),
+        ("F.one_hot", "torch.nn.functional.one_hot"),
+        ("Tensor.item", "torch.Tensor.item"),
+        (".tolist", "torch.Tensor.tolist"),
+        ("nn.SyncBatchNorm.forward", "torch.nn.SyncBatchNorm.forward"),
+        ("dist.barrier", "torch.distributed.barrier"),
+        ("torch.optim.LBFGS.step", "torch.optim.LBFGS.step"),  # not what its base does
+        ("torch.optim.RAdam.step", "torch.optim.RAdam.step"),  # what its base does
+    ],
+)
+def test_explain_knows_an_operation_by_all_its_names(asked, said):
+    done = CliRunner().invoke(group, ["explain", asked, "--isolated", "--color", "never"])
+    assert done.exit_code == 0
+    assert done.output.startswith((f"{said}(", f"{said}\n"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("torch.nonzeroo", "torch.nonzero"), ("torch.Tensor.itme", "torch.Tensor.item"), ("SG10", "SG1")],
+)
+def test_explain_asks_whether_another_name_was_meant(asked, meant):
+    done = CliRunner().invoke(group, ["explain", asked, "--isolated"])
+    assert done.exit_code == 1
+    assert "did you mean" in done.output
+    assert meant in done.output
 
 
 # -- make device, dry ---------------------------------------------------------------------------------
@@ -203,9 +271,9 @@ def test_every_question_is_asked_in_words_and_of_rows():
 
 def test_what_the_issue_asks_is_asked():
     rows = {row for question in QUESTIONS for row in question["calls"]}
-    asked = ("Tensor.to", "tensor", "Tensor.__getitem__", "Tensor.__setitem__", "masked_fill", "linalg.cholesky", "isin",
-             "nn.utils.clip_grad_norm_", "GradScaler.step", "distributions.Cauchy", "distributed.all_reduce", "mode",
-             "repeat_interleave", "bincount", "histc")  # fmt: skip
+    asked = ("Tensor.to", "tensor", "Tensor.__getitem__", "Tensor.__setitem__", "masked_fill", "linalg.cholesky",
+             "isin", "nn.utils.clip_grad_norm_", "GradScaler.step", "distributions.Cauchy", "distributed.all_reduce",
+             "mode", "repeat_interleave", "bincount", "histc")  # fmt: skip
     assert {f"torch.{name}" for name in asked} <= rows
 
 

@@ -279,7 +279,7 @@ def test_a_configuration_that_is_not_utf8_or_no_table(tmp_path, monkeypatch):
         load()
     (tmp_path / "syncguard.toml").unlink()
     written(tmp_path, "tool.syncguard = 3", "pyproject.toml")
-    with pytest.raises(ConfigError, match=r"pyproject\.toml: \[tool\.syncguard\] is not a table"):
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: `tool\.syncguard` is a table, not 3"):
         load()
 
 

@@ -105,9 +105,19 @@ def test_simulate_says_that_it_cannot_measure():
         (["torch.linalg.qr", "--sizes", "0"], "at least 1"),
         (["torch.linalg.qr", "--simulate", "--shape", "n,m"], "no shape"),
         (["torch.nope", "--simulate"], "is not in torch"),
+        (["nowhere.qr", "--simulate"], "No module named 'nowhere'"),
+        (["torch.linalg.qr", "--sizes", "-4"], "at least 1"),
+        (["torch.linalg.qr", "--sizes", ""], "no list of numbers"),
+        (["torch.linalg.qr", "--sizes", "1.5"], "no list of numbers"),
+        (["torch.linalg.qr", "--sizes", "16,100000000", "--simulate"], "size 100000000 is too large"),
+        (["torch.linalg.qr", "--shape", "n,-2", "--simulate"], "a side is not negative"),
+        (["torch.linalg.solve", "--simulate"], "torch.linalg.solve with (16, 16): TypeError: linalg_solve() missing"),
+        (["torch.linalg.cholesky", "--simulate", "--shape", "n,3"], "must be batches of square matrices"),
     ],
 )
 def test_bad_input_is_one_line(args, said):
     done = CliRunner().invoke(group, ["crossover", *args])
     assert done.exit_code != 0
     assert said in done.output
+    assert "Traceback" not in done.output
+    assert len([line for line in done.output.splitlines() if line.startswith("Error")]) == 1

@@ -90,6 +90,8 @@ def test_the_default_excludes_are_listed():
 def test_configurations_that_are_shown_are_valid(page):
     for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL):
         table = tomllib.loads(block)
+        if "language-server" in table:
+            continue
         assert _checked(table.get("tool", {}).get("syncguard", table), page.name)
 
 
@@ -134,6 +136,19 @@ def test_the_baseline_that_is_shown_is_one(tmp_path):
     options = {option for param in command.params for option in param.opts}
     assert set(names(rows(page, "option"))) <= options
     assert set(re.findall(r"`(--[a-z-]+)", page)) <= options
+
+
+def test_what_the_pages_say_of_hooks_and_editors():
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    for name in re.findall(r"`(syncguard-[a-z]+)`", text("hooks.md")):
+        assert f"id: {name}\n" in hooks
+    assert "SHORTEST, WIDEST = 88, 120" in (ROOT / "syncguard/fix/permit.py").read_text()
+    assert 'FIX_ALL = "source.fixAll.syncguard"' in (ROOT / "syncguard/serve/protocol.py").read_text()
+    for block in re.findall(r"```toml\n(.*?)```", text("editor.md"), re.DOTALL):
+        server = tomllib.loads(block)["language-server"]["syncguard"]
+        assert [server["command"], *server["args"]] == ["syncguard", "server"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert any(requirement.startswith("pygls") for requirement in extras["server"])
 
 
 # -- all pages ----------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def test_rules_that_are_none(ran):
 def test_a_mistyped_path_is_no_finding(ran):
     assert refused(ran, "wait.py") == "wait.py: there is no such file or folder; did you mean `waits.py`?"
     assert refused(ran, "waits.py", "src/") == "src/: there is no such file or folder"
-    assert refused(ran, "*.pyx") == "*.pyx: there is no such file or folder"
+    assert refused(ran, "*.pyx") == "*.pyx: there is no such file or folder; paths are no patterns: name the folder"
     os.symlink("gone.py", "link.py")
     code, out, _ = ran("link.py", "-o", "concise")
     assert (code, out.split("\n")[0]) == (1, "link.py:1:1 SG000 not checked: is a link to nothing")

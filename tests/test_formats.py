@@ -463,6 +463,7 @@ def test_every_format_goes_to_its_own_file_in_one_run(tmp_path, monkeypatch, cap
         (("-o", "json:a", "-o", "sarif:./a"), "two formats cannot go to one file"),
         (("-o", "json", "-o", "sarif"), "only one format can go to standard output"),
         (("-o", "gitlap"), "there is no format 'gitlap'"),
+        (("-o", "json:"), "there is no format 'json:'"),
         (("-o", "json:gone/a.json"), "gone/a.json: cannot be written: No such file or directory"),
         (("-o", "json:."), ".: cannot be written: Is a directory"),
     ],

@@ -194,8 +194,9 @@ def test_files_comments_and_notebooks_are_not_written_over(ran):
     source = "import torch\ntorch.rand(3, device='cuda').item()"
     cells = json.dumps({"cells": [{"cell_type": "code", "source": source}], "metadata": {}, "nbformat": 4})
     Path("n.ipynb").write_text(cells)
-    code, out, _ = ran(".", "--add-allow", REASON, "-o", "concise")
-    assert code == 1
+    code, out, err = ran(".", "--add-allow", REASON, "-o", "concise")
+    assert (code, err) == (1, "syncguard: comments are not written into notebooks\n")
+    assert "Allowed 0 findings in 0 files\n3 findings in 3 files (2 files read, 1 unreadable;" in out
     assert [line.split(" ")[-1:] and line.split(":")[0] for line in out.split("\n")[:3]] == [
         "a.py",
         "bad.py",

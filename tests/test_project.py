@@ -86,6 +86,20 @@ def test_alone_or_together_the_findings_are_the_same(project):
         assert lines(alone, name) == lines(together, name)
 
 
+def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_else(project):
+    box = "class Box:\n    def __init__(self):\n        self.held = None\n"
+    Path("p/box.py").write_text(box)
+    Path("p/fill.py").write_text(
+        "import torch\nfrom .box import Box\n\n\ndef forward(box: Box, x: torch.Tensor):\n    box.held = x\n"
+        "    return later(box)\n\n\ndef later(box: Box):\n    return box.held.item()\n"
+    )
+    Path("p/look.py").write_text("from .box import Box\n\n\ndef forward(box: Box):\n    return box.held.item()\n")
+    for paths in (["p/fill.py", "p/look.py"], ["p/look.py", "p/fill.py"], ["p/fill.py"], ["p/look.py"]):
+        report = pipeline.check(paths, config(cache=False, heat="all"))
+        assert lines(report, "p/look.py") == []
+        assert lines(report, "p/fill.py") == ([(11, "SG201")] if "p/fill.py" in paths else [])
+
+
 def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/ops.py"]
     assert found.heat == "hot"

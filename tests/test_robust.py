@@ -78,9 +78,18 @@ def test_remembered_or_not_by_one_or_several_the_report_is_the_same(project, tmp
         assert pipeline.check(["."], settings) == plain  # cold
         assert pipeline.check(["."], settings) == plain  # warm
     states = [store.load(store.file_of(config(cache_dir=f"{tmp_path}/cache{n}"), load().digest)) for n in (1, 2, 3)]
-    found = [{path: state.examined(path) for path in state.table.examined} for state in states]
-    assert found[0] == found[1] == found[2]
-    assert len(found[0]) == sum(note.state == "read" for note in plain.files)
+    known = [{path: state.examined(path) for path in state.table.examined} for state in states]
+    assert known[0] == known[1] == known[2]
+    assert len(known[0]) == sum(note.state == "read" for note in plain.files)
+
+
+def test_in_whatever_order_files_are_given_each_has_its_findings(project):
+    plain = pipeline.check(["."], config(cache=False))
+    files = [note.path for note in plain.files if note.state == "read"]
+    shuffled = random.Random(5).sample(files, len(files))
+    for order in (files[::-1], shuffled):
+        found = pipeline.check(order, config(cache=False)).findings
+        assert sorted(found, key=lambda f: (f.site, f.code)) == sorted(plain.findings, key=lambda f: (f.site, f.code))
 
 
 def test_from_any_folder_and_one_by_one_it_is_what_the_whole_tree_gives(project, monkeypatch):
@@ -260,8 +269,8 @@ def test_what_has_gone_is_forgotten(project):
     shutil.rmtree("torch/optim")
     Path("torch/nn/utils/rnn.py").write_text("import torch\n")
     pipeline.check(["torch/nn"], config())
-    left = state()
-    for known in (left.table.examined, left.table.interfaces):
+    left = state().table
+    for known in (left.examined, left.interfaces):
         assert known
         assert all(os.path.exists(path) for path in known)
 

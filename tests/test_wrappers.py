@@ -104,3 +104,53 @@ def test_a_call_of_a_wrapper_waits(found, statement, code, line):
 )
 def test_other_calls_do_not(found, statement):
     assert found(statement) == []
+
+
+STRUCTURE = """\
+import torch
+
+
+class Boxes:
+    def __init__(self, tensor: torch.Tensor):
+        self.tensor = tensor
+
+    def to(self, device):
+        return Boxes(self.tensor.to(device))
+
+    def __getitem__(self, item):
+        if isinstance(item, int):
+            return Boxes(self.tensor[item].view(1, -1))
+        return Boxes(self.tensor[item])
+
+
+def doubled(x):
+    return x[x > 0]
+"""
+USER = """\
+import torch
+from boxes import Boxes, doubled
+
+
+def proposals(x: torch.Tensor):
+    boxes = Boxes(x)
+    first, some = boxes[0], boxes[1:3]
+    finite = torch.isfinite(boxes.tensor).all(dim=1)
+    return boxes[finite], first, some
+
+
+def more(x: torch.Tensor):
+    return doubled(x)
+"""
+
+
+def test_what_only_the_caller_can_see_is_told_at_the_call(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    Path("boxes.py").write_text(STRUCTURE)
+    Path("user.py").write_text(USER)
+    report = pipeline.check(["."], Config(root=os.getcwd(), cache=False, heat="all"))
+    assert [(f.site.path, f.site.line, f.code) for f in report.findings] == [
+        ("user.py", 9, "SG102"),
+        ("user.py", 13, "SG102"),
+    ]
+    assert [f.because[-1].line for f in report.findings] == [14, 18]

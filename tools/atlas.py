@@ -1,9 +1,13 @@
-"""evidence/ and rules/ops -> rules/measured.json and docs/atlas.html. `--check`: only say what is stale."""
+"""evidence/ and rules/ops -> rules/measured.json, docs/atlas.html and a list of docs/unseen-on-a-device.md.
+
+`--check`: only say what is stale.
+"""
 
 from __future__ import annotations
 
 import html
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +21,8 @@ from syncguard.terms import Op
 ROOT = Path(__file__).parent.parent
 DRY = "dry run"
 ROWS = ("doctor", "questions")  # the parts whose calls are calls of rows
+UNSEEN = ROOT / "docs" / "unseen-on-a-device.md"
+ROWS_THERE = re.compile(r"(<!-- rows -->\n).*(<!-- /rows -->)", re.DOTALL)
 PAGE = (Path(__file__).parent / "atlas.html").read_text("utf-8")
 
 
@@ -24,7 +30,11 @@ def main() -> int:
     """Write what is stale, or say it."""
     check = "--check" in sys.argv
     stale = []
-    for path, made in ((ROOT / "rules" / "measured.json", measured_text), (ROOT / "docs" / "atlas.html", atlas)):
+    for path, made in (
+        (ROOT / "rules" / "measured.json", measured_text),
+        (ROOT / "docs" / "atlas.html", atlas),
+        (UNSEEN, unseen),
+    ):
         text = made()
         if not path.is_file() or path.read_text("utf-8") != text:
             stale.append(path)
@@ -86,7 +96,8 @@ def atlas() -> str:
 
 def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     """A row of the page."""
-    also = f"<br><small>{', '.join(html.escape(name) for name in sorted(others))}</small>" if others else ""
+    named = ", ".join(f'<span id="{html.escape(name)}">{html.escape(name)}</span>' for name in sorted(others))
+    also = f"<br><small>{named}</small>" if others else ""
     waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
     versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
     versions_text = ", ".join(text for text in versions if text)
@@ -94,14 +105,36 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     known = state(op.evidence)
     proof = "; ".join(_proof(item) for item in op.evidence if item["state"] == known)
     caveat = f"<br><small>{_code(op.caveat)}</small>" if op.caveat else ""
-    cells = [
-        f"<code>{html.escape(op.name)}</code>{also}",
-        waits + (f"<br><small>{versions_text}</small>" if versions_text else ""),
-        "<br>".join(codes),
-        f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
-        f"{_code(op.alternative)}{caveat}",
-    ]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    how = f"<br><small>{_code(op.mechanism)}</small>" if op.mechanism else ""
+    name = html.escape(op.name)
+    cells = {
+        "waits": waits + (f"<br><small>{versions_text}</small>" if versions_text else "") + how,
+        "rule": "<br>".join(codes),
+        "known": f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
+        "instead": f"{_code(op.alternative)}{caveat}",
+    }
+    rest = "".join(f'<td data-label="{label}">{cell}</td>' if cell else "<td></td>" for label, cell in cells.items())
+    return f'<tr id="{name}"><th scope="row"><a href="#{name}"><code>{name}</code></a>{also}</th>{rest}</tr>'
+
+
+def unseen() -> str:
+    """docs/unseen-on-a-device.md with its list of rows: how many were never measured, and those that few can try."""
+    rules = pack.load()
+    ops = {rules.row_of(name): rules.ops[rules.row_of(name)] for name in rules.ops}
+    never = sum(state(op.evidence) != "measured" for op in ops.values())
+    reasons: dict[str, list[str]] = {}
+    for name, op in sorted(ops.items(), key=lambda item: item[0].lower()):
+        if op.untried:
+            reasons.setdefault(op.untried, []).append(name)
+    count = sum(map(len, reasons.values()))
+    lines = [
+        f"{never} of {len(ops)} rows have been measured on no device. `syncguard doctor` makes calls of",
+        f"{len(ops) - count} anywhere; {count} it cannot try on the machine that tests SyncGuard:",
+        "", "| why | rows |", "|---|---|",
+        *(f"| {why} | {', '.join(f'`{name}`' for name in names)} |" for why, names in sorted(reasons.items())),
+    ]  # fmt: skip
+    told = "\n".join(lines)
+    return ROWS_THERE.sub(lambda match: f"{match[1]}{told}\n{match[2]}", UNSEEN.read_text("utf-8"))
 
 
 def _proof(item: Mapping[str, Any]) -> str:

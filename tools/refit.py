@@ -142,12 +142,12 @@ def compared(python: str, package: Path, work: Path, models: list[str], limit: i
             words, env=surroundings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
     for name in models:
-        for side, runner in runners.items():
-            if side in known[name] or runner.stdin is None or runner.stdout is None:
-                continue
-            runner.stdin.write(json.dumps([name, limit, changed[name] if side == "after" else []]) + "\n")
-            runner.stdin.flush()
-            known[name][side] = {**json.loads(runner.stdout.readline()), "side": side}
+        asked = {side: runner for side, runner in runners.items() if side not in known[name]}
+        for side, runner in asked.items():
+            print(json.dumps([name, limit, changed[name] if side == "after" else []]), file=runner.stdin, flush=True)
+        for side, runner in asked.items():
+            answer = runner.stdout.readline() if runner.stdout is not None else ""
+            known[name][side] = {**json.loads(answer), "side": side}
             with kept.open("a") as stream:
                 stream.write(json.dumps(known[name][side]) + "\n")
         print(f"{name.rpartition('.')[2]}: {verdict(known[name])}", flush=True)

@@ -127,12 +127,46 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 @click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
+@click.option("--watch", is_flag=True, help="Check again each time that a file changes, until Ctrl-C.")
 @baseline_options
 @fix_options
 @config_options
 @colour_option
 @debug_option
-def command(
+def command(paths: tuple[str, ...], watch: bool, **given: Any) -> int:
+    """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
+
+    Nothing is run, and neither torch nor a GPU is needed. Without a path, the current folder is read.
+    """
+    paths = paths or (".",)
+    if not watch:
+        return check(paths, **given)
+    wish, keep = given["wish"], given["keep"]
+    if "-" in paths or wish.interactive or wish.diff or wish.allow or keep.writes:
+        raise click.UsageError(
+            "--watch only reports, or fixes with --fix: no other option that writes or asks goes with it."
+        )
+    from syncguard.cli.watching import watch as watching
+
+    return watching(lambda: check(paths, **given), lambda: _watched(paths, given))
+
+
+def _watched(paths: tuple[str, ...], given: dict[str, Any]) -> Iterator[str]:
+    """The files that are read, and what says how."""
+    from syncguard import config
+    from syncguard.read.find import find
+
+    file = given["config_file"] or ("" if given["isolated"] else config.nearest(paths))
+    try:
+        options = {"extend-exclude": given["extend_exclude"]}
+        settings = config.load(paths, options, given["config_file"] or "", given["isolated"])
+    except ConfigError:
+        settings = config.Config()
+    yield from filter(None, (file, given["baseline"] or settings.baseline_file))
+    yield from find(paths, settings).paths
+
+
+def check(
     paths: tuple[str, ...],
     outputs: tuple[Output, ...],
     statistics: bool,
@@ -149,15 +183,11 @@ def command(
     keep: Keep,
     **given: Any,
 ) -> int:
-    """Read Python files, folders, notebooks or standard input (-), and report where the CPU waits for the GPU.
-
-    Nothing is run, and neither torch nor a GPU is needed. Without a path, the current folder is read.
-    """
+    """One check, from paths to exit code."""
     from syncguard import config, pipeline
     from syncguard.pack import PackError
     from syncguard.read.source import lines_of
 
-    paths = paths or (".",)
     stdin = sys.stdin.buffer.read() if "-" in paths else None
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
@@ -222,6 +252,8 @@ def _there(path: str) -> None:
     folder = os.path.dirname(path)
     names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
     other = like(path, [os.path.join(folder, name) for name in names])
+    if not other and set("*?[") & set(path):
+        other = "; paths are no patterns: name the folder"
     raise click.ClickException(f"{printable(path)}: there is no such file or folder{printable(other)}")
 
 

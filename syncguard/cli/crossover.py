@@ -37,9 +37,8 @@ def command(function: str, sizes: str, shape: str, dtype: str, simulate: bool, c
         raise click.ClickException(f"crossover needs torch (pip install 'syncguard[run]'): {fault}") from None
     try:
         if simulate:
-            crossover.made(numbers[0], shape, dtype)
-            crossover.function_of(function)
-            write([f"{function} would be called with {len(numbers)} sizes of shape {shape}, {dtype}, on both sides.",
+            crossover.tried(function, numbers, shape, dtype)
+            write([f"{function} takes {shape}, {dtype}, of size {min(numbers)}; {len({*numbers})} sizes to time.",
                    "Nothing was measured: a simulated device has no speed."])  # fmt: skip
             return
         found = crossover.crossover(function, numbers, shape, dtype)

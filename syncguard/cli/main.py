@@ -13,7 +13,7 @@ import click
 from syncguard import __version__
 from syncguard.cli.common import debug_option, wants_traceback
 
-COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "clean")
+COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "server", "clean")
 # 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
 PIPE_CLOSED, INTERRUPTED = 141, 130
 # What standard output says when it takes no more, on a full disk or a broken one.

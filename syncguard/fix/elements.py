@@ -34,7 +34,8 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         or skipped(subscript, loop, region)
     ):
         return None
-    if not changing(keys, loop, region) or not unchanged(base, loop, region, known):
+    tier = unchanged(base, loop, region, known)
+    if not tier or not changing(keys, loop, region):
         return None
     root = base.value if isinstance(base, cst.Name) else base.attr.value
     name = region.fresh(f"{root}_list")
@@ -53,6 +54,8 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     text = f"copies `{region.code(base)}` once, before the loop"
     if held is None:
         return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
+    if tier != "safe":
+        return Proposal("unsafe", f"{text}: {SHARED}", tuple(covering), leaves=1)
     return Proposal("safe", text, tuple(covering), leaves=1)
 
 
@@ -94,7 +97,8 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
         return None
     if skipped(subscript, loop, region) or known.rank(base) == 1 or not changing([key.value], loop, region):
         return None
-    if not unchanged(base, loop, region, known):
+    tier = unchanged(base, loop, region, known)
+    if not tier:
         return None
     root = base.value if isinstance(base, cst.Name) else base.attr.value
     name = region.fresh(f"{root}_{how}")
@@ -108,12 +112,13 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     held = known.tensor(base)
     exact = how not in ("sum", "max", "min") or (how == "sum" and held is not None and held.dtype in ("int", "bool"))
     text = f"computes it for all rows of `{region.code(base)}` once, before the loop"
-    if exact and known.rank(base) > 1:
+    if exact and known.rank(base) > 1 and tier == "safe":
         return Proposal("safe", text, tuple(dict.fromkeys(edits)), leaves=1)
     text += ": there must be more than one dimension, and fractions are added up in another order"
     return Proposal("unsafe", text, tuple(dict.fromkeys(edits)), leaves=1)
 
 
+SHARED = "nothing that the loop writes or calls may change it"
 ROWS = {"sum": "sum", "max": "amax", "min": "amin", "any": "any", "all": "all"}
 
 
@@ -146,15 +151,22 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
             scope = held if isinstance(held, Comp) else region.scope(node)
             every = [use for use in occurrences(region, scope, name) if use is not clause.target]
             found = [next((r for r in _readers(use, region, known)), None) for use in every]
-            if over is None or any(one is None for one in found):
+            loop = (
+                held
+                if isinstance(held, cst.For | Comp)
+                else next(one for one in region.around(held) if isinstance(one, Comp))
+            )
+            tier = unchanged(clause.iter, loop, region, known)
+            if over is None or not tier or any(one is None for one in found):
                 return None
             rows = "tolist()" if over.rank == 1 else "flatten().tolist()"
             edits = [region.swap(clause.iter, f"{postfix(clause.iter, region)}.{rows}")]
             swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
             edits += [region.swap(whole, text) for whole, text in swaps]
-            return Proposal(
-                "safe", f"copies `{region.code(clause.iter)}` once, before the loop", tuple(edits), leaves=1
-            )
+            text = f"copies `{region.code(clause.iter)}` once, before the loop"
+            if tier != "safe":
+                return Proposal("unsafe", f"{text}: {SHARED}", tuple(edits), leaves=1)
+            return Proposal("safe", text, tuple(edits), leaves=1)
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from syncguard.fix.names import defined
+from syncguard.fix.names import defined, stored
 from syncguard.fix.region import Region
 from syncguard.infer.execute import run
 from syncguard.infer.project import World
@@ -154,7 +154,7 @@ class Known:
     def torch(self, module: str = "torch") -> str:
         """What this file calls torch, or a module of it; '' where it does not import it."""
         for name, value in self.home.env.items():
-            if type(value) is Named and value.name == module and "." not in name:
+            if type(value) is Named and value.name == module and "." not in name and not self._bound(name):
                 return name
         owner, _, last = module.rpartition(".")
         return f"{held}.{last}" if owner and (held := self.torch(owner)) else ""
@@ -190,6 +190,11 @@ class Known:
             and other.target.value == node.value for other in self.region.places
         )  # fmt: skip
 
+    def _bound(self, name: str) -> bool:
+        """Whether the region gives a name another meaning."""
+        found = self.region.names.get(name, ())
+        return any(stored(self.region, node) and not _imports(self.region, node) for node in found)
+
     def _named(self, name: str) -> str:
         value: Any = self.world.resolved(name)
         return value.name if type(value) is Named else name
@@ -224,6 +229,10 @@ def again(world: World, routine: Routine) -> None:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
         routine.sightings, routine.calls, routine.yielded, routine.seen = kept
+
+
+def _imports(region: Region, node: cst.Name) -> bool:
+    return any(isinstance(held, cst.Import | cst.ImportFrom) for held in region.around(node))
 
 
 def _none(value: Value) -> bool:

@@ -155,6 +155,17 @@ class Region:
             child = held
         return found
 
+    def handled(self, node: cst.CSTNode) -> bool:
+        """Whether an `except` of its function would catch what a node raises."""
+        child = node
+        for held in self.around(node):
+            if isinstance(held, cst.FunctionDef | cst.Lambda):
+                return False
+            if isinstance(held, cst.Try | cst.TryStar) and held.body is child and held.handlers:
+                return True
+            child = held
+        return False
+
     # -- text and edits -------------------------------------------------------------------------
 
     def code(self, node: cst.CSTNode) -> str:

@@ -60,7 +60,7 @@ def apply(
 
 def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Frame) -> Value:
     """What a call makes of data, where it may be given a tensor instead: that one's device is not where data goes."""
-    name = dict(wait.when).get("data", "")
+    name = next((name for condition, name in wait.when if condition in ("data", "data_or_unknown")), "")
     given = arguments.named.get(name)
     if type(given) is not Union or not any(type(option) is Tensor for option in given.options):
         return result

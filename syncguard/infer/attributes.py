@@ -151,6 +151,8 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
     places = frame.world.places
     if places.is_("names", "devices", name):
         return Host("device:assumed")
+    if places.is_("names", "host_attributes", name):
+        return Tensor(device="host", sure=False, why=frame.why("use", node.at))  # a DeviceMesh keeps its ranks here
     if of.weak is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
         if op is not None and not frame.world.is_property(op):

@@ -50,7 +50,7 @@ def store(target: Node, value: Value, frame: Frame) -> None:
                 if type(option) is Named:
                     frame.home.called.add(f"{option.name}.{target.name}")
                 elif type(option) is Instance and option.info is not None:
-                    frame.world.learn(option.info, target.name, value)
+                    frame.world.learn(option.info, target.name, value, frame)
         case core.Seq():
             unpack(target, value, frame)
         case core.Index():

@@ -187,7 +187,7 @@ def inherited(
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, name, args, keywords)
+        return world.register(info, name, args, keywords, frame)
     for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
         op = world.op(f"{base}.{name}")
         if op is not None:

@@ -96,13 +96,24 @@ class ClassInfo:
         for info in self.mro:
             if not info.home.own:
                 self.world.settle(info, name, reader)
-            value = info.attrs.get(name)
-            if value is not None:
-                found = value if found is None else pooled(found, value)
+            lent = self.world.lent.get((info, name)) if reader is not None and reader.home.own else None
+            for value in (info.attrs.get(name), lent):
+                if value is not None:
+                    found = value if found is None else pooled(found, value)
         if reader is not None:
             for info in self.mro:
                 info.readers.setdefault(name, {})[reader] = None
         return found
+
+    def lend(self, name: str, value: Value, home: Home) -> Iterable[Routine]:
+        """The same of the file that is checked, to a class of another file: nobody else sees it."""
+        known = self.world.lent.get((self, name))
+        value = arrived(value)
+        joined = value if known is None else pooled(known, value)
+        if known is not None and same(known, joined):
+            return ()
+        self.world.lent[self, name] = joined
+        return [routine for routine in self.readers.get(name, ()) if routine.home is home]
 
     def learn(self, name: str, value: Value) -> Iterable[Routine]:
         """Join a value into an attribute; returns who must look again."""

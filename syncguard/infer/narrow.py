@@ -233,6 +233,8 @@ def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
 
 def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     match inner:
+        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
+            return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
         case core.Call(fn=fn):
             name = _callee(fn, frame)
             return bool(name) and frame.world.guard(name, outcome)
@@ -262,6 +264,15 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Either():
             return off_device(inner, outcome, frame)
     return False
+
+
+def _sized(subject: Node, frame: Frame) -> bool:
+    """Whether this is a size that the function has taken itself: to a tracer alone it is a tensor."""
+    node, value = frame.routine.node, _value(subject, frame)
+    if type(node) is not core.Function or type(subject) is not core.Name:
+        return False
+    taken = all(param.name != subject.id for param in node.params)
+    return taken and type(value) is Host and value.kind in ("int", "size") and value.read is None
 
 
 def _callee(fn: Node, frame: Frame) -> str:

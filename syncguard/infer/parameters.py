@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
-from syncguard.infer.lattice import join, pooled, same
+from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
@@ -161,7 +161,16 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
 
 def _refined(declared: Value, seen: Value | None) -> Value:
     """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
-    if seen is None or type(declared) is not Tensor:
+    if seen is None or type(declared) is Const or type(declared) is Host:
+        return declared
+    if type(declared) is Seq:
+        return _refined_items(declared, seen)
+    if type(declared) is Union:
+        passed = tensor_in(seen)
+        if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
+            return declared
+        return join_all([_refined(option, passed) for option in declared.options])
+    if type(declared) is not Tensor:
         return declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
@@ -170,6 +179,14 @@ def _refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _refined_items(declared: Seq, seen: Value) -> Value:
+    """A declared list of tensors, likewise."""
+    if type(seen) is not Seq or declared.items is not None or type(declared.element) is not Tensor:
+        return declared
+    passed = seen.element
+    return Seq(declared.kind, None, _refined(declared.element, passed)) if type(passed) is Tensor else declared
 
 
 def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:

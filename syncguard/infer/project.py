@@ -54,6 +54,7 @@ class World(Modules):
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
+        self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
@@ -201,20 +202,22 @@ class World(Modules):
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             if value is not UNKNOWN and name:
-                self.learn(info, name, value)
+                self.learn(info, name, value, frame)
         return instance
 
     def fresh(self, info: ClassInfo) -> Value:
         return Instance(info)
 
-    def learn(self, info: ClassInfo, name: str, value: Value) -> None:
+    def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
         """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see."""
         if info.home.own:
             self.look_again(info.learn(name, value))
+        elif frame.home.own:
+            self.look_again(info.lend(name, value, frame.home))
         elif self.teaches:
             info.learn(name, value)
 
-    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
         value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
         moved = [
@@ -225,6 +228,7 @@ class World(Modules):
             info,
             str(args[0].value) if type(args[0]) is Const else "",
             moved[0] if len(moved) == 1 else Union(tuple(moved)),
+            frame,
         )
         return NONE
 
@@ -249,7 +253,7 @@ class World(Modules):
             handed = parameters.given(routine, given, keywords, receiver is not None)
             found = self.outcome(routine, handed, frame, class_of(receiver))
             if self.waits:
-                wrappers.tell(self.waits, routine, [*args, *keywords.values()], frame)
+                wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
         if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
             self.look_again((routine,))
@@ -289,12 +293,27 @@ class World(Modules):
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         found = routine.contexts[key] = self.body(routine, node)
-        self.waits = wrappers.pays(routine, found) if routine.sightings else ()
-        if self.waits:
-            routine.pays[key] = self.waits
+        seen_here = routine.sightings
         routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
         self.teaches, routine.actual = teaches, None
+        if not given:
+            routine.alone = frozenset(seen_here)
+        waits = self.costs(routine, seen_here, found, frame) if seen_here else ()
+        if waits:
+            routine.pays[key] = waits
+        self.waits = waits
         return found
+
+    def costs(
+        self, routine: Routine, waits: dict[tuple[At, str], Sighting], returned: Value, frame: Frame
+    ) -> tuple[Sighting, ...]:
+        """The waits of a function of another file that a call is told of: all of a mere name for them, and those
+        that only what this caller passes brings about, which nobody can see there."""
+        if wrappers.names(returned):
+            return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        if routine.alone is None:
+            self.outcome(routine, {}, frame)
+        return tuple([wait for key, wait in waits.items() if key not in (routine.alone or ())])
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""
@@ -317,6 +336,7 @@ class World(Modules):
             routine.contexts.pop(key, None)
             routine.pays.pop(key, None)
         self.passing.clear()
+        self.lent.clear()
         for routine in home.routines:
             routine.readers.clear()
             routine.calls.clear()

@@ -144,7 +144,7 @@ def from_weak(args: list[Value]) -> Value:
 
 def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if len(args) == 3 and type(args[0]) is Instance and args[0].info is not None and type(args[1]) is Const:
-        frame.world.learn(args[0].info, str(args[1].value), args[2])
+        frame.world.learn(args[0].info, str(args[1].value), args[2], frame)
     return NONE
 
 

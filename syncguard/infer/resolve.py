@@ -46,6 +46,7 @@ class Names:
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
+        self.movers = places.tables["evidence"]["placed"]
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
     # -- rows ---------------------------------------------------------------------------------
@@ -240,7 +241,8 @@ class Names:
             if any(self.places.is_("host", "class_names", info.name) for info in owner.mro):
                 return f"`{owner.name}` prepares data on the host"
         name = routine.qualname.rpartition(".")[2]
-        if self.places.is_("host", "functions", name) and not (owner is not None and owner.is_module):
+        moves = owner is not None and (owner.is_module or any(owner.find(move) for move in self.movers))
+        if self.places.is_("host", "functions", name) and not moves:
             return f"`{name}` prepares data on the host"
         return ""
 

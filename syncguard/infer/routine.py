@@ -99,6 +99,7 @@ class Routine:
 
     __slots__ = (
         "actual",
+        "alone",
         "apart",
         "calls",
         "clocks",
@@ -141,6 +142,7 @@ class Routine:
         self.running = False
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
         self.contexts: dict[object, Value] = {}  # of an interface: what it returns, by what it is given
+        self.alone: frozenset[tuple[At, str]] | None = None  # its waits whatever it is given, which are told there
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

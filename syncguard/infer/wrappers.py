@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syncguard.infer.sureness import LIKELY, plain
-from syncguard.infer.values import NONE, Const, Host, Seq, Tensor, Value, Why, options, tensor_in
+from syncguard.infer.values import Const, Host, Seq, Tensor, Value, Why, options, tensor_in
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine, Sighting
@@ -53,13 +53,10 @@ def decided(test: Node) -> bool:
     return False
 
 
-def pays(routine: Routine, returned: Value) -> tuple[Sighting, ...]:
-    """The waits of a call that has just been run, where it is for nothing else: it gives what it read, or nothing."""
+def names(returned: Value) -> bool:
+    """Whether a function that gives this back is a name for what it waits for: it gives what it read, or nothing."""
     told = [option for option in options(returned) if not plain(option)]  # `x.item() if is_tensor(x) else x`
-    if not told or not all(map(_on_host, told)):
-        return ()
-    waits = tuple(routine.sightings.values())
-    return tuple([wait for wait in waits if wait.operand is None]) if returned is NONE else waits
+    return bool(told) and all(map(_on_host, told))
 
 
 def _on_host(value: Value) -> bool:
@@ -74,17 +71,17 @@ def _on_host(value: Value) -> bool:
     return False
 
 
-def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], frame: Frame) -> None:
-    """The call that is being made waits as the function does that it calls."""
+def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: At, frame: Frame) -> None:
+    """The call at this place waits as the function does that it calls."""
     call = frame.given[0]
-    if type(call) is not core.Call:
-        return
     held = next((tensor for value in given if (tensor := tensor_in(value)) is not None and tensor.on_device), None)
-    node = next((part for part, value in zip(call.args, given, strict=False) if tensor_in(value) is held), None)
+    node = None
+    if type(call) is core.Call and call.at == at:
+        node = next((part for part, value in zip(call.args, given, strict=False) if tensor_in(value) is held), None)
     for wait in waits:
         if wait.operand is None:
             why = Why(f"wrapped:{routine.qualname}", wait.at, None, routine.home.path)
-            frame.sight(call.at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
+            frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
         elif held is not None:
             why = Why(f"wrapped:{routine.qualname}", wait.at, held.why, routine.home.path)
-            frame.sight(call.at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))
+            frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))

@@ -116,7 +116,7 @@ def root(
         return ""
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
-    if places.is_("hot", "methods", name):
+    if places.is_("hot", "methods", name) or places.is_("hot", "methods", dotted):
         return f"`{dotted}` runs at every step"
     for used in (*decorator(routine), routine.given_to):
         if used and places.is_("hot", "decorators", used):

@@ -7,6 +7,8 @@ number in source was measured on some other one.
 from __future__ import annotations
 
 import importlib
+import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ import torch
 
 LEAST_S, MOST_S = 0.02, 1.0  # how long one size is measured
 TRIES = 7
+SHARE = 0.25  # of the memory, for one tensor
 
 
 class Unmeasurable(Exception):
@@ -69,11 +72,39 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def made(size: int, shape: str, dtype: str) -> torch.Tensor:
     """The argument of one size on the host: a shape such as `n,n` or `64,n`."""
+    return torch.randn(made_of(size, shape)).to(getattr(torch, dtype))
+
+
+def made_of(size: int, shape: str) -> list[int]:
+    """The sides of a shape at one size; Unmeasurable where it is none, or larger than this machine."""
     try:
         sides = [size if part.strip() == "n" else int(part) for part in shape.split(",")]
     except ValueError:
         raise Unmeasurable(f"'{shape}' is no shape: numbers and n, such as n,n") from None
-    return torch.randn(sides).to(getattr(torch, dtype))
+    if min(sides) < 0:
+        raise Unmeasurable(f"'{shape}' is no shape: a side is not negative")
+    needed = math.prod(sides) * 4  # bytes, as it is drawn
+    if needed > memory() * SHARE:
+        raise Unmeasurable(
+            f"size {size} is too large: a tensor of {needed / 1e9:,.1f} GB on a machine of {memory() / 1e9:,.1f}"
+        )
+    return sides
+
+
+def memory() -> int:
+    """Bytes of this machine."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return 2**63
+
+
+def tried(name: str, sizes: Sequence[int], shape: str, dtype: str) -> Point:
+    """Without a GPU: the smallest size, on the host alone. The function takes it, or Unmeasurable says why not."""
+    call = function_of(name)
+    largest, smallest = max(sizes), min(sizes)
+    made_of(largest, shape)
+    return point(call, made(smallest, shape, dtype), smallest, name, device="cpu")
 
 
 def crossover(
@@ -83,6 +114,7 @@ def crossover(
     call = function_of(name)
     if not torch.cuda.is_available():
         raise Unmeasurable("there is no GPU that torch can use here, and a crossover is measured or it is nothing")
+    made_of(max(sizes), shape)  # before an hour is spent on the smaller ones
     points = []
     for size in sorted(set(sizes)):
         points.append(point(call, made(size, shape, dtype), size, name))

@@ -32,6 +32,8 @@ def output(text: str) -> Output:
     name, _, file = text.partition(":")
     if name not in FORMATS:
         raise UnknownFormat(name)
+    if text == f"{name}:":
+        raise UnknownFormat(text)
     return Output(name, "" if file == "-" else file)
 
 

@@ -60,14 +60,14 @@ def questions(desk: Desk) -> Iterator[dict[str, Any]]:
     with simulated(desk.rules) as device, names() as space:
         for question, n in asked:
             said[question["name"], n] = [device.ask(call.run) for call in calls_of(question, n, space)]
-    dry = iter((True,) if desk.dry else itertools.repeat(True))  # the simulated runtime has no calls: once is proof
+    wanted = iter((True,) if desk.dry else itertools.repeat(True))  # the simulated runtime has no calls: once is proof
     with desk.device() as device, names() as space:
         for question, n in asked:
             for call, expected in zip(calls_of(question, n, space), said[question["name"], n]):
                 answer = Answer(None, fault=call.fault) if call.fault else device.ask(call.run)
                 result = {"question": question["name"], "row": call.row, "call": call.text, "n": n}
                 result |= {"said": expected.waited, "found": told(answer)}
-                yield result | ({"profiled": profiled(call.run)} if not answer.fault and next(dry, False) else {})
+                yield result | ({"profiled": profiled(call.run)} if not answer.fault and next(wanted, False) else {})
 
 
 def calls_of(question: dict[str, Any], n: int, space: dict[str, Any]) -> Iterator[Call]:
@@ -211,8 +211,8 @@ PARTS = {
     "pages": Part(pages, 0.08),
     "story": Part(story.told, 0.2),
     "overhead": Part(overhead, 0.05),
-    "opinfo": Part(opinfo, 0.25),
-    "fixes": Part(fixes, 0.07),
+    "opinfo": Part(opinfo, 0.22),
+    "fixes": Part(fixes, 0.1),
     "profiles": Part(story.profiles, 0.03),
     "tests": Part(tests, 0.05),
 }

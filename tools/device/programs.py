@@ -8,7 +8,9 @@ import logging
 import random
 import re
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -26,7 +28,7 @@ from syncguard.pack import Example, examples
 # These judge a line at which nothing waits: an `if` before the copies, a read that comes too early, a setting.
 ASIDE = {"SG210", "SG306", "SG404", "SG901", "SG902", "SG903"}
 MARK = re.compile(r"#\s*(?:sync|missed):\s*([A-Z0-9, ]+)")
-BREAKS = ("torch.distributed", "DataParallel", "compile", "DataLoader")  # not in the middle of a measurement
+BREAKING = re.compile("torch.distributed|DataParallel|compile|DataLoader")  # not in the middle of a measurement
 TIMES = 20
 
 
@@ -85,13 +87,11 @@ def waits(program: Example, rules: Any, dry: bool) -> tuple[dict[int, list[str]]
 def pairs(rules: Any) -> Iterator[tuple[str, Example, Example, str]]:
     """Every Caught program with its Fixed twin on the page, and with what `check --fix` makes of it."""
     programs = [*every(rules)]
-    for page, before in programs:
-        if before.section != "caught" or any(word in before.text for word in BREAKS):
-            continue
+    caught = [(page, one) for page, one in programs if one.section == "caught" and not BREAKING.search(one.text)]
+    for (page, before), text in zip(caught, rewritten([before.text for _, before in caught])):
         for other, after in programs:
             if other == page and after.section == "fixed" and called(before.text) == called(after.text):
                 yield page, before, after, "page"
-        text = rewritten(before.text)
         if text != before.text:
             yield page, before, Example("fixed", before.title, text, before.line), "recipe"
 
@@ -102,19 +102,16 @@ def called(text: str) -> str:
     return ast.unparse(call.func) if isinstance(call, ast.Call) else ""
 
 
-def rewritten(text: str) -> str:
-    """A program as `syncguard check --fix --unsafe-fixes` leaves it; as it was where there are no recipes."""
-    if not find_spec("syncguard.fix.recipes"):
-        return text
-    import subprocess
-    import tempfile
-
+def rewritten(texts: list[str]) -> list[str]:
+    """Programs as `syncguard check --fix --unsafe-fixes` leaves them; each is alone in its folder."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "program.py"
-        path.write_text(text, "utf-8")
-        command = [sys.executable, "-m", "syncguard", "check", str(path), "--fix", "--unsafe-fixes", "--heat", "all"]
+        paths = [Path(folder) / f"p{n}" / "program.py" for n in range(len(texts))]
+        for path, text in zip(paths, texts):
+            path.parent.mkdir()
+            path.write_text(text, "utf-8")
+        command = [sys.executable, "-m", "syncguard", "check", folder, "--fix", "--unsafe-fixes", "--heat", "all"]
         subprocess.run([*command, "--isolated"], capture_output=True, check=False)
-        return path.read_text("utf-8")
+        return [path.read_text("utf-8") for path in paths]
 
 
 def compared(before: Example, after: Example, rules: Any, dry: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from syncguard.terms import Edit, Finding
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A branch that does nothing but raise, or an assertion."""
-    torch = known.torch()
+    torch = known.torch() if not region.handled(node) else ""
     for held in (node, *region.around(node)):
         if isinstance(held, cst.Assert):
             return asserted(held, torch, region, known) if torch else None

@@ -5,10 +5,14 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.devices import keywords, moved
+from syncguard.fix.names import defined
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
+# What gives a Python number whatever it is given.
+NUMBERS = ("builtins.float", "builtins.int", "builtins.bool", "builtins.len")
+SIZES = ("size", "numel", "dim", "item")
 NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
 
 
@@ -30,6 +34,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     rest = [f"{name}={region.code(part)}" for name, part in settings.items()] + ([f"device={device}"] if device else [])
     text = region.code(value)
     name = known.callee(call)
+    sure = proven(value, region, known, 4)
+    if not sure and name == "torch.tensor":
+        return None  # of a NumPy number it would be a float64
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
@@ -47,7 +54,34 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if not tier:
         return None
-    return Proposal("safe", "fills the number in on the device", (region.swap(node, ", ".join([made, *rest]) + ")"),))
+    edits = (region.swap(node, ", ".join([made, *rest]) + ")"),)
+    if sure:
+        return Proposal("safe", "fills the number in on the device", edits)
+    return Proposal(
+        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", edits
+    )
+
+
+def proven(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> bool:
+    """Whether an expression is a Python number for sure, not only because it is declared or used as one."""
+    if literal(node) is not None or not known.number(node):
+        return literal(node) is not None
+    match node:
+        case cst.Name():
+            made = defined(region, node)
+            return depth > 0 and made is not node and proven(made, region, known, depth - 1)
+        case cst.UnaryOperation(expression=inner):
+            return proven(inner, region, known, depth - 1)
+        case cst.BinaryOperation(left=left, right=right):
+            return proven(left, region, known, depth - 1) and proven(right, region, known, depth - 1)
+        case cst.Call():
+            callee = known.callee(node)
+            return callee in NUMBERS or (callee.startswith("torch.Tensor.") and callee.rpartition(".")[2] in SIZES)
+        case cst.Attribute(value=of, attr=cst.Name(value="ndim")):
+            return known.tensor(of) is not None
+        case cst.Subscript(value=cst.Attribute(value=of, attr=cst.Name(value="shape"))):
+            return known.tensor(of) is not None
+    return False
 
 
 def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:

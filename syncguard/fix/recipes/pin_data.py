@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.devices import keywords
+from syncguard.fix.devices import keywords, sure
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Finding
 
@@ -26,9 +26,14 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if known.tensor(node.args[0].value) is not None:
         return None
+    # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
     parts = [region.code(node.args[0].value)]
     parts += [f"{name}={region.code(value)}" for name, value in settings.items() if name != "device"]
+    parts.append('device="cpu"')
     there = f"{torch}.cuda.is_available()"
     host = f"{torch}.tensor({', '.join(parts)}, pin_memory={there})"
-    text = f"{host}.to({region.code(settings['device'])}, non_blocking={there})"
-    return Proposal("safe", "copies through pinned memory without waiting", (region.swap(node, text),))
+    where = region.code(settings["device"])
+    edits = (region.swap(node, f"{host}.to({where}, non_blocking={there})"),)
+    if sure(settings["device"], known):
+        return Proposal("safe", "copies through pinned memory without waiting", edits)
+    return Proposal("unsafe", f"copies through pinned memory without waiting: `{where}` must name a device", edits)

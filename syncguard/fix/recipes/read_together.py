@@ -40,11 +40,19 @@ def listed(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
         return None
     if known.tensor(read.tensor) is None or read.rank > 0 or (read.into and read.into != read.dtype):
         return None
+    if any(isinstance(call, cst.Call) and not _quiet(call, known) for call in inside(listing, region)):
+        return None
     inner = region.code(read.tensor) if read.rank == 0 else f"{postfix(read.tensor, region)}.reshape(())"
     clauses = region.code(listing)[len("[") :].removeprefix(region.code(listing.elt))
     text = f"{torch}.stack([{inner}{clauses}).tolist()"
     message = "reads all at once: they must be of one dtype and device, and at least one"
     return Proposal("unsafe", message, (region.swap(listing, text),), leaves=1)
+
+
+def _quiet(call: cst.Call, known: Known) -> bool:
+    """Whether a call is not one that is known to write into a tensor."""
+    last = known.callee(call).rpartition(".")[2]
+    return not last.endswith("_") or last.endswith("__")
 
 
 # -- a.item(), b.item() ---------------------------------------------------------------------------

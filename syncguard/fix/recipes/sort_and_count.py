@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.masks import selected, unused
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import occurrences, reads
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Edit, Finding
@@ -61,9 +61,21 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         edits.append(region.before(statement, *lines))
     if taken is not None:
         edits += unused(taken.by, gone, region)
-    return Proposal(
-        "unsafe", "the number of different values becomes a 0-d tensor in place of a Python number", tuple(edits)
-    )
+    message = "the number of different values becomes a 0-d tensor in place of a Python number"
+    takers = [one for count in counts if count is not None for one in _takers(count, region, known)]
+    if takers:
+        return Proposal("display", f"{message}, which `{takers[0]}` must take", tuple(edits))
+    return Proposal("unsafe", message, tuple(edits))
+
+
+def _takers(count: cst.BaseExpression, region: Region, known: Known) -> list[str]:
+    """The functions of which nothing is known that are given a count, itself or through a variable."""
+    held = region.parent(count)
+    uses: list[cst.CSTNode] = [count]
+    if isinstance(held, cst.Assign) and isinstance(held.targets[0].target, cst.Name):
+        uses += reads(region, region.scope(held), held.targets[0].target.value)
+    calls = [region.parent(region.parent(use)) for use in uses if isinstance(region.parent(use), cst.Arg)]
+    return [region.code(call.func) for call in calls if isinstance(call, cst.Call) and not known.callee(call)]
 
 
 def counted(use: cst.CSTNode, region: Region) -> cst.BaseExpression | None:
