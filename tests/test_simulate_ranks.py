@@ -66,15 +66,24 @@ dist.destroy_process_group()
 
 
 def ranks(folder: Path, how: str, *ours: str) -> str:
+    """What rank 0 prints. torch itself crashes now and then when a plain rank ends on a loaded machine: tried again."""
     (folder / "train.py").write_text(TRAIN)
+    for _ in range(4):
+        done = tried(folder, how, *ours)
+        if "terminate called without an active exception" not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def tried(folder: Path, how: str, *ours: str) -> subprocess.CompletedProcess[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={port}", *ours]
     env = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*command, "train.py", how], cwd=folder, env=env, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    command += ["train.py", how]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
 @pytest.mark.parametrize("how", ["data", "sharded", "tensor", "wrapped"])

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from syncguard.observe.simulate import backward, lacking, moves
+from syncguard.observe.simulate import backward, lacking, mixing, moves
 from syncguard.observe.simulate.later import stepped_over
 from syncguard.observe.simulate.marks import (
     DEVICE,
@@ -131,7 +131,7 @@ class Device(TorchFunctionMode):
     def _native(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         """A function of C++: on the CPU, with its device arguments rewritten."""
         judge, verdict = self.verdict.judge, self.verdict
-        constructor, mixes = moves.is_constructor(name), moves.mixes(name)
+        constructor, mixes = moves.is_constructor(name), mixing.mixes(name)
         again = backward.again(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
@@ -141,7 +141,7 @@ class Device(TorchFunctionMode):
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
             elif strangers and where == DEVICE and not mixes:
-                moves.refuse(name)
+                mixing.refuse(name)
             elif constructor and where != DEVICE:
                 where = default_place()
             told: tuple[str, ...] = ()
