@@ -216,12 +216,12 @@ def ran(cls: Any, trace: Any) -> dict[str, Any]:
 
 def seeded(number: int) -> None:
     """Every generator that a model may draw from, from this seed on."""
-    import numpy
+    import numpy as np
     import torch
 
     torch.manual_seed(number)
     random.seed(number)
-    numpy.random.seed(number)
+    np.random.seed(number)
 
 
 def extras(model: Any, config: Any) -> Iterator[Any]:
