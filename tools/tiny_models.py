@@ -12,6 +12,7 @@ import importlib
 import inspect
 import json
 import os
+import random
 import select
 import signal
 import sys
@@ -166,7 +167,7 @@ def ran(cls: Any, trace: Any) -> dict[str, Any]:
     """One model from a fixed seed: a digest of all that it gives, and the number of gradients in it."""
     import torch
 
-    torch.manual_seed(0)
+    seeded(0)
     config = tiny(cls.config_class)
     sys.settrace(trace)
     try:
@@ -177,7 +178,7 @@ def ran(cls: Any, trace: Any) -> dict[str, Any]:
         raise ValueError("too large")
     fault: Exception | None = None
     for kept in inputs(model, config):
-        torch.manual_seed(1)
+        seeded(1)
         model.zero_grad()
         sys.settrace(trace)
         try:
@@ -211,6 +212,16 @@ def ran(cls: Any, trace: Any) -> dict[str, Any]:
             sys.settrace(None)
         return {"digest": digest.hexdigest(), "gradients": count}
     raise fault or ValueError("no inputs")
+
+
+def seeded(number: int) -> None:
+    """Every generator that a model may draw from, from this seed on."""
+    import numpy as np
+    import torch
+
+    torch.manual_seed(number)
+    random.seed(number)
+    np.random.seed(number)
 
 
 def extras(model: Any, config: Any) -> Iterator[Any]:
