@@ -12,6 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import fixing
 import material
 import parts
 import simulate
@@ -26,6 +27,7 @@ PARTS: dict[str, tuple[str, Callable[[Plan], list[str]]]] = {
     "whole": ("A whole package, and again", whole.whole),
     "growth": ("Growth", parts.growth),
     "startup": ("Start-up", parts.startup),
+    "fixing": ("Fixes", fixing.fixing),
     "simulate": ("The simulated device", lambda plan: simulate.simulate(max(plan.rounds, 3))),
 }
 HEAD = """# Benchmarks

@@ -269,7 +269,7 @@ def test_every_question_is_asked_in_words_and_of_rows():
         assert all(row in PACK.ops for row in question["calls"])
 
 
-def test_what_the_issue_asks_is_asked():
+def test_the_open_questions_are_asked():
     rows = {row for question in QUESTIONS for row in question["calls"]}
     asked = ("Tensor.to", "tensor", "Tensor.__getitem__", "Tensor.__setitem__", "masked_fill", "linalg.cholesky",
              "isin", "nn.utils.clip_grad_norm_", "GradScaler.step", "distributions.Cauchy", "distributed.all_reduce",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_diff_shows_and_changes_nothing(ran):
     assert Path("net.py").read_text() == BEFORE
     Path("net.py").write_text(AFTER)
     assert ran("--diff", "net.py") == (0, "", "Would fix 0 findings in 0 files\n")
+
+
+def test_a_diff_has_colours_where_they_are_wanted(ran):
+    red, green = "\x1b[31m-        x[x > 0] = y[x > 0]", "\x1b[32m+        x.copy_("
+    plain, coloured = ran("--diff", "--color", "never", "net.py")[1], ran("--diff", "--color", "always", "net.py")[1]
+    assert (red in coloured, green in coloured) == (True, True)
+    assert "\x1b" not in plain
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
 
 
 def test_unsafe_fixes_are_counted_and_made_only_when_asked(ran):

@@ -78,7 +78,8 @@ def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
     program = HEAD + "    return torch.tensor([x.size(0), 7], dtype=torch.int32, device=x.device)\n"
     after = rewritten(program, "pin-data")
     there = "torch.cuda.is_available()"
-    assert f"[x.size(0), 7], dtype=torch.int32, pin_memory={there}).to(x.device, non_blocking={there})" in after
+    pinned = f'[x.size(0), 7], dtype=torch.int32, device="cpu", pin_memory={there})'
+    assert f"{pinned}.to(x.device, non_blocking={there})" in after
     same(program, after, lambda: (torch.rand(3), torch.rand(1)))
 
 

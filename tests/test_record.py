@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -20,6 +21,8 @@ SCHEMA = ROOT / "docs" / "record.schema.json"
 
 
 def docs():
+    if str(ROOT / "tools") not in sys.path:
+        sys.path.insert(0, str(ROOT / "tools"))
     spec = importlib.util.spec_from_file_location("docs", ROOT / "tools" / "docs.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

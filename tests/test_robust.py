@@ -83,6 +83,15 @@ def test_remembered_or_not_by_one_or_several_the_report_is_the_same(project, tmp
     assert len(known[0]) == sum(note.state == "read" for note in plain.files)
 
 
+def test_in_whatever_order_files_are_given_each_has_its_findings(project):
+    plain = pipeline.check(["."], config(cache=False))
+    files = [note.path for note in plain.files if note.state == "read"]
+    shuffled = random.Random(5).sample(files, len(files))
+    for order in (files[::-1], shuffled):
+        found = pipeline.check(order, config(cache=False)).findings
+        assert sorted(found, key=lambda f: (f.site, f.code)) == sorted(plain.findings, key=lambda f: (f.site, f.code))
+
+
 def test_from_any_folder_and_one_by_one_it_is_what_the_whole_tree_gives(project, monkeypatch):
     plain = pipeline.check(["."], config())
     files = sorted({note.path for note in plain.files if note.state == "read"})

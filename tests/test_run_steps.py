@@ -53,6 +53,11 @@ def test_a_validation_between_steps_is_in_none():
     assert steps("aoaobbBaoA") == "01122000330"
 
 
+def test_a_loader_may_be_asked_ahead():
+    assert steps("aaoaoaoAo") == "0111223344"
+    assert steps("aaoaoAobBaaoaoAo") == "01112233004445566"
+
+
 def test_two_loaders_may_feed_one_step():
     assert steps("aboaboaboA") == "01112223330"
 

@@ -68,7 +68,7 @@ class Editor:
         assert "error" not in answer, answer
         return answer["result"]
 
-    def wait(self, wanted, seconds=20):
+    def wait(self, wanted, seconds=90):
         for n, message in enumerate(self.kept):
             if wanted(message):
                 return self.kept.pop(n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import io
 import pickle
 import subprocess
@@ -455,7 +456,10 @@ def test_what_is_loaded_later_is_judged(seen: list[Seen]) -> None:
     assert "torch.ao.quantization" in seen[-1].op
 
 
-def test_custom_extensions() -> None:
+@pytest.mark.parametrize("loaded", [False, True])
+def test_custom_extensions(loaded: bool) -> None:
+    if loaded:  # by torch.compile, say
+        importlib.import_module("torch.utils.cpp_extension")
     with pytest.raises(ModuleNotFoundError):
         __import__("an_extension.kernels")
     with Simulation(PACK, lambda _: None, step_over=["an_extension"]):

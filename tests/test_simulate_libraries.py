@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import sys
 import warnings
 from typing import Any
@@ -67,7 +68,9 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     script = torch.jit.script(Gate().cuda())
     expected = script(x)
     assert [wait.hazard for wait in simulation.told] == ["python-number"]
-    script.save(file)
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(script)))
+    assert torch.equal(copied(x), expected)
+    copied.save(file)
     loaded = torch.jit.load(file, map_location=CUDA)
     assert isinstance(loaded, torch.jit.ScriptModule)
     assert loaded(x).is_cuda
@@ -176,3 +179,13 @@ def test_what_a_compiler_adds_is_taken_away() -> None:
         pass
     assert {name: getattr(torch.jit, name) for name in before} == before
     assert torch.jit.RecursiveScriptModule.__call__ is calls
+
+
+def test_streams_of_a_prefetcher(simulation) -> None:
+    stream, x = torch.cuda.Stream(), torch.ones(2).pin_memory()
+    with torch.cuda.stream(stream):
+        there = x.cuda(non_blocking=True)
+    torch.cuda.current_stream().wait_stream(stream)
+    there.record_stream(torch.cuda.current_stream())
+    nn.Linear(1, 1).cuda().weight.record_stream(stream)
+    assert simulation.told == []

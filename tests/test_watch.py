@@ -36,7 +36,7 @@ class Watch:
 
     def rounds(self, number):
         """Wait until it has checked so often; what the last check said."""
-        end = time.monotonic() + 40
+        end = time.monotonic() + 120
         while sum("watching" in line for line in self.err) < number:
             assert time.monotonic() < end, (self.out, self.err)
             assert self.process.poll() is None, (self.out, self.err)
@@ -46,7 +46,7 @@ class Watch:
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 @pytest.fixture

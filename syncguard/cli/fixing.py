@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from syncguard.terms import Finding
 
 
+STYLES = {"-": "gone", "+": "come", "@": "gutter"}  # by the first sign of a line of a diff
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What the user wants done about findings."""
@@ -159,7 +162,9 @@ def _asker(look: Look) -> Callable[[Finding, str, str], bool]:
 
 
 def _diff(path: str, before: str, after: str, look: Look) -> Iterator[str]:
-    """A unified diff."""
+    """A unified diff, with what goes and what comes in colours where colours are wanted."""
     import difflib
 
-    yield from difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, lineterm="")
+    for n, line in enumerate(difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, n=3, lineterm="")):
+        style = "head" if n < 2 else STYLES.get(line[:1], "")
+        yield look.paint(style, line) if style else line

@@ -37,6 +37,15 @@ def device(node: cst.BaseExpression, known: Known) -> bool:
     return (type(value) is Host and value.kind == "device") or (type(value) is Const and type(value.value) is str)
 
 
+def sure(node: cst.BaseExpression, known: Known) -> bool:
+    """Whether an expression is a device for sure, and not None either: a literal, `torch.device(...)`, a tensor's."""
+    if isinstance(node, cst.SimpleString):
+        return True
+    if isinstance(node, cst.Call):
+        return known.callee(node) == "torch.device"
+    return isinstance(node, cst.Attribute) and node.attr.value == "device" and known.tensor(node.value) is not None
+
+
 def keywords(call: cst.Call, names: tuple[str, ...]) -> dict[str, cst.BaseExpression] | None:
     """The keyword arguments of a call; None where there are others than these."""
     found = {arg.keyword.value: arg.value for arg in call.args if arg.keyword is not None}

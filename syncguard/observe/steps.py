@@ -167,7 +167,7 @@ def _ended(how: str, clock: Clock, leading: frozenset[int], training: frozenset[
             begun = begun if inside else mark.time
             inside = mark.which in training and at < last
         elif mark.kind == "end":
-            inside = not training and at < last
+            inside = at < last and (not training or (inside and _ahead(clock.marks, at, leading)))
         if at in leading:
             due = bool(training)
             if not training:
@@ -192,6 +192,16 @@ def _begun(clock: Clock) -> Told:
     if inside:
         spans.append((begun, time.perf_counter()))
     return Told("loader", tuple(steps), tuple(spans), _tail(steps))
+
+
+def _ahead(marks: list[Mark], at: int, leading: frozenset[int]) -> bool:
+    """Was the loader that has ended here asked ahead: does the step of its last batch still come?"""
+    for number in range(at + 1, len(marks)):
+        if marks[number].kind == "next":
+            return False
+        if number in leading:
+            return True
+    return False
 
 
 def _tail(steps: list[int]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import os
 from collections.abc import Callable
 from typing import Any
@@ -57,7 +58,7 @@ def server() -> Any:
 
 def _plain(answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A function, on which pygls can leave its marks; a method takes none."""
-    if asyncio.iscoroutinefunction(answer):
+    if inspect.iscoroutinefunction(answer):
 
         async def later(params: Any) -> Any:
             return await answer(params)

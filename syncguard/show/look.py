@@ -18,6 +18,8 @@ COLOURS = {
     "hint": "1;32",
     "quoted": "36",
     "dim": "2",
+    "gone": "31",
+    "come": "32",
 }
 QUOTED = re.compile(r"`[^`]*`")
 TAB = "    "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.devices import keywords
+from syncguard.fix.devices import keywords, sure
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Finding
 
@@ -32,5 +32,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     parts.append('device="cpu"')
     there = f"{torch}.cuda.is_available()"
     host = f"{torch}.tensor({', '.join(parts)}, pin_memory={there})"
-    text = f"{host}.to({region.code(settings['device'])}, non_blocking={there})"
-    return Proposal("safe", "copies through pinned memory without waiting", (region.swap(node, text),))
+    where = region.code(settings["device"])
+    edits = (region.swap(node, f"{host}.to({where}, non_blocking={there})"),)
+    if sure(settings["device"], known):
+        return Proposal("safe", "copies through pinned memory without waiting", edits)
+    return Proposal("unsafe", f"copies through pinned memory without waiting: `{where}` must name a device", edits)

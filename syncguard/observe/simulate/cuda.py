@@ -9,7 +9,7 @@ import torch
 
 from syncguard.observe.simulate import inert
 from syncguard.observe.simulate.inert import always
-from syncguard.observe.simulate.marks import CUDA, DEVICE, MARK, names_device, storage_of
+from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, MARK, ORDINAL, names_device, storage_of
 from syncguard.observe.simulate.patches import Patches
 
 VERSION = "12.8"
@@ -30,7 +30,7 @@ def patch(patches: Patches) -> None:
     for name, value in ACCELERATOR.items():
         if hasattr(accelerator, name):
             patches.set(accelerator, name, value)
-    patches.set(torch.cuda, "default_generators", (torch.default_generator,))
+    patches.set(torch.cuda, "default_generators", (torch.default_generator,) * DEVICES)
     patches.set(torch.version, "cuda", VERSION)
     patches.set(torch, "Generator", Generator)
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
@@ -38,6 +38,7 @@ def patch(patches: Patches) -> None:
         patches.set(torch._C, name, stand_in)
     patches.set(torch.UntypedStorage, "__new__", make_storage)
     patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
+    patches.set(torch.Tensor, "record_stream", always(None))  # the parser of C++ takes no stream of ours
     patches.set(torch.UntypedStorage, "device", property(storage_device))
     patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
     for name in vars(torch.cuda).copy():
@@ -192,13 +193,14 @@ ANSWERS: dict[str, Any] = {
         always(None),
     ),
     **dict.fromkeys(
-        "current_device memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
+        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
         " max_memory_cached get_sync_debug_mode utilization temperature power_draw clock_rate memory_usage"
         " device_memory_used current_blas_handle caching_allocator_alloc".split(),
         always(0),
     ),
     "get_per_process_memory_fraction": always(1.0),
-    "device_count": always(1),
+    "current_device": always(ORDINAL),
+    "device_count": always(DEVICES),
     "get_device_name": always(inert.Properties.name),
     "get_device_capability": always((inert.Properties.major, inert.Properties.minor)),
     "get_device_properties": always(inert.Properties()),
@@ -233,8 +235,8 @@ ANSWERS: dict[str, Any] = {
     "device": inert.device,
     "device_of": inert.device,
     "_DeviceGuard": inert.device,
-    "_exchange_device": always(0),
-    "_maybe_exchange_device": always(0),
+    "_exchange_device": always(ORDINAL),
+    "_maybe_exchange_device": always(ORDINAL),
 }
 ACCELERATOR: dict[str, Any] = {
     **{name: ANSWERS[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize")},
@@ -242,8 +244,8 @@ ACCELERATOR: dict[str, Any] = {
     **{name: ANSWERS[name] for name in ("memory_reserved", "max_memory_reserved", "reset_peak_memory_stats")},
     "reset_accumulated_memory_stats": always(None),
     "current_accelerator": always(torch.device("cuda")),
-    "current_device_index": always(0),
-    "current_device_idx": always(0),
+    "current_device_index": always(ORDINAL),
+    "current_device_idx": always(ORDINAL),
     "set_device_index": always(None),
     "set_device_idx": always(None),
     "device_index": inert.device,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from syncguard.observe.simulate.marks import CUDA
+from syncguard.observe.simulate.marks import CUDA, ORDINAL
 
 
 class Stream:
@@ -16,7 +16,7 @@ class Stream:
     def __init__(self, device: Any = None, priority: int = 0, **settings: Any) -> None:
         self.device, self.priority = CUDA, priority
         self.stream_id = self.cuda_stream = settings.get("stream_id", id(self) & 0xFFFF)
-        self.device_index, self.device_type = 0, 1
+        self.device_index, self.device_type = ORDINAL, 1
 
     def query(self) -> bool:
         return True
@@ -200,7 +200,7 @@ class device:
     """`with torch.cuda.device(0)`: there is only one."""
 
     def __init__(self, device: Any = None) -> None:
-        self.idx, self.prev_idx = 0, 0
+        self.idx, self.prev_idx = ORDINAL, ORDINAL
 
     def __enter__(self) -> None: ...
 

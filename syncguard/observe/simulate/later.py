@@ -14,6 +14,8 @@ import torch
 
 BUILDERS = "torch.utils.cpp_extension"  # compiles extensions for CUDA while the program runs
 
+BUILDS = ("load", "load_inline")
+
 
 class Later(MetaPathFinder):
     """A finder in front of the others: `loaded` hears of the modules that it wants, `absent` ones get a stand-in."""
@@ -37,9 +39,15 @@ class Later(MetaPathFinder):
 
     def enter(self) -> None:
         sys.meta_path.insert(0, self)
+        module = sys.modules.get(BUILDERS)  # torch.compile loads it too
+        self._builders = {name: getattr(module, name) for name in BUILDS} if module is not None else {}
+        for name, original in self._builders.items():
+            setattr(module, name, building(original, self))
 
     def leave(self) -> None:
         sys.meta_path.remove(self)
+        for name, original in self._builders.items():
+            setattr(sys.modules[BUILDERS], name, original)
         for name, module in list(sys.modules.items()):
             if isinstance(module, Skipped):
                 del sys.modules[name]
@@ -62,7 +70,7 @@ class Telling(Loader):
         self._inner.exec_module(module)
         self._later.loaded()
         if module.__name__ == BUILDERS:
-            for name in ("load", "load_inline"):
+            for name in BUILDS:
                 setattr(module, name, building(getattr(module, name), self._later))
 
 

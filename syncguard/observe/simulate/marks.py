@@ -6,6 +6,7 @@ without a mark was made by C++ behind our back: on the device in a backward that
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,7 +15,19 @@ import torch
 import torch.utils._device
 
 HOST, PINNED, DEVICE = 0, 1, 2
-CUDA = torch.device("cuda", 0)
+
+
+def ordinals() -> tuple[int, int]:
+    """The number of the one device of this process, and how many there seem to be: one for each rank of the machine."""
+    try:
+        rank, ranks = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
+    except (KeyError, ValueError):
+        return 0, 1
+    return (rank, ranks) if 0 <= rank < ranks else (0, 1)
+
+
+ORDINAL, DEVICES = ordinals()
+CUDA = torch.device("cuda", ORDINAL)
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 MARK = "_syncguard_place"
 

@@ -10,7 +10,9 @@ import torch
 from syncguard.observe.simulate.marks import (
     CUDA,
     DEVICE,
+    DEVICES,
     HOST,
+    ORDINAL,
     PINNED,
     local,
     mark,
@@ -44,7 +46,7 @@ def is_cpu(func: Any, args: Call, kwargs: Settings) -> bool:
 
 
 def get_device(func: Any, args: Call, kwargs: Settings) -> int:
-    return 0 if place(args[0]) == DEVICE else int(func(*args, **kwargs))
+    return ORDINAL if place(args[0]) == DEVICE else int(func(*args, **kwargs))
 
 
 def gradient(func: Any, args: Call, kwargs: Settings) -> Any:
@@ -107,8 +109,8 @@ def sent(
 
 
 def known(asked: torch.device) -> None:
-    if asked.type == "cuda" and asked.index not in (None, 0):
-        raise RuntimeError(f"CUDA error: invalid device ordinal ({asked}: SyncGuard simulates one device, cuda:0)")
+    if asked.type == "cuda" and (asked.index or 0) >= DEVICES:
+        raise RuntimeError(f"CUDA error: invalid device ordinal ({asked}: SyncGuard simulates one device, {CUDA})")
 
 
 def named_to(args: Call, kwargs: Settings) -> tuple[Call, Settings]:
@@ -171,7 +173,7 @@ def is_pinned(func: Any, args: Call, kwargs: Settings) -> bool:
 def numpy(func: Any, args: Call, kwargs: Settings) -> Any:
     if place(args[0]) == DEVICE and not kwargs.get("force", False):
         raise TypeError(
-            "can't convert cuda:0 device type tensor to numpy. "
+            f"can't convert {CUDA} device type tensor to numpy. "
             "Use Tensor.cpu() to copy the tensor to host memory first."
         )
     return func(*args, **kwargs)
@@ -186,10 +188,6 @@ def share(func: Any, args: Call, kwargs: Settings) -> Any:
         return func(*args, **kwargs)
     finally:
         local.passing = before
-
-
-def nothing(func: Any, args: Call, kwargs: Settings) -> None:
-    return None
 
 
 def is_shared(func: Any, args: Call, kwargs: Settings) -> Any:
@@ -263,7 +261,6 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.is_pinned": is_pinned,
     "torch.Tensor.numpy": numpy,
     "torch.Tensor.__array__": numpy,
-    "torch.Tensor.record_stream": nothing,
     "torch.Tensor.share_memory_": share,
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,
@@ -309,7 +306,7 @@ def mixes(name: str) -> bool:
 def refuse(name: str) -> None:
     """What a device says to tensors of two places."""
     raise RuntimeError(
-        "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu! "
+        f"Expected all tensors to be on the same device, but found at least two devices, {CUDA} and cpu! "
         f"(when checking the arguments of {name}, on the device that SyncGuard simulates)"
     )
 

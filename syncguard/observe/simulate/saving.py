@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import DEVICE, HOST, MARK, on_device
+from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, HOST, MARK, on_device
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict
 
@@ -24,13 +24,13 @@ def patch(patches: Patches, verdict: Verdict) -> None:
 
 def tag(storage: Any) -> str | None:
     bare = storage._untyped_storage if isinstance(storage, torch.storage.TypedStorage) else storage
-    return "cuda:0" if getattr(bare, MARK, None) == DEVICE else None
+    return str(CUDA) if getattr(bare, MARK, None) == DEVICE else None
 
 
 def restore(storage: Any, location: str) -> Any:
     bare = storage._untyped_storage if isinstance(storage, torch.storage.TypedStorage) else storage
     if location.split(":")[0] == "cuda":
-        if location not in ("cuda", "cuda:0"):
+        if torch.device(location).index not in (None, *range(DEVICES)):
             raise RuntimeError(
                 f"Attempting to deserialize object on CUDA device {location.partition(':')[2]} but SyncGuard simulates"
                 " one device. Please use torch.load with map_location to map your storages to an existing device."

@@ -46,10 +46,20 @@ def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
             simulation.note(SCRIPTS)
         made = original(*args, **settings)
         if isinstance(made, torch.nn.Module) and not hasattr(made, "save"):
-            object.__setattr__(made, "save", functools.partial(torch.jit.save, made))
+            object.__setattr__(made, "save", Saving(made))
         return made
 
     return script
+
+
+class Saving:
+    """The `save` of a script that is a module; the module is copied and pickled with it."""
+
+    def __init__(self, script: torch.nn.Module) -> None:
+        self.script = script
+
+    def __call__(self, *args: Any, **settings: Any) -> None:
+        torch.jit.save(self.script, *args, **settings)
 
 
 def saving(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
