@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 
 from syncguard.infer import parameters, wrappers
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
-from syncguard.infer.modules import Load, Modules, nothing
-from syncguard.infer.routine import Env, Frame, Home, Routine, Sighting
+from syncguard.infer.modules import Load, nothing
+from syncguard.infer.outcomes import Outcomes
+from syncguard.infer.routine import Env, Frame, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
@@ -37,12 +37,11 @@ from syncguard.read.core import At, Node
 
 RUNS = 6  # runs of one routine before its facts are taken as settled
 DEPTH = 40  # calls followed at once
-REACH = 12  # calls followed at once through other files
 BUILTINS = frozenset(dir(builtins))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-class World(Modules):
+class World(Outcomes):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
     def __init__(
@@ -51,11 +50,6 @@ class World(Modules):
         super().__init__(pack, places, version, load)
         self.default_device = default_device
         self.queue: deque[Routine] = deque()
-        self.depth = 0
-        self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
-        self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
-        self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
-        self.teaches = True  # whether what is assigned now is so for every caller
         self.watch: Callable[[Frame, Node, Value], None] | None = None
 
     # -- running ------------------------------------------------------------------------------
@@ -121,11 +115,8 @@ class World(Modules):
         if type(node) is not core.Function or routine.running or self.depth > DEPTH:
             return routine.returned or UNKNOWN
         if routine.apart is None or routine.apart[0] != routine.runs:
-            seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
-            routine.seen = {name: value for name, value in seen.items() if not holds_tensor(value)}
-            routine.sightings, routine.calls = {}, {}
-            routine.apart = (routine.runs, self.body(routine, node))
-            routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
+            hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
+            routine.apart = (routine.runs, self.aside(routine, node, hostly)[0])
         return routine.apart[1]
 
     def look_again(self, routines: Iterable[Routine]) -> None:
@@ -267,53 +258,7 @@ class World(Modules):
             return self.untouched(routine)
         return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
 
-    # -- interfaces ---------------------------------------------------------------------------
-
-    def outcome(
-        self, routine: Routine, given: dict[str, Value], frame: Frame, receiver: ClassInfo | None = None
-    ) -> Value:
-        """What a function of another file returns when it is given this: its body is run for this caller."""
-        node = routine.node
-        if type(node) is not core.Function:
-            return UNKNOWN
-        if not routine.home.own:
-            frame.routine.uses[routine.home.path, routine.qualname] = None
-        actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
-        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
-        known = routine.contexts.get(key)
-        self.waits = routine.pays.get(key, ())
-        if known is not None:
-            return known
-        if routine.running or self.depth > REACH:
-            return parameters.declared(frame, routine)
-        seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
-        teaches, self.teaches = self.teaches, not key[1] and actual is None
-        routine.actual = actual
-        routine.seen, routine.sightings, routine.calls = given, {}, {}
-        if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
-            self.passing.append((routine, key))
-        found = routine.contexts[key] = self.body(routine, node)
-        seen_here = routine.sightings
-        routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
-        self.teaches, routine.actual = teaches, None
-        if not given:
-            routine.alone = frozenset(seen_here)
-        waits = self.costs(routine, seen_here, found, frame) if seen_here else ()
-        if waits:
-            routine.pays[key] = waits
-        self.waits = waits
-        return found
-
-    def costs(
-        self, routine: Routine, waits: dict[tuple[At, str], Sighting], returned: Value, frame: Frame
-    ) -> tuple[Sighting, ...]:
-        """The waits of a function of another file that a call is told of: all of a mere name for them, and those
-        that only what this caller passes brings about, which nobody can see there."""
-        if wrappers.names(returned):
-            return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
-        if routine.alone is None:
-            self.outcome(routine, {}, frame)
-        return tuple([wait for key, wait in waits.items() if key not in (routine.alone or ())])
+    # -- other files --------------------------------------------------------------------------
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""

@@ -1,0 +1,82 @@
+"""A function of another file and what a caller gives it in; what it returns and what it waits for out."""
+
+from __future__ import annotations
+
+from syncguard.infer import parameters, wrappers
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.context import holds_own, key_of
+from syncguard.infer.modules import Load, Modules, nothing
+from syncguard.infer.routine import Frame, Routine, Sighting
+from syncguard.infer.values import NONE, UNKNOWN, Value
+from syncguard.pack import Pack
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.core import At
+
+REACH = 12  # calls followed at once through other files
+Sightings = dict[tuple[At, str], Sighting]
+
+
+class Outcomes(Modules):
+    """The part of the world that runs what other files define for the one that is checked."""
+
+    default_device: str
+
+    def __init__(self, pack: Pack, places: Places, version: str = "", load: Load = nothing) -> None:
+        super().__init__(pack, places, version, load)
+        self.depth = 0
+        self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
+        self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
+        self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
+        self.teaches = True  # whether what is assigned now is so for every caller
+
+    def body(self, routine: Routine, node: core.Function) -> Value:
+        raise NotImplementedError
+
+    def outcome(
+        self, routine: Routine, given: dict[str, Value], frame: Frame, receiver: ClassInfo | None = None
+    ) -> Value:
+        """What a function of another file returns when it is given this: its body is run for this caller."""
+        node = routine.node
+        if type(node) is not core.Function:
+            return UNKNOWN
+        if not routine.home.own:
+            frame.routine.uses[routine.home.path, routine.qualname] = None
+        actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
+        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
+        known = routine.contexts.get(key)
+        self.waits = routine.pays.get(key, ())
+        if known is not None:
+            return known
+        if routine.running or self.depth > REACH:
+            return parameters.declared(frame, routine)
+        teaches, self.teaches = self.teaches, not key[1] and actual is None
+        routine.actual = actual
+        if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
+            self.passing.append((routine, key))
+        found, sightings = self.aside(routine, node, given)
+        routine.contexts[key] = found
+        self.teaches, routine.actual = teaches, None
+        if not given:
+            routine.alone = frozenset(sightings)
+        self.waits = self.costs(routine, sightings, found, frame) if sightings else ()
+        if self.waits:
+            routine.pays[key] = self.waits
+        return found
+
+    def aside(self, routine: Routine, node: core.Function, given: dict[str, Value]) -> tuple[Value, Sightings]:
+        """What a routine returns and waits for when it is given this, of which it keeps nothing itself."""
+        seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
+        routine.seen, routine.sightings, routine.calls = given, {}, {}
+        returned, waits = self.body(routine, node), routine.sightings
+        routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
+        return returned, waits
+
+    def costs(self, routine: Routine, waits: Sightings, returned: Value, frame: Frame) -> tuple[Sighting, ...]:
+        """The waits of a function of another file that a call is told of: all of a mere name for them, and those
+        that only what this caller passes brings about, which nobody can see there."""
+        if wrappers.names(returned):
+            return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        if routine.alone is None:
+            self.outcome(routine, {}, frame)
+        return tuple([wait for key, wait in waits.items() if key not in (routine.alone or ())])
