@@ -10,8 +10,6 @@ from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
 
-LENGTH = 60
-
 
 def findings_of(
     home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-LEAST_S, MOST_S = 0.02, 1.0  # how long one size is measured
+MOST_S = 1.0  # how long one size is measured
 TRIES = 7
 SHARE = 0.25  # of the memory, for one tensor
 

@@ -11,7 +11,6 @@ from syncguard.terms import Edit, Finding
 
 STORES = ("append", "add_", "sub_")
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
-COMPREHENSIONS = (cst.DictComp, cst.ListComp, cst.GeneratorExp)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
