@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import zlib
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -13,12 +11,11 @@ from typing import Any
 import msgspec
 
 import syncguard
-from syncguard import folder, pack
+from syncguard import atomic, folder, pack
 from syncguard.config import Config
 from syncguard.read import core
 
 LARGEST = 256 << 20  # bytes of all files together; then the older half goes
-CHECKSUM = 4  # bytes in front of each
 DOTS, COMPLEX = 1, 2  # constants that the format does not know
 
 
@@ -42,10 +39,7 @@ class Cores:
         if self.place is None:
             return None
         try:
-            data = (self.place / digest).read_bytes()
-            if zlib.crc32(data[CHECKSUM:]) != int.from_bytes(data[:CHECKSUM]):
-                return None
-            return _decoder().decode(memoryview(data)[CHECKSUM:])
+            return _decoder().decode(folder.unseal(self.place / digest))
         except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
             return None
 
@@ -57,18 +51,14 @@ class Cores:
             body = _encoder().encode(lowered)
         except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
             return  # a number that takes more than 64 bits, half a surrogate: such a file is parsed each time
-        path = self.place / digest
-        temporary = path.with_name(f".{digest}.{os.getpid()}")
         try:
             if not self.grew:
                 folder.prepare(self.top)
                 self.place.mkdir(exist_ok=True)
                 self.grew = True
-            temporary.write_bytes(zlib.crc32(body).to_bytes(CHECKSUM) + body)
-            temporary.replace(path)
+            folder.seal(self.place / digest, body)
         except OSError:
             self.place = None  # whoever writes the findings says so
-            folder.remove(temporary)
 
     def trim(self) -> None:
         """Bound what is kept: the cores of another version go, and the older half where it is too much."""
@@ -78,7 +68,7 @@ class Cores:
             for other in self.top.glob("cores-*"):
                 if other != self.place:
                     for path in other.iterdir():
-                        folder.remove(path)
+                        atomic.remove(path)
                     other.rmdir()
             folder.sweep(self.place, folder.LEFT)
             found = folder.entries(self.place)
@@ -86,7 +76,7 @@ class Cores:
             return  # somebody else is at it
         if sum(status.st_size for _, status in found) > LARGEST:
             for path, _ in sorted(found, key=lambda item: item[1].st_mtime)[: len(found) // 2 + 1]:
-                folder.remove(path)
+                atomic.remove(path)
 
 
 def _made_by() -> str:

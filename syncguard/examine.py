@@ -22,7 +22,7 @@ from syncguard.read import allow, core
 from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import in_cells
-from syncguard.read.source import FileNote, Source, decode, read
+from syncguard.read.source import FileNote, Source, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
 
@@ -63,6 +63,7 @@ class Examiner:
         self.rules = pack.load(config.pack_folders)
         self.wanted: Selection = selection(config, self.rules.rules)
         self.texts: dict[str, list[str]] = {}
+        self.digests: dict[str, str] = {}
         self.lowered: dict[str, core.Module | None] = {}
         self.parts: dict[str, dict[str, str]] = {}  # of the files whose core was kept
         self.cores = Cores(config)
@@ -81,7 +82,7 @@ class Examiner:
             except Unreadable as fault:
                 finding = house.unreadable(source.path, fault.reason, fault.line, fault.column)
                 note = FileNote(source.path, "broken", finding.message)
-                return Examined(note, digest(source.text), (finding,))
+                return Examined(note, self.digests[source.path], (finding,))
             self.world.infer(home)
             examined = self.judged(home, source)
             self.world.leave(home)
@@ -105,22 +106,23 @@ class Examiner:
     def core(self, path: str) -> core.Module | None:
         """The core of a file that another one imports; None where it cannot be read."""
         if path not in self.lowered:
-            source = decode(path, self.given[path]) if path in self.given else read(path)
+            source = read(path, self.given)
             lines = source.text.split("\n")
             try:
                 self.lowered[path] = self.read(source, lines) if source.note.state == "read" else None
             except Unreadable:
-                self.lowered[path], self.texts[path] = None, lines
+                self.lowered[path] = None
         return self.lowered[path]
 
     def read(self, source: Source, lines: list[str]) -> Module:
         """The core of a file, as it was kept or lowered now. Raises `Unreadable`."""
-        kept = self.cores.get(digest(source.text))
+        self.texts[source.path], told = lines, digest(source.text)
+        self.digests[source.path] = told
+        kept = self.cores.get(told)
         self.parts.pop(source.path, None)
         if kept is not None:
             self.parts[source.path] = kept.parts
         module = self.lowered[source.path] = kept.module if kept is not None else lower(source.text)
-        self.texts[source.path] = lines
         return module
 
     def judged(self, home: Home, source: Source) -> Examined:
@@ -133,7 +135,7 @@ class Examiner:
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         return Examined(
             source.note,
-            digest(source.text),
+            self.digests[source.path],
             kept,
             allowed,
             len(home.routines),
@@ -163,12 +165,11 @@ class Examiner:
 
     def told(self, home: Home) -> Interface:
         """What is kept of a file that was read because others import it, and its core for the next run."""
-        path, lines = home.path, self.texts[home.path]
-        told = digest("\n".join(lines))
-        parts = self.parts.get(path)
+        told, parts = self.digests[home.path], self.parts.get(home.path)
         if parts is None:
-            parts = parts_of(home.core, lines)
-            self.cores.put(told, Lowered(parts, home.core))
+            parts = parts_of(home.core, self.texts[home.path])
+            if home.path not in self.given:  # such a text may be gone with the next key
+                self.cores.put(told, Lowered(parts, home.core))
         uses = {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses}
         return Interface(told, parts, uses, asked_by(home))
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 from hashlib import blake2b
 from pathlib import Path
 
-from syncguard import pack
+from syncguard import atomic, pack
 from syncguard.config import CACHE, Config
 from syncguard.read import project
 
+CHECKSUM = 4  # bytes in front of a file
 LEFT = 3600  # seconds after which what a killed run left half written is taken away
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
 
@@ -34,7 +36,7 @@ def sweep(folder: Path, age: float) -> None:
     """Take away what runs that were killed left half written this many seconds ago. Raises `OSError`."""
     for path, status in entries(folder):
         if path.name.startswith(".") and path.name != ".gitignore" and status.st_mtime < time.time() - age:
-            remove(path)
+            atomic.remove(path)
 
 
 def entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
@@ -48,12 +50,17 @@ def entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
     return found
 
 
-def remove(path: Path) -> None:
-    """Remove a file, if it is there and that is permitted."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        pass
+def seal(path: Path, body: bytes) -> None:
+    """Write a file with its checksum, whole or not at all. Raises `OSError`."""
+    atomic.write(path, zlib.crc32(body).to_bytes(CHECKSUM) + body)
+
+
+def unseal(path: Path) -> memoryview:
+    """What was sealed. Raises `OSError`, and `ValueError` where it is damaged."""
+    data = memoryview(path.read_bytes())
+    if zlib.crc32(data[CHECKSUM:]) != int.from_bytes(data[:CHECKSUM]):
+        raise ValueError(f"{path}: damaged")
+    return data[CHECKSUM:]
 
 
 def clean(config: Config) -> bool:

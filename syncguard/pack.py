@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import syncguard
-from syncguard import pages
+from syncguard import atomic, pages
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, read
@@ -301,9 +301,7 @@ def _write(digest: str, compiled: dict[str, Any]) -> None:
     try:
         path = _cache(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(f"{zlib.crc32(body):08x}\n".encode() + body)
-        os.replace(draft, path)
+        atomic.write(path, f"{zlib.crc32(body):08x}\n".encode() + body)
         for old in sorted(path.parent.glob("pack-*.json"), key=os.path.getmtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     except (OSError, RuntimeError):

@@ -119,9 +119,7 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
     """One file, or standard input."""
     name = config.stdin_filename if path == "-" else path
     whole = os.path.abspath(name)
-    if whole in texts:
-        return decode(whole, texts[whole])
-    return decode(whole, stdin or "") if path == "-" else read(whole)
+    return decode(whole, stdin or "") if path == "-" and whole not in texts else read(whole, texts)
 
 
 def examine(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
@@ -15,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 import syncguard
-from syncguard import folder, pack, workers
+from syncguard import atomic, folder, pack, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
@@ -23,14 +22,13 @@ from syncguard.infer.routine import Used
 from syncguard.judge.reach import Function
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.source import decode, read
+from syncguard.read.source import read
 
 T = TypeVar("T")
 FORMAT = 2
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 KEPT = 6  # files in the folder: other settings, other versions
 LARGEST = 256 << 20  # bytes of all files: what was written first goes, and what is larger by itself is not written
-CHECKSUM = 4  # bytes in front of it
 
 
 class Kept(msgspec.Struct, frozen=True, array_like=True):
@@ -87,10 +85,7 @@ def file_of(config: Config, rules: str) -> Path:
 def load(path: Path) -> State:
     """What the file holds; nothing where it is missing, damaged or foreign."""
     try:
-        data = path.read_bytes()
-        if zlib.crc32(memoryview(data)[CHECKSUM:]) != int.from_bytes(data[:CHECKSUM]):
-            return State()
-        return State(msgspec.msgpack.decode(memoryview(data)[CHECKSUM:], type=Table))
+        return State(msgspec.msgpack.decode(folder.unseal(path), type=Table))
     except (OSError, msgspec.MsgspecError, ValueError):
         return State()
 
@@ -100,16 +95,11 @@ def save(path: Path, table: Table) -> str:
     body = msgspec.msgpack.encode(table)
     if len(body) > LARGEST:
         return f"the cache in {path.parent} was not written: it would take more than {LARGEST:,} bytes"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         folder.prepare(path.parent)
-        with temporary.open("wb") as file:
-            file.write(zlib.crc32(body).to_bytes(CHECKSUM))
-            file.write(body)
-        temporary.replace(path)
+        folder.seal(path, body)
         _tidy(path)
     except OSError as fault:
-        folder.remove(temporary)
         return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
     return ""
 
@@ -123,7 +113,7 @@ def _tidy(path: Path) -> None:
     for n, (other, status) in enumerate(found):
         size += status.st_size
         if n >= KEPT or size > LARGEST:
-            folder.remove(other)
+            atomic.remove(other)
 
 
 def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:
@@ -269,5 +259,5 @@ def _led_there(path: str, asked: tuple[Asked, ...]) -> bool:
 
 
 def _text(path: str, make: Callable[[str], T], texts: Mapping[str, str | bytes]) -> T:
-    source = decode(path, texts[path]) if path in texts else read(path)
+    source = read(path, texts)
     return make(source.text if source.note.state == "read" else "")

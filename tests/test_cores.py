@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from syncguard import cores, examine, pipeline
+from syncguard import cores, examine, folder, pipeline
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.parts import digest, parts_of
@@ -109,7 +109,7 @@ def test_what_is_foreign_is_not_read(kept):
     """A right checksum over something else: a module that is none."""
     body = msgspec.msgpack.encode([{}, ["Module", [["Nonsense", 1]], {}]])
     kept.put("x", lowered("x = 1"))
-    (kept.place / "x").write_bytes(cores.zlib.crc32(body).to_bytes(4) + body)
+    folder.seal(kept.place / "x", body)
     assert kept.get("x") is None
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from syncguard import atomic
 from syncguard.config import ConfigError, shown
 from syncguard.read.notebook import file_of
 from syncguard.read.source import Source
@@ -120,19 +121,13 @@ def load(file: str) -> frozenset[Entry]:
 def save(file: str, entries: Iterable[Entry]) -> None:
     """Write a baseline whole or not at all: sorted, a line each, so that a diff is read easily. Raises ConfigError."""
     place = os.path.realpath(file)
-    folder = os.path.dirname(place)
-    rows = sorted(entry._replace(path=_relative(entry.path, folder)) for entry in entries)
+    rows = sorted(entry._replace(path=_relative(entry.path, os.path.dirname(place))) for entry in entries)
     lines = [f"  {msgspec.json.encode(entry._asdict()).decode()}" for entry in rows]
     text = f'{{\n "version": {VERSION},\n "findings": [\n' + ",\n".join(lines) + ("\n" if lines else "") + " ]\n}\n"
-    draft = os.path.join(folder, f".{os.path.basename(place)}.{os.getpid()}")
     try:
-        Path(draft).write_text(text, "utf-8", newline="\n")
-        os.replace(draft, place)
+        atomic.write(Path(place), text.encode())
     except OSError as fault:
         raise ConfigError(f"{shown(file)}: cannot be written: {fault.strerror or fault}") from None
-    finally:
-        if os.path.exists(draft):
-            os.unlink(draft)
 
 
 def _text(path: str) -> str:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from syncguard import atomic
 from syncguard import record as records
 from syncguard.observe.recorder import rank_and_world
 from syncguard.record import Record, RecordError
@@ -84,6 +85,4 @@ class Keeper:
 
 def write(path: Path, record: Record) -> None:
     """Write a record, replacing what is there at once or not at all."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(records.text(record))
-    os.replace(draft, path)
+    atomic.write(path, records.text(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -41,8 +41,10 @@ class Undecodable(Exception):
     """Bytes that are no Python source text, and why."""
 
 
-def read(path: str) -> Source:
-    """Read one file."""
+def read(path: str, given: Mapping[str, bytes | str] | None = None) -> Source:
+    """Read one file, or the text that is `given` in its place."""
+    if given and path in given:
+        return decode(path, given[path])
     try:
         # A named pipe would block us for ever, and a device might never end.
         if not stat.S_ISREG(os.stat(path).st_mode):
