@@ -1,10 +1,14 @@
-"""What one test sets for the whole process, the next one does not see."""
+"""What tests share: a command line, a browser; and what one sets for the whole process, the next does not see."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pytest
+
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync --disable-dev-shm-usage""".split()
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +17,33 @@ def default_validation():
     yield
     if "torch.distributions" in sys.modules:
         sys.modules["torch.distributions"].Distribution.set_default_validate_args(__debug__)
+
+
+@pytest.fixture
+def ran(capsys):
+    """Runs a command line: exit code, standard output, standard error."""
+    from syncguard.cli.main import run
+
+    def ran(*args: str) -> tuple[int, str, str]:
+        code = run([*args])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return ran
+
+
+@pytest.fixture(scope="module")
+def browser(request):
+    """A Chromium, with the module's own BROWSER_FLAGS, that tells what it logs and fetches."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the browser test needs selenium")
+    chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
+    if not chromium or not driver:  # Debian: chromium, chromium-driver
+        pytest.skip("the browser test needs Chromium and ChromeDriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*FLAGS, *getattr(request.module, "BROWSER_FLAGS", ())):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield started
+    started.quit()

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,31 +14,11 @@ import pytest
 pytest.importorskip("selenium", reason="the browser test needs selenium")
 
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 PAGE = (Path(__file__).parent.parent / "docs" / "atlas.html").as_uri()
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-if not CHROMIUM or not DRIVER:
-    pytest.skip("the browser test needs Chromium and ChromeDriver", allow_module_level=True)
-
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync --disable-dev-shm-usage""".split()
 SIZES = {"desktop": (1440, 900), "phone": (420, 900)}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 def visible(browser: webdriver.Chrome) -> list[str]:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard.cli.main import run
 from syncguard.judge import baseline
 from syncguard.judge.baseline import Entry, snippet
 from syncguard.terms import Site
@@ -45,16 +44,6 @@ def _here(tmp_path, monkeypatch):
     Path("pyproject.toml").write_text("[tool.syncguard]\ncache = false\n")
     Path("net.py").write_text(NET)
     Path("two.py").write_text(TWO)
-
-
-@pytest.fixture
-def ran(capsys):
-    def ran(*args: str) -> tuple[int, str, str]:
-        code = run([*args])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ran
 
 
 def rows(file=FILE):

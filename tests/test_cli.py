@@ -42,18 +42,6 @@ def _here(tmp_path, monkeypatch):
     Path("clean.py").write_text(CLEAN)
 
 
-@pytest.fixture
-def ran(capsys):
-    """Runs a command line: exit code, standard output, standard error."""
-
-    def ran(*args: str) -> tuple[int, str, str]:
-        code = run([*args])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ran
-
-
 def last(text: str) -> str:
     return text.rstrip("\n").split("\n")[-1]
 

@@ -7,11 +7,10 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from functools import partial
 from pathlib import Path
 
 import pytest
-
-from syncguard.cli.main import run
 
 ROOT = Path(__file__).parent.parent
 WAITS = """\
@@ -35,13 +34,8 @@ def _here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def ran(capsys):
-    def ran(*args: str) -> tuple[int, str, str]:
-        code = run(["check", "--no-cache", *args])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ran
+def ran(ran):
+    return partial(ran, "check", "--no-cache")
 
 
 def process(*args, **more):

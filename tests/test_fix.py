@@ -7,11 +7,11 @@ import json
 import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from syncguard.cli.main import run
 from syncguard.fix.apply import Overlap, applied
 from syncguard.fix.recipe import recipe
 from syncguard.fix.write import Unwritable, write
@@ -39,13 +39,8 @@ def _here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def ran(capsys):
-    def ran(*args: str) -> tuple[int, str, str]:
-        code = run(["check", *args])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ran
+def ran(ran):
+    return partial(ran, "check")
 
 
 # -- what the options do --------------------------------------------------------------------------

@@ -7,11 +7,10 @@ import io
 import json
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
-
-from syncguard.cli.main import run
 
 REASON = "known, see issue #7"
 
@@ -23,13 +22,8 @@ def _here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def ran(capsys):
-    def ran(*args: str) -> tuple[int, str, str]:
-        code = run(["check", *args])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return ran
+def ran(ran):
+    return partial(ran, "check")
 
 
 def permitted(ran, body: str) -> str:

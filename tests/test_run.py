@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import py_compile
 import signal
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from running import ran, started
 
-ROOT = Path(__file__).parent.parent
 STATE = """\
 import json, os, pickle, sys
 class Thing: pass
@@ -24,19 +22,6 @@ print(json.dumps({
     "pickled": type(pickle.loads(pickle.dumps(Thing()))) is Thing, "doc": __doc__, "cwd": os.getcwd(),
 }))
 """
-
-
-def started(*words: str, **options) -> subprocess.Popen[str]:
-    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | options.pop("env", {})
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, *words], text=True, env=env, **pipes, **options)
-
-
-def ran(*words: str, given: str = "", **options) -> tuple[int, str, str]:
-    """Exit code, standard output, standard error of a Python."""
-    with started(*words, **options) as process:
-        out, err = process.communicate(given, timeout=60)
-    return process.returncode, out, err
 
 
 def both(*words: str, given: str = "", flags: tuple[str, ...] = (), **options):

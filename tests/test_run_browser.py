@@ -6,9 +6,7 @@ Skipped where there is no Chromium with its driver (Debian: chromium, chromium-d
 from __future__ import annotations
 
 import json
-import shutil
 import time
-from collections.abc import Iterator
 
 import pytest
 import records
@@ -17,34 +15,15 @@ pytest.importorskip("selenium", reason="the browser test needs selenium")
 pytest.importorskip("jinja2")
 
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from syncguard.show.run import page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-if not CHROMIUM or not DRIVER:
-    pytest.skip("the browser test needs Chromium and ChromeDriver", allow_module_level=True)
-
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync --disable-dev-shm-usage --force-prefers-reduced-motion""".split()
+BROWSER_FLAGS = ("--force-prefers-reduced-motion",)
 SIZES = {"desktop": (1440, 900), "phone": (480, 900)}
 FRAME = 0.1  # seconds that drawing 5,000 waits may take at the most, on a slow machine
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

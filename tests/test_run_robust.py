@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+import running
+from running import started
 
 torch = pytest.importorskip("torch")
 
-ROOT = Path(__file__).parent.parent
-
-
-def started(*words: str, **options) -> subprocess.Popen[str]:
-    env = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"} | options.pop("env", {})
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, *words], text=True, env=env, **pipes, **options)
-
-
-def ran(*words: str, given: str = "", **options) -> tuple[int, str, str]:
-    with started(*words, **options) as process:
-        out, err = process.communicate(given, timeout=180)
-    return process.returncode, out, err
+ran = partial(running.ran, patience=180)
 
 
 def both(path: str, text: str, *words: str, **options) -> tuple[str, dict]:
