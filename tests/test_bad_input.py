@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -211,10 +212,10 @@ def test_a_file_that_vanishes_between_listing_and_reading(monkeypatch):
     write("a.py", WAITS)
     real = source.read
 
-    def vanishing(path: str) -> source.Source:
+    def vanishing(path: str, given: Mapping[str, bytes | str]) -> source.Source:
         if os.path.basename(path) == "a.py":
             os.unlink(path)
-        return real(path)
+        return real(path, given)
 
     monkeypatch.setattr(source, "read", vanishing)
     monkeypatch.setattr(pipeline, "read", vanishing, raising=False)

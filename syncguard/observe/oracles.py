@@ -3,7 +3,8 @@
 Neither knows copies, and each is wrong in its own way: a tag does not look at the arguments (`one_hot` with
 num_classes has one), and fake tensors do not see what a CUDA kernel reads by itself (`masked_fill` with a tensor).
 Fake tensors can bring a process down (torch 2.13 corrupts its heap on some of our calls), so that they are asked in
-one of its own, which is started again after the call that it died of.
+one of its own. A corrupted heap is often noticed calls later: the call that the process ended at is asked once more
+in a fresh process, and left without an answer only where that ends at it too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.utils._python_dispatch import TorchDispatchMode
 
-DEATHS = 8  # of the process of the fake tensors, before it is given up
+DEATHS = 16  # of the process of the fake tensors, before it is given up
 TAGS = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
 
@@ -71,7 +72,7 @@ def refuses(call: Callable[[], Any]) -> str | None:
 def refusals(rows: Sequence[str], opinfo: bool) -> dict[tuple[str, str], str | None]:
     """What fake tensors refuse in the calls of these rows, by row and text, as `refuses` says it."""
     found: dict[tuple[str, str], str | None] = {}
-    done_with = 0
+    done_with, asked_again = 0, -1
     for _ in range(DEATHS):
         asked = json.dumps({"rows": [*rows], "opinfo": opinfo, "skip": done_with})
         command = [sys.executable, "-W", "ignore", "-m", __name__]
@@ -80,7 +81,10 @@ def refusals(rows: Sequence[str], opinfo: bool) -> dict[tuple[str, str], str | N
         found |= {(row, text): None if answer == "?" else answer for row, text, answer in told}
         if done.returncode == 0:
             break
-        done_with += len(told) + 1  # of the one that it died of nothing is known
+        done_with += len(told)
+        if done_with == asked_again:
+            done_with += 1  # it ends at this call in a fresh process too: of it nothing is known
+        asked_again = done_with
     return found
 
 
