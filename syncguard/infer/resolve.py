@@ -244,6 +244,18 @@ class Names:
         moves = owner is not None and (owner.is_module or any(owner.find(move) for move in self.movers))
         if self.places.is_("host", "functions", name) and not moves:
             return f"`{name}` prepares data on the host"
+        compiler = self.compiler(routine)
+        return f"`{name}` is compiled by `{compiler}`" if compiler else ""
+
+    def compiler(self, routine: Routine) -> str:
+        """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
+        for decorator in routine.node.decorators if type(routine.node) is core.Function else ():
+            named = decorator.fn if type(decorator) is core.Call else decorator
+            root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
+            library = routine.home.env.get(root)
+            name = f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
+            if name and self.places.is_("host", "kernels", name):
+                return name
         return ""
 
 

@@ -57,6 +57,12 @@ def snippet(at: At, lines: Sequence[str]) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+DECLARED = {
+    "parameter": "is declared to be a tensor", "annotation": "is the declared type",
+    "docstring": "is a tensor, says the docstring",
+}  # fmt: skip
+
+
 def because(why: Why | None, text_of: Texts, path: str) -> tuple[Fact, ...]:
     """The chain of reasons, the first cause first; a long one keeps its ends."""
     facts: list[Fact] = []
@@ -77,10 +83,8 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
     source = snippet(why.at, lines)
     kind, _, detail = why.text.partition(":")
     match kind:
-        case "parameter":
-            return f"`{source}` is declared to be a tensor"
-        case "annotation":
-            return f"`{source}` is the declared type"
+        case "parameter" | "annotation" | "docstring":
+            return f"`{source}` {DECLARED[kind]}"
         case "forward":
             return f"`{source}` is a parameter of `forward`, which is given tensors"
         case "use":
