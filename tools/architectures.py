@@ -104,8 +104,8 @@ def both(name: str) -> dict[str, Any]:
         return {"fault": f"simulated: {type(fault).__name__}: {str(fault)[:160]}"}
     experts = any(getattr(plain["config"].get_text_config(), key, None) for key in EXPERTS)
     same = {key: plain[key] == simulated[key] for key in ("losses", "parameters", "tokens")}
-    return {**same, "generated": isinstance(plain["tokens"], list), "why": "" if isinstance(plain["tokens"], list) else plain["tokens"], "experts": experts, "waits": waits.total(),
-            "nan": any(loss != loss for loss in plain["losses"])}  # fmt: skip
+    why = "" if isinstance(plain["tokens"], list) else plain["tokens"]
+    return {**same, "generated": not why, "why": why, "experts": experts, "waits": waits.total()}
 
 
 def trained(cls: Any, device: str) -> dict[str, Any]:

@@ -120,8 +120,9 @@ def main() -> int:
     # As `python -m pytest` has it; a module of a suite may have the name of one beside this file.
     sys.path[0] = os.getcwd()
     if side != "plain":
-        sys.path.append(str(ROOT))
-        words = ["-p", "syncguard.observe.plugin", "--syncguard=simulate", *words]
+        sys.path.insert(1, str(ROOT))
+        # Where SyncGuard is installed, that one stays out.
+        words = ["-p", "no:syncguard", "-p", "syncguard.observe.plugin", "--syncguard=simulate", *words]
     words = [
         "-q",
         "--rootdir=.",
