@@ -71,8 +71,15 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     copied = pickle.loads(pickle.dumps(copy.deepcopy(script)))
     assert torch.equal(copied(x), expected)
     copied.save(file)
+    assert torch.jit.freeze(script.eval())(x).is_cuda
+    assert torch.jit.optimize_for_inference(script)(x).is_cuda
+    with pytest.raises(RuntimeError, match="eval mode"):
+        torch.jit.freeze(script.train())
+    with pytest.raises(RuntimeError, match="expects a ScriptModule"):
+        torch.jit.freeze(torch.nn.Linear(2, 2))
     loaded = torch.jit.load(file, map_location=CUDA)
     assert isinstance(loaded, torch.jit.ScriptModule)
+    assert torch.jit.freeze(loaded.eval())(x).is_cuda
     assert loaded(x).is_cuda
     assert torch.equal(loaded(x), expected)
     assert not torch.jit.load(file)(x.cpu()).is_cuda
