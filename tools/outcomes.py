@@ -49,6 +49,7 @@ class Outcomes:
 
             torch.set_default_device("cuda")
 
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         files: dict[str, list[pytest.Item]] = {}
         for item in items:
