@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import sys
 import warnings
@@ -84,6 +85,68 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     assert torch.equal(loaded(x), expected)
     assert not torch.jit.load(file)(x.cpu()).is_cuda
     assert any(note.startswith("torch.jit.load: a loaded script ran as a whole") for note in simulation.notes)
+
+
+class Mixed(nn.Module):
+    """Calls functions of C++ and of Python, of one tensor and of several."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 3))
+
+    def forward(self, x: Any) -> Any:
+        y = torch.einsum("ij,jk->ik", x, self.weight)
+        first, second = torch.broadcast_tensors(y, x[:, :1])
+        z = nn.functional.softmax(first + second, dim=-1)
+        return nn.functional.layer_norm(z, (3,)), torch.cat([z, y]), torch.norm(z)
+
+
+class Wrapped:
+    """Holds a tensor, and computes with it in its own Python."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        held = [one.held if isinstance(one, Wrapped) else one for one in args]
+        made = torch.zeros(2, device=CUDA)
+        return func(*held, **(kwargs or {})), made, held[0].sum().item()
+
+
+class Refusing:
+    @classmethod
+    def __torch_function__(cls, *args: Any) -> Any:
+        return NotImplemented
+
+
+def test_a_model_is_traced_as_it_is_plain(simulation) -> None:
+    with simulation.suspended():
+        plain = str(torch.fx.symbolic_trace(Mixed()).graph)
+    model, x = Mixed().to(CUDA), torch.rand(2, 3, device=CUDA)
+    traced = torch.fx.symbolic_trace(model)
+    assert str(traced.graph) == plain
+    for made, expected in zip(traced(x), model(x), strict=True):
+        assert made.is_cuda
+        assert made.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("function", [torch.add, torch.cartesian_prod, torch.dot])
+def test_what_is_no_tensor_answers_for_itself(simulation, function: Any) -> None:
+    x = torch.ones(3, device=CUDA)
+    made, there, total = function(Wrapped(x), x)
+    assert made.is_cuda
+    assert there.is_cuda
+    assert total == 3
+    assert [wait.op for wait in simulation.told] == ["torch.Tensor.item"]
+    with pytest.raises(TypeError):
+        function(Refusing(), x)
+
+
+def test_compilers_are_reset(simulation) -> None:
+    torch.compiler.reset()
+    trees = importlib.import_module("torch._inductor.cudagraph_trees")
+    assert isinstance(trees.AllocatorState, type)
 
 
 def test_a_program_is_exported_as_one_of_the_cpu(simulation) -> None:

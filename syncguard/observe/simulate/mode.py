@@ -51,10 +51,21 @@ class Device(TorchFunctionMode):
         verdict.quiet.add(self._quietly.__code__)
 
     def __torch_function__(self, func: Any, types: Any, args: Call = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if types and not all(map(of_tensors, types)):
+            return self._theirs(func, types, args, kwargs or {})
         plan = self.plans.get(func)
         if plan is None:
             plan = self.plans[func] = self.plan(func)
         return plan(func, args, kwargs or {})
+
+    def _theirs(self, func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """What is no tensor and overrides functions (a proxy of torch.fx, a linear operator) answers for itself."""
+        for kind in types:
+            with self.elsewhere():
+                result = kind.__torch_function__(func, types, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        return func(*args, **kwargs)
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
@@ -231,6 +242,11 @@ def minded(kind: type) -> bool:
         override is not torch._C._disabled_torch_function_impl
         and getattr(override, "__func__", None) is not usual.__func__
     )
+
+
+@cache
+def of_tensors(kind: type) -> bool:
+    return issubclass(kind, torch.Tensor)
 
 
 def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
