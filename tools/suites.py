@@ -191,6 +191,7 @@ def tally(work: Path, part: str) -> Row:
     return {
         "collected": sum(row["collected"] for row in files.values()),
         "drawn": sum(row["drawn"] for row in files.values()),
+        "most": max((row["drawn"] for row in files.values() if row["drawn"] < row["collected"]), default=0),
         "skipped": sum(row["state"] == "skipped" for row in plain.values()),
         "failing plain": sum(row["state"] in ("failed", "died") for row in plain.values()),
         "unread": sorted({row["unread"] for row in lines(work / "plain.jsonl") if within(row.get("unread", ""), part)}),
@@ -226,8 +227,7 @@ def about(python: str, name: str) -> Row:
 
 def command(options: argparse.Namespace) -> str:
     """How it can be had again, without the paths of this machine."""
-    given = [f"--most {options.most}"] if options.most else []
-    given += ["--default-device"] if options.default_device else []
+    given = ["--default-device"] if options.default_device else []
     given += [f"--simulated={shlex.quote(shlex.join(options.simulated))}"] if options.simulated else []
     given += [f"-- {shlex.join(options.words)}"] if options.words else []
     return " ".join(["python tools/suites.py", options.name, "FOLDER PART... --work WORK --write", *given])

@@ -37,12 +37,14 @@ def tests(parts: Mapping[str, Row]) -> Iterator[str]:
     sums = [sum(cell[n] for _, cell in rows) for n in range(len(rows[0][1]))]
     share = 100 * sums[3] / sums[2] if sums[2] else 0.0
     yield f"**{sums[3]:,} of {sums[2]:,} tests that pass plain pass simulated: {share:.2f} %.**\n"
-    yield "| part | tests | pass plain | simulated | unsteady | not reached | fail plain | skipped | on a GPU only |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for name, row in [*rows, ("in all", sums)]:
+    heads = "pass plain | simulated | unsteady | not reached | fail plain | skipped | on a GPU only"
+    yield f"| part | `--most` | tests | {heads} |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    limits = [str(part["most"] or "") for part in parts.values()]
+    for limit, (name, row) in zip([*limits, ""], [*rows, ("in all", sums)], strict=True):
         drawn, collected, *middle, fine, device = row
         shown = " | ".join(f"{number:,}" for number in middle)
-        yield f"| {name} | {drawn:,} of {collected:,} | {shown} | {fine:,} of {device:,} |"
+        yield f"| {name} | {limit} | {drawn:,} of {collected:,} | {shown} | {fine:,} of {device:,} |"
     failed = [row for part in parts.values() for row in part["failed"]]
     if failed:
         yield "\nWhat fails simulated:\n"
