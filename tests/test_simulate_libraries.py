@@ -14,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
+from torch.nn.utils._per_sample_grad import call_for_per_sample_grads  # noqa: E402
 
 from syncguard import pack  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
@@ -141,6 +142,15 @@ def test_what_is_no_tensor_answers_for_itself(simulation, function: Any) -> None
     assert [wait.op for wait in simulation.told] == ["torch.Tensor.item"]
     with pytest.raises(TypeError):
         function(Refusing(), x)
+
+
+@pytest.mark.parametrize("place", ["cpu", CUDA])
+def test_gradients_of_each_sample(simulation, place: str) -> None:
+    """Expanded weights raise where they are asked for what they do not know, their rank say."""
+    layer = nn.Conv1d(2, 3, 2).to(place)
+    call_for_per_sample_grads(layer)(torch.rand(5, 2, 4, device=place)).sum().backward()
+    assert [tuple(one.grad_sample.shape) for one in layer.parameters()] == [(5, 3, 2, 2), (5, 3)]
+    assert all(one.grad_sample.is_cuda == (place == CUDA) for one in layer.parameters())
 
 
 def test_compilers_are_reset(simulation) -> None:

@@ -205,12 +205,20 @@ def places(values: Any, depth: int = 0) -> tuple[int, bool]:
         if isinstance(value, torch.Tensor):
             if place(value) == DEVICE:
                 where = DEVICE
-            elif value.ndim:
+            elif dimensions(value):
                 strangers = True
         elif isinstance(value, (list, tuple)) and value and depth < 3 and not isinstance(value[0], (int, float, str)):
             there, others = places(value, depth + 1)
             where, strangers = max(where, there), strangers or others
     return where, strangers
+
+
+def dimensions(value: torch.Tensor) -> int:
+    """The rank of a tensor; a class with a mind of its own may refuse to say."""
+    if type(value) in PLAIN:
+        return value.ndim
+    with torch._C.DisableTorchFunctionSubclass():
+        return value.ndim
 
 
 def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
