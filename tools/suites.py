@@ -97,6 +97,8 @@ def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, opti
     done = file.with_suffix(".done")
     over = json.loads(done.read_text()) if done.exists() else []
     left = [test for test in tests if test not in over]
+    if not left:
+        return
     deadline = time.monotonic() + options.limit
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
     words = [str(options.most), str(options.patience), *options.words]
