@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import sys
 import warnings
@@ -13,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
+from torch.nn.utils._per_sample_grad import call_for_per_sample_grads  # noqa: E402
 
 from syncguard import pack  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
@@ -71,12 +73,90 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     copied = pickle.loads(pickle.dumps(copy.deepcopy(script)))
     assert torch.equal(copied(x), expected)
     copied.save(file)
+    assert torch.jit.freeze(script.eval())(x).is_cuda
+    assert torch.jit.optimize_for_inference(script)(x).is_cuda
+    with pytest.raises(RuntimeError, match="eval mode"):
+        torch.jit.freeze(script.train())
+    with pytest.raises(RuntimeError, match="expects a ScriptModule"):
+        torch.jit.freeze(torch.nn.Linear(2, 2))
     loaded = torch.jit.load(file, map_location=CUDA)
     assert isinstance(loaded, torch.jit.ScriptModule)
+    assert torch.jit.freeze(loaded.eval())(x).is_cuda
     assert loaded(x).is_cuda
     assert torch.equal(loaded(x), expected)
     assert not torch.jit.load(file)(x.cpu()).is_cuda
     assert any(note.startswith("torch.jit.load: a loaded script ran as a whole") for note in simulation.notes)
+
+
+class Mixed(nn.Module):
+    """Calls functions of C++ and of Python, of one tensor and of several."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 3))
+
+    def forward(self, x: Any) -> Any:
+        y = torch.einsum("ij,jk->ik", x, self.weight)
+        first, second = torch.broadcast_tensors(y, x[:, :1])
+        z = nn.functional.softmax(first + second, dim=-1)
+        return nn.functional.layer_norm(z, (3,)), torch.cat([z, y]), torch.norm(z)
+
+
+class Wrapped:
+    """Holds a tensor, and computes with it in its own Python."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        held = [one.held if isinstance(one, Wrapped) else one for one in args]
+        made = torch.zeros(2, device=CUDA)
+        return func(*held, **(kwargs or {})), made, held[0].sum().item()
+
+
+class Refusing:
+    @classmethod
+    def __torch_function__(cls, *args: Any) -> Any:
+        return NotImplemented
+
+
+def test_a_model_is_traced_as_it_is_plain(simulation) -> None:
+    with simulation.suspended():
+        plain = str(torch.fx.symbolic_trace(Mixed()).graph)
+    model, x = Mixed().to(CUDA), torch.rand(2, 3, device=CUDA)
+    traced = torch.fx.symbolic_trace(model)
+    assert str(traced.graph) == plain
+    for made, expected in zip(traced(x), model(x), strict=True):
+        assert made.is_cuda
+        assert made.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("function", [torch.add, torch.cartesian_prod, torch.dot])
+def test_what_is_no_tensor_answers_for_itself(simulation, function: Any) -> None:
+    x = torch.ones(3, device=CUDA)
+    made, there, total = function(Wrapped(x), x)
+    assert made.is_cuda
+    assert there.is_cuda
+    assert total == 3
+    assert [wait.op for wait in simulation.told] == ["torch.Tensor.item"]
+    with pytest.raises(TypeError):
+        function(Refusing(), x)
+
+
+@pytest.mark.parametrize("place", ["cpu", CUDA])
+def test_gradients_of_each_sample(simulation, place: str) -> None:
+    """Expanded weights raise where they are asked for what they do not know, their rank say."""
+    layer = nn.Conv1d(2, 3, 2).to(place)
+    call_for_per_sample_grads(layer)(torch.rand(5, 2, 4, device=place)).sum().backward()
+    assert [tuple(one.grad_sample.shape) for one in layer.parameters()] == [(5, 3, 2, 2), (5, 3)]
+    assert all(one.grad_sample.is_cuda == (place == CUDA) for one in layer.parameters())
+
+
+def test_compilers_are_reset(simulation) -> None:
+    torch.compiler.reset()
+    trees = importlib.import_module("torch._inductor.cudagraph_trees")
+    assert isinstance(trees.AllocatorState, type)
 
 
 def test_a_program_is_exported_as_one_of_the_cpu(simulation) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import msgspec
 import story_page
+import suites_page
 
 from syncguard.cli.main import COMMANDS, group, run
 from syncguard.record import Record
@@ -37,6 +38,7 @@ def pages() -> dict[Path, str]:
     """Every page that holds something made, as it should read."""
     found = {ROOT / "docs" / "cli.md": command_line(), ROOT / "docs" / "record.schema.json": record_schema()}
     found |= story_page.pages(ROOT / "docs", ROOT / "evidence")
+    found |= suites_page.pages(ROOT / "docs")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8") if path.is_file() else ""
         if BLOCK.search(text):

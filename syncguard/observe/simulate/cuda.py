@@ -14,6 +14,7 @@ from syncguard.observe.simulate.patches import Patches
 
 VERSION = "12.8"
 CPU = torch.device("cpu")
+ALLOCATOR = "_cuda_CUDAAllocator_AllocatorState"
 
 
 def patch(patches: Patches) -> None:
@@ -36,6 +37,8 @@ def patch(patches: Patches) -> None:
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
     for name, stand_in in ONE_DEVICE.items():
         patches.set(torch._C, name, stand_in)
+    if not hasattr(torch._C, ALLOCATOR):  # imported by name where CUDA seems to be built in
+        patches.set(torch._C, ALLOCATOR, type(ALLOCATOR, (), {}))
     patches.set(torch.UntypedStorage, "__new__", make_storage)
     patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
     patches.set(torch.Tensor, "record_stream", always(None))  # the parser of C++ takes no stream of ours

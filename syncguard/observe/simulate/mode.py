@@ -51,10 +51,21 @@ class Device(TorchFunctionMode):
         verdict.quiet.add(self._quietly.__code__)
 
     def __torch_function__(self, func: Any, types: Any, args: Call = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if types and not all(map(of_tensors, types)):
+            return self._theirs(func, types, args, kwargs or {})
         plan = self.plans.get(func)
         if plan is None:
             plan = self.plans[func] = self.plan(func)
         return plan(func, args, kwargs or {})
+
+    def _theirs(self, func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """What is no tensor and overrides functions (a proxy of torch.fx, a linear operator) answers for itself."""
+        for kind in types:
+            with self.elsewhere():
+                result = kind.__torch_function__(func, types, args, kwargs)
+            if result is not NotImplemented:
+                return result
+        return func(*args, **kwargs)
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
@@ -194,12 +205,20 @@ def places(values: Any, depth: int = 0) -> tuple[int, bool]:
         if isinstance(value, torch.Tensor):
             if place(value) == DEVICE:
                 where = DEVICE
-            elif value.ndim:
+            elif dimensions(value):
                 strangers = True
         elif isinstance(value, (list, tuple)) and value and depth < 3 and not isinstance(value[0], (int, float, str)):
             there, others = places(value, depth + 1)
             where, strangers = max(where, there), strangers or others
     return where, strangers
+
+
+def dimensions(value: torch.Tensor) -> int:
+    """The rank of a tensor; a class with a mind of its own may refuse to say."""
+    if type(value) in PLAIN:
+        return value.ndim
+    with torch._C.DisableTorchFunctionSubclass():
+        return value.ndim
 
 
 def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
@@ -250,6 +269,11 @@ def minded(kind: type) -> bool:
         and override is not torch._C._disabled_torch_function_impl
         and getattr(override, "__func__", None) is not usual.__func__
     )
+
+
+@cache
+def of_tensors(kind: type) -> bool:
+    return issubclass(kind, torch.Tensor)
 
 
 def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:

@@ -30,6 +30,8 @@ def patch(patches: Patches, simulation: Simulated) -> None:
         patches.wrap(torch.jit, name, lambda original: scripting(original, simulation))
     patches.wrap(torch.jit, "save", lambda original: saving(original, simulation))
     patches.wrap(torch.jit, "load", lambda original: loading(original, simulation))
+    for name in ("freeze", "optimize_for_inference"):
+        patches.wrap(torch.jit, name, optimizing)
     loaded: Any = vars(torch.jit)["RecursiveScriptModule"]
     patches.set(loaded, "__call__", calling(torch.nn.Module.__call__))
     for name in ("export", "export_for_training"):
@@ -60,6 +62,20 @@ class Saving:
 
     def __call__(self, *args: Any, **settings: Any) -> None:
         torch.jit.save(self.script, *args, **settings)
+
+
+def optimizing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """torch.jit.freeze and its like: what only ran eagerly stays as it is."""
+
+    @functools.wraps(original)
+    def optimize(script: Any, *args: Any, **settings: Any) -> Any:
+        if not isinstance(getattr(script, "save", None), Saving):
+            return original(script, *args, **settings)
+        if script.training and original.__name__ == "freeze":
+            raise RuntimeError("Freezing is only implemented for modules in eval mode: call .eval() before")
+        return script.eval()
+
+    return optimize
 
 
 def saving(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:

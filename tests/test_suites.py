@@ -1,0 +1,149 @@
+"""Other people's tests, plain and simulated: what tools/suites.py counts, and what the page says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+TESTS = """\
+import os
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+HERE = torch.cuda.is_available()
+
+
+@pytest.mark.parametrize("n", range({drawn}))
+def test_right(n):
+    assert n >= 0
+
+
+def test_wrong_on_both():
+    assert not HERE and HERE
+
+
+def test_wrong_on_the_device():
+    assert not HERE, "there is a device"
+
+
+def test_wrong_the_second_time():
+    again = Path("again")
+    if not HERE:
+        assert not again.exists()
+        again.touch()
+    assert not HERE
+
+
+@pytest.mark.skipif(not HERE, reason="no device")
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_of_the_device(wrong):
+    assert not torch.ones(1, device="cuda").item() == wrong
+
+
+def test_made_where():
+    assert torch.ones(1).is_cuda == HERE
+
+
+def test_that_takes_too_long():
+    time.sleep(30)
+
+
+def test_that_ends_the_process():
+    if not HERE:
+        os._exit(0)
+
+
+def test_after_the_end():
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_it.py").write_text(TESTS.format(drawn=5))
+    (folder / "tests" / "test_many.py").write_text(
+        "import pytest\n\n\n@pytest.mark.parametrize('n', range(40))\ndef test_n(n):\n    pass\n"
+    )
+    (folder / "tests" / "test_unread.py").write_text("import nowhere\n")
+    words = ["torch", folder, "tests", "--work", folder / "work", "--most", "20", "--patience", "3", "--default-device"]
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "suites.py", *words],
+        capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "80"}, timeout=300,
+    )  # fmt: skip
+    return folder, done
+
+
+def test_counts(ran):
+    import suites
+
+    _, done = ran
+    assert done.stderr == ""
+    assert done.returncode == 1  # something fails on the device
+    found = suites.tally(ran[0] / "work" / "torch", "tests")
+    assert (found["collected"], found["drawn"]) == (54, 34)
+    assert found["passing"] == 5 + 20 + 1 + 1 + 1  # right, drawn, on the device, made, after the end
+    assert found["simulated"] == found["passing"] - 1
+    assert [Path(row["test"]).name for row in found["failed"]] == ["test_it.py::test_wrong_on_the_device"]
+    assert "there is a device" in found["failed"][0]["why"]
+    assert [Path(name).name for name in found["unsteady"]] == ["test_it.py::test_wrong_the_second_time"]
+    assert found["only simulated"] == [1, 2]
+    assert found["failing plain"] == 3  # wrong on both, too long, the end of the process
+    assert found["unread"] == ["tests/test_unread.py"]
+
+
+def test_what_is_done_is_not_run_again(ran):
+    folder, _ = ran
+    kept = (folder / "work" / "torch" / "plain.jsonl").read_bytes()
+    words = ["torch", folder, "tests", "--work", folder / "work", "--most", "20"]
+    done = subprocess.run([sys.executable, ROOT / "tools" / "suites.py", *words], capture_output=True, text=True)
+    assert "there is a device" in done.stdout
+    assert (folder / "work" / "torch" / "plain.jsonl").read_bytes() == kept
+
+
+def test_what_is_kept_and_shown(tmp_path):
+    import kept
+    import suites_page
+
+    part = {
+        "collected": 30, "drawn": 20, "most": 20, "skipped": 2, "failing plain": 1, "unread": ["tests/test_unread.py"],
+        "passing": 10, "simulated": 9, "not reached": 0, "unsteady": ["a"], "only simulated": [1, 2],
+        "failed": [{"test": "tests/test_it.py::test[a]", "why": "assert\n  x_y < 2"}],
+    }  # fmt: skip
+    (tmp_path / "suites.md").write_text("before\n<!-- measured -->\nold\n<!-- /measured -->\nafter\n")
+    versions = {"version": "1.0", "torch": "2.13.0", "python": "3.11.7"}
+    kept.keep("ours", versions, "python tools/suites.py ours", {"tests/b": part}, tmp_path / "suites.json")
+    kept.keep("ours", versions, "python tools/suites.py ours", {"tests/a": part}, tmp_path / "suites.json")
+    assert list(json.loads((tmp_path / "suites.json").read_text())["ours"]["parts"]) == ["tests/a", "tests/b"]
+    page = suites_page.pages(tmp_path)[tmp_path / "suites.md"]
+    assert "old" not in page
+    assert page.startswith("before\n")
+    assert page.endswith("after\n")
+    assert "## ours 1.0\n" in page
+    assert "**18 of 20 tests that pass plain pass simulated: 90.00 %.**" in page
+    assert "| `tests/a` | 20 | 20 of 30 | 10 | 9 | 1 | 0 | 1 | 2 | 1 of 2 |" in page
+    assert "| in all |  | 40 of 60 | 20 | 18 | 2 | 0 | 2 | 4 | 2 of 4 |" in page
+    assert r"- `tests/test_it.py::test[a]`: assert x\_y \< 2" in page
+
+
+def test_what_was_run_last():
+    """Of the packages that tell by themselves what goes to the device 98 of 100; every model is the same."""
+    kept = json.loads((ROOT / "docs" / "suites.json").read_text())
+    assert kept["transformers"]["parts"]["other"] == {}
+    assert kept["transformers"]["parts"]["equal"] >= 40
+    for name in ("torchmetrics", "kornia", "x-transformers"):
+        parts = kept[name]["parts"].values()
+        assert sum(part["simulated"] for part in parts) >= 0.98 * sum(part["passing"] for part in parts) > 0

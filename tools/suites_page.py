@@ -1,0 +1,85 @@
+"""docs/suites.json -> what docs/suites.md says of each package: a table of its tests, those that fail simulated."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+MEASURED = re.compile(r"(<!-- measured -->\n).*(<!-- /measured -->)", re.DOTALL)
+COLUMNS = ("passing", "simulated", "unsteady", "not reached", "failing plain", "skipped")
+Row = Mapping[str, Any]
+
+
+def pages(docs: Path) -> dict[Path, str]:
+    """The page as it should read."""
+    page, kept = docs / "suites.md", docs / "suites.json"
+    found = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    told = "\n".join(line for name in sorted(found) for line in section(name, found[name]))
+    told = told or "Nothing has been run yet.\n"
+    return {page: MEASURED.sub(lambda match: f"{match[1]}\n{told}\n{match[2]}", page.read_text("utf-8"))}
+
+
+def section(name: str, found: Row) -> Iterator[str]:
+    """One package."""
+    yield f"## {name} {found['version']}\n"
+    yield f"{found['date']}, torch {found['torch']}, Python {found['python']}, {found['machine']}\n"
+    yield f"    {found['command']}\n"
+    yield from models(found["parts"]) if "tried" in found["parts"] else tests(found["parts"])
+    yield ""
+
+
+def tests(parts: Mapping[str, Row]) -> Iterator[str]:
+    """A table of the parts of a test-suite, and what fails."""
+    rows = [(f"`{name}`", cells(part)) for name, part in parts.items()]
+    sums = [sum(cell[n] for _, cell in rows) for n in range(len(rows[0][1]))]
+    share = 100 * sums[3] / sums[2] if sums[2] else 0.0
+    yield f"**{sums[3]:,} of {sums[2]:,} tests that pass plain pass simulated: {share:.2f} %.**\n"
+    heads = "pass plain | simulated | unsteady | not reached | fail plain | skipped | on a GPU only"
+    yield f"| part | `--most` | tests | {heads} |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    limits = [str(part["most"] or "") for part in parts.values()]
+    for limit, (name, row) in zip([*limits, ""], [*rows, ("in all", sums)], strict=True):
+        drawn, collected, *middle, fine, device = row
+        shown = " | ".join(f"{number:,}" for number in middle)
+        yield f"| {name} | {limit} | {drawn:,} of {collected:,} | {shown} | {fine:,} of {device:,} |"
+    failed = [row for part in parts.values() for row in part["failed"]]
+    if failed:
+        yield "\nWhat fails simulated:\n"
+        yield from (f"- `{row['test']}`: {plain(row['why'])}" for row in failed)
+    unread = [name for part in parts.values() for name in part["unread"]]
+    if unread:
+        yield f"\nFiles that could not be imported plain: {', '.join(f'`{Path(name).name}`' for name in unread)}."
+
+
+def cells(part: Row) -> list[int]:
+    """The numbers of a row."""
+    numbers = [len(part[key]) if isinstance(part[key], list) else part[key] for key in COLUMNS]
+    return [part["drawn"], part["collected"], *numbers, *part["only simulated"]]
+
+
+def models(found: Row) -> Iterator[str]:
+    """What the architectures come to."""
+    ran = found["equal"] + len(found["other"])
+    yield (
+        f"**{found['equal']} of {ran} architectures: every loss, all parameters after the steps and the generated "
+        f"tokens are equal, bit by bit.** {found['generate']} of them generate, {found['experts']} are mixtures of "
+        f"experts; in the steps and while generating they wait {found['waits']:,} times."
+    )
+    for name, why in found["other"].items():
+        yield f"\n- `{name}`: {plain(why)}"
+    reasons: dict[str, list[str]] = {}
+    for name, why in found["not run"].items():
+        reasons.setdefault(why.partition(":")[0], []).append(name)
+    if reasons:
+        yield f"\n{len(found['not run'])} others do not run plain with the sizes and inputs that are made for them:\n"
+        yield from (f"- {why}: {', '.join(names)}" for why, names in sorted(reasons.items()))
+
+
+def plain(text: str) -> str:
+    """A message in one line that Markdown leaves alone."""
+    line = re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;]*m", "", text)).strip()
+    line = line if len(line) <= 240 else f"{line[:240]}..."
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", line)
