@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import inert
+from syncguard.observe.simulate import graphs, inert
 from syncguard.observe.simulate.inert import always
 from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, MARK, ORDINAL, names_device, storage_of
 from syncguard.observe.simulate.patches import Patches
@@ -183,18 +183,19 @@ ONE_DEVICE: dict[str, Any] = {
 ANSWERS: dict[str, Any] = {
     **dict.fromkeys("is_available is_initialized is_bf16_supported is_tf32_supported".split(), always(True)),
     "has_magma": True,
-    **dict.fromkeys("is_current_stream_capturing _is_in_bad_fork can_device_access_peer".split(), always(False)),
+    **dict.fromkeys("_is_in_bad_fork can_device_access_peer".split(), always(False)),
+    "is_current_stream_capturing": lambda: inert.state.capturing,
     **dict.fromkeys(
         "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats"
         " caching_allocator_delete reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached"
         " _sleep check_error"
-        " set_per_process_memory_fraction set_sync_debug_mode _record_memory_history _dump_snapshot seed seed_all"
+        " set_per_process_memory_fraction _record_memory_history _dump_snapshot seed seed_all"
         " reset_accumulated_host_memory_stats reset_peak_host_memory_stats _set_stream_by_id _lazy_call".split(),
         always(None),
     ),
     **dict.fromkeys(
         "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
-        " max_memory_cached get_sync_debug_mode utilization temperature power_draw clock_rate memory_usage"
+        " max_memory_cached utilization temperature power_draw clock_rate memory_usage"
         " device_memory_used current_blas_handle caching_allocator_alloc".split(),
         always(0),
     ),
@@ -223,9 +224,9 @@ ANSWERS: dict[str, Any] = {
     "Stream": inert.Stream,
     "ExternalStream": inert.ExternalStream,
     "Event": inert.Event,
-    "CUDAGraph": inert.CUDAGraph,
-    "graph": inert.graph,
-    "make_graphed_callables": inert.make_graphed_callables,
+    "CUDAGraph": graphs.CUDAGraph,
+    "graph": graphs.graph,
+    "make_graphed_callables": graphs.make_graphed_callables,
     "stream": inert.stream,
     "StreamContext": inert.StreamContext,
     "current_stream": inert.current_stream,

@@ -80,6 +80,7 @@ class Simulation:
         patches = self._patches
         overrides(patches)
         cuda.patch(patches)
+        self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
         patches.everywhere("_engine_run_backward", backward.engine(engine, self.verdict), engine, "torch")
         patches.set(

@@ -14,6 +14,7 @@ import torch
 
 from syncguard.observe.simulate.conditions import Arguments, hold
 from syncguard.observe.simulate.marks import DEVICE, local, on_device, tensors
+from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
 from syncguard.pack import Pack
@@ -35,6 +36,7 @@ class Verdict:
         self.engine: CodeType | None = None
         self.quiet: set[CodeType] = set()  # the code of frames in which a row speaks for everything inside
         self.version = numbers(torch.__version__)
+        self.debug = DebugMode()
 
     def row(self, name: str) -> Op | None:
         """The hand-written row of a callable, if this torch has it."""
@@ -65,15 +67,15 @@ class Verdict:
     ) -> tuple[str, ...]:
         """Tell each hazard of this call. `landing`: where its result will be; `owner`: what is being made."""
         arguments: Arguments | None = None
-        told: list[str] = []
+        told: dict[str, bool] = {}
         for wait in waits:
             if wait.hazard in told or not self._concerns(wait.on, args, keywords, landing):
                 continue
             arguments = arguments or Arguments(op.args, args, keywords, owner)
             if hold(wait.when, arguments):
-                told.append(wait.hazard)
-        for hazard in told:
-            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())))
+                told[wait.hazard] = wait.mode
+        for hazard, reported in told.items():
+            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())), reported=reported)
         return tuple(told)
 
     def _concerns(self, on: str, args: tuple[Any, ...], keywords: dict[str, Any], landing: int) -> bool:
@@ -83,8 +85,10 @@ class Verdict:
             return bool(args) and any(on_device(tensor) for tensor in (*tensors(args[:1]), *state(args[0])))
         return on == "always" or landing == DEVICE
 
-    def tell(self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None) -> None:
-        """One wait, here and now."""
+    def tell(
+        self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None, reported: bool = True
+    ) -> None:
+        """One wait, here and now. `reported`: the sync debug mode of a device knows of it."""
         if self.muted:
             return
         user = self.caller()
@@ -98,6 +102,9 @@ class Verdict:
             forward = forward_of(torch._C._current_autograd_node())
         with torch._C.DisableTorchFunction():
             self.seen(Seen(op, hazard, "backward" if backward else "forward", forward, size))
+        if reported and self.debug.level:
+            self.debug.meets(user)
+        in_a_capture(self.pack.by_hazard(hazard).breaks)
 
     def caller(self) -> FrameType | None:
         """The nearest frame of the user or of a library; None where torch's own frames on the way have a row."""
