@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import graphs, inert
+from syncguard.observe.simulate import graphs, inert, memory
 from syncguard.observe.simulate.inert import always
 from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, MARK, ORDINAL, names_device, storage_of
 from syncguard.observe.simulate.patches import Patches
 
-VERSION = "12.8"
+VERSION, CUDNN = "12.8", 91002
+DTYPES = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
 CPU = torch.device("cpu")
 
 
@@ -45,6 +46,8 @@ def patch(patches: Patches) -> None:
         if name.endswith("Tensor") and isinstance(vars(torch.cuda)[name], type):
             patches.set(torch.cuda, name, legacy(name))
     autocast(patches)
+    memory.patch(patches)
+    libraries(patches)
     if hasattr(torch, "Stream"):
         patches.set(torch, "Stream", inert.Stream)
         patches.set(torch, "Event", inert.Event)
@@ -69,7 +72,26 @@ class Generator(torch._C.Generator, metaclass=GeneratorKind):
     def device(self) -> torch.device:  # type: ignore[override]
         return CUDA if self.claims else torch.device("cpu")
 
-    claims = False
+    def __reduce__(self) -> Any:
+        return restored, (str(self.device), self.get_state())
+
+    def get_offset(self) -> int:
+        return self._offset if self.claims else int(super().get_offset())
+
+    def set_offset(self, offset: int) -> Generator:
+        if not self.claims:
+            super().set_offset(offset)
+        self._offset = offset
+        return self
+
+    claims, _offset = False, 0
+
+
+def restored(device: str, state: torch.Tensor) -> Generator:
+    """A generator that was pickled."""
+    made = Generator(device)
+    made.set_state(state)
+    return made
 
 
 CPU_STORAGE_DEVICE = torch.UntypedStorage.device
@@ -139,6 +161,27 @@ def legacy(name: str) -> type:
     return Kind(name, (), {"__module__": "torch.cuda"})
 
 
+def libraries(patches: Patches) -> None:
+    """torch.backends: what a build for CUDA has. What torch does with it is for the CPU to do."""
+    patches.set(torch.backends.cuda, "is_built", always(True))
+    patches.set(torch.backends.cuda, "cufft_plan_cache", PlanCache())
+    patches.set(torch.backends.cudnn, "is_available", always(True))
+    patches.set(torch.backends.cudnn, "version", always(CUDNN))
+    patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: tensor.is_cuda and tensor.is_floating_point())
+    patches.set(torch.nn.RNNBase, "flatten_parameters", lambda module: None)
+
+
+class PlanCache:
+    """The plans of cuFFT, of which there are none; of each device, or of the current one."""
+
+    size, max_size = 0, 4096
+
+    def __getitem__(self, device: Any) -> PlanCache:
+        return self
+
+    def clear(self) -> None: ...
+
+
 def autocast(patches: Patches) -> None:
     """Autocast of the device acts on the CPU tensors that stand for its own."""
     enabled, dtype = torch.set_autocast_enabled, torch.set_autocast_dtype
@@ -194,9 +237,8 @@ ANSWERS: dict[str, Any] = {
         always(None),
     ),
     **dict.fromkeys(
-        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
-        " max_memory_cached utilization temperature power_draw clock_rate memory_usage"
-        " device_memory_used current_blas_handle caching_allocator_alloc".split(),
+        "utilization temperature power_draw clock_rate memory_usage current_blas_handle"
+        " caching_allocator_alloc".split(),
         always(0),
     ),
     "get_per_process_memory_fraction": always(1.0),
@@ -207,11 +249,9 @@ ANSWERS: dict[str, Any] = {
     "get_device_properties": always(inert.Properties()),
     "get_arch_list": always(["sm_80"]),
     "get_gencode_flags": always("-gencode compute=compute_80,code=sm_80"),
-    "mem_get_info": always((inert.Properties.total_memory, inert.Properties.total_memory)),
-    "memory_stats": always(collections.defaultdict(int)),
-    "memory_stats_as_nested_dict": always({}),
-    "memory_summary": always("No memory is used on a simulated device."),
-    "memory_snapshot": always([]),
+    "mem_get_info": memory.info,
+    "device_memory_used": lambda *_: memory.now(),
+    "cudart": always(memory.Runtime()),
     "list_gpu_processes": always("no processes are running"),
     "graph_pool_handle": always((0, 0)),
     "manual_seed": manual_seed,
@@ -241,8 +281,12 @@ ANSWERS: dict[str, Any] = {
 }
 ACCELERATOR: dict[str, Any] = {
     **{name: ANSWERS[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize")},
-    **{name: ANSWERS[name] for name in ("empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated")},
-    **{name: ANSWERS[name] for name in ("memory_reserved", "max_memory_reserved", "reset_peak_memory_stats")},
+    **{name: ANSWERS[name] for name in ("empty_cache", "reset_peak_memory_stats")},
+    **{name: getattr(torch.cuda, name) for name in ("memory_stats", "memory_allocated", "max_memory_allocated")},
+    **{name: getattr(torch.cuda, name) for name in ("memory_reserved", "max_memory_reserved")},
+    "empty_host_cache": always(None),
+    "get_device_capability": always({"supported_dtypes": DTYPES}),
+    "get_memory_info": memory.info,
     "reset_accumulated_memory_stats": always(None),
     "current_accelerator": always(torch.device("cuda")),
     "current_device_index": always(ORDINAL),

@@ -20,7 +20,7 @@ class Tape(TorchDispatchMode):
     """While it is entered, each operation on the device is kept, with the tensors that it makes."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.steps: list[tuple[Any, Any, Any, list[torch.Tensor]]] = []
         self._made: dict[int, Any] = {}  # storages of the graph's own: their values are those of the last replay
         self._before: dict[int, tuple[Any, Any]] = {}  # storages that it writes to, and what was in them
@@ -84,14 +84,14 @@ class CUDAGraph:
             raise Fault(REFUSED)
         self._random = torch.get_rng_state()
         self._tape = Tape()
-        self._tape.__enter__()
-        inert.state.capturing = True
+        self._tape.__enter__()  # type: ignore[no-untyped-call]
+        inert.state.capture = self
 
     def capture_end(self) -> None:
-        if self._tape is None or not inert.state.capturing:
+        if self._tape is None or inert.state.capture is not self:
             raise RuntimeError("capture_end() called without a capture_begin() before it")
-        inert.state.capturing = False
-        self._tape.__exit__(None, None, None)
+        inert.state.capture = None
+        self._tape.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         self._tape.undo()
         torch.set_rng_state(self._random)
 
@@ -113,6 +113,12 @@ class CUDAGraph:
     def debug_dump(self, debug_path: str) -> None: ...
 
     def register_generator_state(self, generator: Any) -> None: ...
+
+
+def abandon() -> None:
+    """End a capture that the program has left open."""
+    if inert.state.capture is not None:
+        inert.state.capture.capture_end()
 
 
 class graph:

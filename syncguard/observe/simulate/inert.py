@@ -88,11 +88,15 @@ class Event:
 
 
 class State:
-    """Which stream is the current one, and whether a graph is being captured."""
+    """Which stream is the current one, and the graph that is being captured."""
 
     def __init__(self) -> None:
         self.stream = self.first = Stream(stream_id=0)
-        self.capturing = False
+        self.capture: Any = None
+
+    @property
+    def capturing(self) -> bool:
+        return self.capture is not None
 
 
 state = State()

@@ -131,7 +131,7 @@ class Device(TorchFunctionMode):
     def _native(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         """A function of C++: on the CPU, with its device arguments rewritten."""
         judge, verdict = self.verdict.judge, self.verdict
-        constructor, mixes = moves.is_constructor(name), mixing.mixes(name)
+        constructor, check = moves.is_constructor(name), mixing.check_of(name)
         again = backward.again(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
@@ -140,10 +140,12 @@ class Device(TorchFunctionMode):
             asked = kwargs.get("device") if kwargs else None
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
-            elif strangers and where == DEVICE and not mixes:
-                mixing.refuse(name)
+            elif strangers and where == DEVICE and check is not None:
+                check(args)
             elif constructor and where != DEVICE:
                 where = default_place()
+            if kwargs and kwargs.get("generator") is not None:
+                mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()
             if waits and row is not None and not (one and args and args[0].numel() != 1):
                 told = judge(row, waits, args, kwargs, where)

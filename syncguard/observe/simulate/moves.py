@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from syncguard.observe.simulate import exchange, mixing
 from syncguard.observe.simulate.marks import (
     CUDA,
     DEVICE,
@@ -252,6 +253,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.get_device": get_device,
     "torch.Tensor.grad": gradient,
     "torch.Tensor._grad": gradient,
+    "torch.Tensor.grad.__set__": mixing.assigned,
     "torch.Tensor.to": to,
     "torch.Tensor.cuda": cuda,
     "torch.Tensor.cpu": cpu,
@@ -261,6 +263,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.is_pinned": is_pinned,
     "torch.Tensor.numpy": numpy,
     "torch.Tensor.__array__": numpy,
+    "torch.Tensor.__dlpack__": exchange.given,
+    "torch.Tensor.__cuda_array_interface__": exchange.interface,
     "torch.Tensor.share_memory_": share,
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,

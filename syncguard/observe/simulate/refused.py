@@ -1,4 +1,4 @@
-"""What becomes of a wait that the program itself does not permit: in a capture, or by torch.cuda.set_sync_debug_mode."""
+"""What becomes of a wait that the program itself forbids: in a capture, or by torch.cuda.set_sync_debug_mode."""
 
 from __future__ import annotations
 

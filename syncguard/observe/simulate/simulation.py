@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import backward, cuda, libraries, saving, scripts, warned, wraps
+from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local
 from syncguard.observe.simulate.mode import Device, plain_only
@@ -61,6 +61,7 @@ class Simulation:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        graphs.abandon()
         torch._C._pop_torch_function_stack()
         self._remove()
 
@@ -90,11 +91,18 @@ class Simulation:
         )
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
+        exchange.patch(patches)
         libraries.patch(patches, self)
         scripts.patch(patches, self)
         warned.patch(patches)
-        again = wraps.patch(patches, self.verdict)
-        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.skips)
+        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict) | {scripts.DYNAMO}
+
+        def again() -> None:
+            wrap()
+            scripts.late(patches, self)
+
+        scripts.late(patches, self)
+        self._later = Later(wanted.__contains__, again, self.skips)
         self._later.enter()
         threads(patches, self.device)
 
