@@ -76,13 +76,11 @@ def tell(op: Any, rules: pack.Pack, most: int | None) -> Told:
         with Simulation(rules, heard.append) as simulation:
             spy = Spy(simulation, heard)
             simulated = results(op, "cuda", dtype, most, spy)
-            astray = {*elsewhere(simulated)} if op.name not in KNOWN["elsewhere"] else ()
         found.samples += len(simulated)
         found.refused += sum(isinstance(result, type) for result in plain)
         found.calls += spy.calls
         found.waited += spy.waited
         wrong.update(spy.wrong)
-        wrong.update(astray)
         if op.name not in KNOWN["uncompared"]:
             wrong.update(f"{str(dtype)[6:]} {text}" for text in differing(plain, simulated))
     found.wrong = {text: n for text, n in wrong.items() if text not in KNOWN["accepted"]}
@@ -168,6 +166,8 @@ def results(op: Any, device: str, dtype: Any, most: int | None, spy: Spy | None 
                 found.append(type(fault))
                 continue
             found.append([result, gradients(sample, result)] if derived else result)
+            if spy is not None:
+                spy.wrong += elsewhere(sample, found[-1])
     return found
 
 
@@ -191,12 +191,12 @@ def leaves(value: Any) -> Iterator[Any]:
             yield from leaves(item)
 
 
-def elsewhere(results: list[Any]) -> Iterator[str]:
-    """Results and gradients that are not on the device, although all that went in was."""
-    for number, result in enumerate(results):
-        for tensor in leaves(result):
-            if not tensor.is_cuda:
-                yield f"sample {number}: a result is on {tensor.device}"
+def elsewhere(sample: Any, result: Any) -> Iterator[str]:
+    """Results and gradients that are not where the arguments say: on the device, if any of them is or names it."""
+    given = (sample.input, *sample.args, *sample.kwargs.values())
+    asked = sample.kwargs.get("device")
+    there = torch.device(asked).type == "cuda" if asked is not None else any(tensor.is_cuda for tensor in leaves(given))
+    yield from (f"a result is on {tensor.device}" for tensor in leaves(result) if tensor.is_cuda != there)
 
 
 def differing(plain: list[Any], simulated: list[Any]) -> Iterator[str]:

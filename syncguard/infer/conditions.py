@@ -11,6 +11,7 @@ from syncguard.infer.sureness import (
     NO,
     POSSIBLE,
     data_sureness,
+    host_inside,
     number_sureness,
     tensor_sureness,
     unlike_tensor,
@@ -144,6 +145,11 @@ def listed(args: Arguments, name: str) -> int:
     """A list of tensors on the device, where numbers are asked for."""
     value = args.get(name)
     return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
+
+
+def of_host(args: Arguments, name: str) -> int:
+    """A table, or a list, of tensors of the host."""
+    return host_inside(args.get(name) or UNKNOWN)
 
 
 def host(args: Arguments, name: str) -> int:
@@ -286,7 +292,7 @@ def surely_dense(args: Arguments, name: str) -> int:
 LINKS = 40  # of a because chain, that are followed
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
-    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,

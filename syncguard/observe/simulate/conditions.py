@@ -131,6 +131,13 @@ def host(args: Arguments, name: str) -> bool:
     return is_array(value) or (isinstance(value, list) and is_data(value))
 
 
+def of_host(args: Arguments, name: str) -> bool:
+    """A table, or a list, that holds a tensor of the host."""
+    value = args.get(name)
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return any(isinstance(item, torch.Tensor) and place(item) != DEVICE for item in held)
+
+
 def true(args: Arguments, name: str) -> bool:
     return args.get(name) is True
 
@@ -246,7 +253,7 @@ def listed(args: Arguments, name: str) -> bool:
 
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
-    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,

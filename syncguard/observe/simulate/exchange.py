@@ -111,8 +111,8 @@ def receiving(original: Callable[..., Any], capsules: OrderedDict[int, int]) -> 
 
 
 def given(func: Any, args: Any, kwargs: Any) -> Any:
-    """`t.__dlpack__()`: who asks for memory of CUDA says on which stream; NumPy does not, and is refused as it does."""
-    if place(args[0]) == DEVICE and kwargs.get("stream") is None and len(args) == 1:
+    """`t.__dlpack__()`: who can take memory of CUDA says on which stream; NumPy does not, and would refuse it."""
+    if place(args[0]) == DEVICE and kwargs.get("stream") in (None, -1) and kwargs.get("max_version"):
         raise BufferError("Unsupported device in DLTensor.")
     ours = {name: value for name, value in kwargs.items() if name not in ("stream", "dl_device")}
     before, local.passing = local.passing, True

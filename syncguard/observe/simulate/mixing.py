@@ -66,7 +66,7 @@ def recurrent(args: tuple[Any, ...]) -> None:
             "Input and parameter tensors are not at the same device, found input tensor at cpu and parameter tensor at"
             f" {CUDA}"
         )
-    if any(place(tensor) != DEVICE for tensor in tensors(arg for arg in args[1:] if isinstance(arg, (list, tuple)))):
+    if any(place(tensor) != DEVICE for tensor in tensors(args[1:]) if tensor.is_floating_point()):
         raise RuntimeError(
             f"Input and hidden tensors are not at the same device, found input tensor at {CUDA} and hidden tensor at"
             " cpu"

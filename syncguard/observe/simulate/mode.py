@@ -28,6 +28,7 @@ from syncguard.observe.simulate.marks import (
     place,
     storage_of,
     tensors,
+    world,
 )
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.returns import results
@@ -183,6 +184,7 @@ class Device(TorchFunctionMode):
 def rewritten(kwargs: dict[str, Any], where: int, constructor: bool) -> tuple[dict[str, Any], int]:
     """The keywords for the CPU: no other device, no pinned memory; and where the result is said to be."""
     if where == DEVICE and (constructor or kwargs.get("device") is not None):
+        world.used = True
         return {**kwargs, "device": "cpu"}, where
     if kwargs.get("pin_memory") and where == HOST:
         return {**kwargs, "pin_memory": False}, PINNED

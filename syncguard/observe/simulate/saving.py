@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, HOST, MARK, on_device
+from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, HOST, MARK, on_device, world
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict, internal
 
@@ -39,6 +39,7 @@ def restore(storage: Any, location: str) -> Any:
                 " one device. Please use torch.load with map_location to map your storages to an existing device."
             )
         setattr(bare, MARK, DEVICE)
+        world.used = True
         return storage
     if location == "cpu":
         setattr(bare, MARK, HOST)

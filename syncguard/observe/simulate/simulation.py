@@ -14,7 +14,7 @@ import torch
 
 from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
-from syncguard.observe.simulate.marks import local
+from syncguard.observe.simulate.marks import local, world
 from syncguard.observe.simulate.mode import Device, plain_only
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.seen import Seen
@@ -48,6 +48,11 @@ class Simulation:
         self.note(f"{name}: its calls were stepped over, so what depends on them has not the values of a device")
         return True
 
+    @property
+    def used(self) -> bool:
+        """Whether a tensor was on the device: else nothing can have waited for it."""
+        return world.used
+
     def note(self, sentence: str) -> None:
         """Say something once."""
         if sentence not in self.notes:
@@ -55,6 +60,7 @@ class Simulation:
 
     def __enter__(self) -> Simulation:
         self._install()
+        world.used = False
         if not self.forks:
             in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -123,7 +124,8 @@ class Verdict:
 def state(owner: Any) -> tuple[torch.Tensor, ...]:
     """The tensors that an object of torch holds: a module's parameters and buffers, a mask's indices."""
     held = getattr(owner, "__dict__", None)
-    return () if held is None or isinstance(owner, torch.Tensor) else tuple(tensors(held.values()))
+    own = () if held is None or isinstance(owner, torch.Tensor) else tuple(tensors(held.values()))
+    return own or tuple(islice(owner.parameters(), 1)) if isinstance(owner, torch.nn.Module) else own
 
 
 def forward_of(node: Any) -> tuple[Frame, ...] | None:
