@@ -69,6 +69,7 @@ HOLDS = {
     "to_device": (lambda: {"x": device(1)}, lambda: {"x": "cpu"}),
     "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
     "pageable": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "host_values": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.tensor(1.0)}),
     "dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "surely_dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),

@@ -26,6 +26,7 @@ from syncguard.infer.values import (
     Seq,
     Tensor,
     Union,
+    Unknown,
     Value,
     options,
 )
@@ -262,6 +263,15 @@ def pageable(args: Arguments, name: str) -> int:
     )
 
 
+def host_values(args: Arguments, name: str) -> int:
+    """A tensor that is surely of the host, for a part that no tensor picks: a 0-d one is read at once, as a number."""
+    value, index = args.get(name), args.get("index") or UNKNOWN
+    index = index.element if type(index) is Seq else index
+    if any(type(option) in (Tensor, Unknown) for option in options(index)):
+        return NO  # with the indices of a device it would raise
+    return LIKELY if type(value) is Tensor and value.device == "host" and value.rank else NO
+
+
 def zero_dim_target(args: Arguments, name: str) -> int:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of = args.get("self")
@@ -297,7 +307,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
-    "evaluating": evaluating,
+    "host_values": host_values, "evaluating": evaluating,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

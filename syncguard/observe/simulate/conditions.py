@@ -229,6 +229,13 @@ def pageable(args: Arguments, name: str) -> bool:
     return isinstance(value, torch.Tensor) and place(value) == HOST
 
 
+def host_values(args: Arguments, name: str) -> bool:
+    """A host tensor of dimensions for a part that no tensor picks: a 0-d one is read at once, as a number would be."""
+    value, index = args.get(name), args.get("index")
+    picked = any(isinstance(part, torch.Tensor) and part.ndim for part in parts(index))
+    return isinstance(value, torch.Tensor) and value.ndim > 0 and place(value) != DEVICE and not picked
+
+
 def zero_dim_target(args: Arguments, name: str) -> bool:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of, index = args.get("self"), args.get(name)
@@ -258,6 +265,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
     "data_or_unknown": data, "evaluating": evaluating, "listed": listed,  # here nothing is unknown
+    "host_values": host_values,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
