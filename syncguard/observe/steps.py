@@ -119,10 +119,16 @@ def _apart(steps: Told, clock: Clock, training: frozenset[int]) -> Told:
 def _leading(marks: list[Mark]) -> Iterator[int]:
     """The numbers of the marks that count, where several optimizers step: those of the first, until it stops."""
     leader, others = None, set[int]()
+    spans: dict[int, list[int]] = {}
+    for number, mark in enumerate(marks):
+        if mark.kind == "optimizer":
+            spans.setdefault(mark.which, []).append(number)
     for number, mark in enumerate(marks):
         if mark.kind != "optimizer":
             continue
-        if leader is None or mark.which in others:
+        before = spans.get(leader, []) if leader is not None else []
+        # One that first steps when the leader has made all of its steps is that of another training.
+        if not before or mark.which in others or (len(before) > 1 and before[-1] < spans[mark.which][0]):
             leader = mark.which
         if mark.which == leader:
             others.clear()
