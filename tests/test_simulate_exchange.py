@@ -234,3 +234,36 @@ def test_what_is_packed_for_backward_is_where_it_is_made(simulation: Any) -> Non
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t.cpu() if t.ndim else t, lambda t: t):
         most = (there(3, requires_grad=True) * 2).max()
     assert most.is_cuda
+
+
+@pytest.mark.parametrize(
+    ("make", "on"),
+    [
+        (lambda one, number: torch.full((2,), one), False),
+        (lambda one, number: torch.arange(number), False),
+        (lambda one, number: torch.zeros(number), False),
+        (lambda one, number: torch.linspace(one, one, 3), False),
+        (lambda one, number: torch.tensor([one, one]), False),
+        (lambda one, number: torch.as_tensor([one, one]), False),
+        (lambda one, number: torch.as_tensor(one), True),
+        (lambda one, number: torch.full((2,), one, device=CUDA), True),
+        (lambda one, number: torch.sparse_coo_tensor(number[None, None], one[None], (2,)), True),
+        (lambda one, number: torch.nested.nested_tensor([one[None], one[None]]), True),
+        (lambda one, number: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], device=CUDA), True),
+        (lambda one, number: torch.nested.nested_tensor([[1.0], [2.0, 3.0]]), False),
+    ],
+)
+def test_a_size_or_an_item_is_read_and_does_not_say_where_the_result_is(make: Any, on: bool, simulation: Any) -> None:
+    one, number = there(), torch.ones((), dtype=torch.int64, device=CUDA)
+    assert make(one, number).is_cuda is on
+
+
+def test_a_number_of_numpy_is_a_number(simulation: Any) -> None:
+    x = there(3)
+    x[numpy.int64(1)]
+    assert simulation.told == []
+    x[numpy.array([1])]
+    assert [wait.hazard for wait in simulation.told] == ["host-index"]
+    x[0:2] = torch.ones(2)
+    x[0:2] = torch.tensor(1.0)
+    assert [wait.hazard for wait in simulation.told] == ["host-index", "copy-to-device"]

@@ -118,7 +118,8 @@ def _apart(steps: Told, clock: Clock, training: frozenset[int]) -> Told:
 
 def _leading(marks: list[Mark]) -> Iterator[int]:
     """The numbers of the marks that count, where several optimizers step: those of the first, until it stops."""
-    leader, others = None, set[int]()
+    leader: int | None = None
+    others = set[int]()
     spans: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
         if mark.kind == "optimizer":

@@ -121,7 +121,7 @@ def is_data(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    return hasattr(value, "__array_interface__") and not isinstance(value, torch.Tensor)
+    return hasattr(value, "__array_interface__") and not isinstance(value, (torch.Tensor, Number))  # np.int64 is one
 
 
 def host(args: Arguments, name: str) -> bool:

@@ -7,14 +7,18 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import graphs, inert, memory
+from syncguard.observe.simulate import graphs, inert, kinds, memory
 from syncguard.observe.simulate.inert import always
-from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, MARK, ORDINAL, names_device, storage_of
+from syncguard.observe.simulate.marks import (
+    CUDA,
+    DEVICES,
+    ORDINAL,
+    names_device,
+)
 from syncguard.observe.simulate.patches import Patches
 
 VERSION, CUDNN = "12.8", 91002
 DTYPES = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
-CPU = torch.device("cpu")
 
 
 def patch(patches: Patches) -> None:
@@ -37,14 +41,8 @@ def patch(patches: Patches) -> None:
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
     for name, stand_in in ONE_DEVICE.items():
         patches.set(torch._C, name, stand_in)
-    patches.set(torch.UntypedStorage, "__new__", make_storage)
-    patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
     patches.set(torch.Tensor, "record_stream", always(None))  # the parser of C++ takes no stream of ours
-    patches.set(torch.UntypedStorage, "device", property(storage_device))
-    patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
-    for name in vars(torch.cuda).copy():
-        if name.endswith("Tensor") and isinstance(vars(torch.cuda)[name], type):
-            patches.set(torch.cuda, name, legacy(name))
+    kinds.patch(patches)
     autocast(patches)
     memory.patch(patches)
     libraries(patches)
@@ -94,40 +92,6 @@ def restored(device: str, state: torch.Tensor) -> Generator:
     return made
 
 
-CPU_STORAGE_DEVICE = torch.UntypedStorage.device
-
-
-def storage_device(storage: Any) -> torch.device:
-    return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)
-
-
-def make_storage(cls: Any, *args: Any, device: Any = None, **settings: Any) -> Any:
-    """A storage of its own; a copy of a parameter makes one where the parameter is."""
-    there = device is not None and names_device(device)
-    place = {} if device is None else {"device": "cpu" if there else device}
-    made = torch._C.StorageBase.__new__(cls, *args, **place, **settings)
-    if there:
-        setattr(made, MARK, DEVICE)
-    return made
-
-
-def wrapping(original: Any) -> Any:
-    """A tensor of a class that computes with other tensors: it says that it is on the device, and so are they."""
-
-    def make(*args: Any, **settings: Any) -> Any:
-        given = (*args, settings.get("device"))
-        there = any(isinstance(value, (str, torch.device)) and names_device(value) for value in given)
-        if there:
-            args = tuple(CPU if isinstance(value, torch.device) else value for value in args)
-            settings.update({"device": CPU} if "device" in settings else {})
-        made = original(*args, **settings)
-        if there:
-            setattr(storage_of(made), MARK, DEVICE)
-        return made
-
-    return staticmethod(make)
-
-
 def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
     """Parallel lists of tensors by the device and dtype of the first: optimizers and clipping ask C++ for this."""
     groups: dict[Any, Any] = collections.OrderedDict()
@@ -139,26 +103,6 @@ def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any
                 column.append(values[index])
         indices.append(index)
     return {key: (columns, indices if with_indices else []) for key, (columns, indices) in groups.items()}
-
-
-def legacy(name: str) -> type:
-    """torch.cuda.FloatTensor: makes tensors on the device, and knows them."""
-    host = getattr(torch, name, None)
-
-    class Kind(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            return isinstance(value, torch.Tensor) and value.is_cuda and host is not None and value.dtype == cls.dtype
-
-        @property
-        def dtype(cls) -> Any:
-            return host(0).cpu().dtype if host is not None else None
-
-        def __call__(cls, *args: Any) -> Any:
-            if args and not isinstance(args[0], int):
-                return torch.tensor(args[0], dtype=cls.dtype, device=CUDA)
-            return torch.empty(args, dtype=cls.dtype, device=CUDA)
-
-    return Kind(name, (), {"__module__": "torch.cuda"})
 
 
 def libraries(patches: Patches) -> None:

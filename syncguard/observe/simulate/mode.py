@@ -141,10 +141,10 @@ class Device(TorchFunctionMode):
             asked = kwargs.get("device") if kwargs else None
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
+            elif constructor and not (where == DEVICE and moves.follows(name, args)):
+                where = default_place()
             elif strangers and where == DEVICE and check is not None:
                 check(args)
-            elif constructor and where != DEVICE:
-                where = default_place()
             if kwargs and kwargs.get("generator") is not None:
                 mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()

@@ -18,9 +18,7 @@ from syncguard.observe.simulate.marks import (
     local,
     mark,
     move,
-    names_device,
     place,
-    tensors,
 )
 
 Call = tuple[Any, ...]
@@ -283,6 +281,13 @@ def is_constructor(name: str) -> bool:
     return name in CONSTRUCTORS
 
 
+def follows(name: str, args: Call) -> bool:
+    """Does a constructor put its result where its tensors are? A size, or an item of a list, is only read."""
+    bare = name.rpartition(".")[2]
+    whole = not args or isinstance(args[0], torch.Tensor)
+    return bare.startswith(("sparse", "nested", "as_nested")) or (bare in ("tensor", "as_tensor", "asarray") and whole)
+
+
 def _constructors() -> frozenset[str]:
     from torch.overrides import resolve_name
 
@@ -291,4 +296,3 @@ def _constructors() -> frozenset[str]:
 
 
 CONSTRUCTORS = _constructors()
-__all__ = ["NAMED", "SPECIAL", "is_constructor", "names_device", "tensors"]
