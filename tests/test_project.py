@@ -100,6 +100,23 @@ def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_e
         assert lines(report, "p/fill.py") == ([(11, "SG201")] if "p/fill.py" in paths else [])
 
 
+def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_later(project):
+    Path("p/box.py").write_text("class Box:\n    def __init__(self):\n        self.held = None\n")
+    Path("p/fill.py").write_text("import torch\n\n\ndef fill(box):\n    box.held = torch.ones(2, device='cuda')\n")
+    Path("p/first.py").write_text(
+        "from .box import Box\nfrom .fill import fill\n\n\ndef forward():\n    box = Box()\n    return fill(box)\n"
+    )
+    Path("p/maker.py").write_text(
+        "import torch\nfrom .box import Box\n\n\ndef made():\n    box = Box()\n    box.held = torch.ones(2, device='cuda')\n"
+        "    return box\n"
+    )
+    Path("p/second.py").write_text("from .maker import made\n\n\ndef forward():\n    return made()\n")
+    Path("p/look.py").write_text("from .box import Box\n\n\ndef forward(box: Box):\n    return box.held.item()\n")
+    for first in ("p/first.py", "p/second.py"):
+        report = pipeline.check([first, "p/look.py"], config(cache=False, heat="all"))
+        assert lines(report, "p/look.py") == [], first
+
+
 def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/ops.py"]
     assert found.heat == "hot"
