@@ -105,6 +105,7 @@ class Routine:
         "clocks",
         "closure",
         "contexts",
+        "copies",
         "given_to",
         "home",
         "host",
@@ -137,6 +138,7 @@ class Routine:
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
+        self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
