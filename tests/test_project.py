@@ -107,8 +107,8 @@ def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_
         "from .box import Box\nfrom .fill import fill\n\n\ndef forward():\n    box = Box()\n    return fill(box)\n"
     )
     Path("p/maker.py").write_text(
-        "import torch\nfrom .box import Box\n\n\ndef made():\n    box = Box()\n    box.held = torch.ones(2, device='cuda')\n"
-        "    return box\n"
+        "import torch\nfrom .box import Box\n\n\ndef made():\n    box = Box()\n"
+        "    box.held = torch.ones(2, device='cuda')\n    return box\n"
     )
     Path("p/second.py").write_text("from .maker import made\n\n\ndef forward():\n    return made()\n")
     Path("p/look.py").write_text("from .box import Box\n\n\ndef forward(box: Box):\n    return box.held.item()\n")
