@@ -117,6 +117,22 @@ def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_
         assert lines(report, "p/look.py") == [], first
 
 
+def test_a_reason_leads_to_who_asked_whoever_asked_first(project):
+    Path("p/shift.py").write_text("def shift(x):\n    return x + 1\n")
+    built = "    return shift(torch.zeros(4)).to(x.device)\n"
+    copied = "    return shift(torch.tensor([1.0, 2.0])).to(x.device)\n"
+    fetched = "    return shift(x.cpu()).to(x.device)\n"
+    told = {}
+    for name, line in {"built": built, "copied": copied, "fetched": fetched}.items():
+        head = "import torch\nfrom .shift import shift\n\n\ndef forward(x: torch.Tensor):\n"
+        Path(f"p/{name}.py").write_text(head + line)
+        told[f"p/{name}.py"] = pipeline.check([f"p/{name}.py"], config(cache=False, heat="all")).findings
+    assert [[f.code for f in found] for found in told.values()] == [["SG304"], ["SG301"], ["SG305", "SG202"]]
+    for order in (list(told), list(told)[::-1], list(told)[1:] + list(told)[:1]):
+        found = pipeline.check(order, config(cache=False, heat="all")).findings
+        assert found == tuple(f for name in order for f in told[name]), order
+
+
 def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/ops.py"]
     assert found.heat == "hot"
