@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
-from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
+from syncguard.infer.receivers import of_numbers, part_of_batch
 from syncguard.infer.results import device_true
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import POSSIBLE, number_sureness
+from syncguard.infer.sureness import POSSIBLE
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
@@ -30,7 +29,6 @@ from syncguard.infer.values import (
     Value,
     options,
 )
-from syncguard.read import core
 from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
@@ -257,38 +255,6 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
-
-
-def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
-    """Whether what is moved is taken by a key from what is called a batch, and moved to where the caller says: that
-    one was given it as a loader made it. What a framework hands to a module's methods it has moved before, and who
-    moves a part to a device of its own (`self.device`) makes sure of it, no more."""
-    call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
-    while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
-        part = part.fn.of  # `batch["x"].long().cuda()`
-    while type(part) is core.Index and type(part.key) is not core.Const:
-        part = part.of  # `batch["x"][:, :limit].to(device)`
-    if type(part) is not core.Index or not frame.world.places.is_("names", "batches", last_name(part.of)):
-        return False
-    if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
-        return False
-    aims = (*call.args, *(aim for _, aim in call.keywords)) if type(call) is core.Call else ()
-    return not aims or any(type(aim) is core.Name or type(aim) is core.Const for aim in aims)
-
-
-def of_python(name: str) -> bool:
-    """Whether a dotted name is one of Python itself: `abc.ABC` is no framework."""
-    return name.partition(".")[0] in sys.stdlib_module_names
-
-
-def of_numbers(nodes: Nodes, frame: Frame) -> bool:
-    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
-    from syncguard.infer.evaluate import quiet_value
-
-    made = nodes[0] if nodes else None
-    if type(made) is not core.Call or not made.args or made.keywords:
-        return False
-    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:
