@@ -117,6 +117,18 @@ def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_
         assert lines(report, "p/look.py") == [], first
 
 
+def test_what_a_library_hands_out_is_known_by_its_rows(project):
+    Path("p/strategy.py").write_text(
+        "import lightning.pytorch as pl\nfrom lightning.pytorch.strategies.ddp import DDPStrategy\n\n\n"
+        "class Ours(DDPStrategy):\n    def setup(self, trainer: pl.Trainer):\n        self.trainer = trainer\n\n"
+        "    def training_step(self, batch, index):\n"
+        "        self.lightning_module.log('step', self.trainer.global_step)\n"
+        "        self.lightning_module.log('loss', self.model(batch))\n"
+    )
+    report = pipeline.check(["p/strategy.py"], config(cache=False))
+    assert lines(report, "p/strategy.py") == [(10, "SG302")]
+
+
 def test_a_reason_leads_to_who_asked_whoever_asked_first(project):
     Path("p/shift.py").write_text("def shift(x):\n    return x + 1\n")
     built = "    return shift(torch.zeros(4)).to(x.device)\n"
