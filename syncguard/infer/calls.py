@@ -223,12 +223,11 @@ def of_unknown(
         name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
+        part = of is UNKNOWN and part_of_batch(nodes, frame)
         there = Tensor(
-            device="host"
-            if of.batch or (of is UNKNOWN and part_of_batch(nodes, frame))
-            else world.place(frame.routine),
+            device="host" if part or of.batch else world.place(frame.routine),
             sure=False,
-            why=of.batch or frame.why(f"use:{name}", at),
+            why=of.batch or frame.why("part" if part else f"use:{name}", at),
         )
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
