@@ -162,7 +162,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
         and routine.name in ("forward", "__call__", "backward")
         and (module or routine.name == "backward")
     )
-    if given or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    ranged = "[,]" in uses  # `labels[..., 1:]`
+    if given or ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
 

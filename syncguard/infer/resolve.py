@@ -30,6 +30,7 @@ class Names:
         self.version = _number(version or pack.torch or "99")
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
+        self._properties: dict[str, bool] = {}
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
@@ -64,7 +65,11 @@ class Names:
         return found if found is not None else Op(name, ("self",), "tensor")
 
     def is_property(self, op: Op) -> bool:
-        return op.name in self.properties
+        known = self._properties.get(op.name)
+        if known is None:
+            known = op.name in self.properties or self.pack.row_of(op.name) in self.properties
+            self._properties[op.name] = known
+        return known
 
     def in_version(self, since: str, until: str) -> bool:
         return (not since or self.version >= _number(since)) and (not until or self.version < _number(until))

@@ -124,7 +124,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "new":
             return Instance(
                 None,
-                name,
+                shape.of or name,
                 common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
                 dict(args.named),
             )
