@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import loaded, stored
-from syncguard.fix.region import Region
+from syncguard.fix.region import Region, inside
 from syncguard.infer.values import Const, Seq, Table
 
 Loop = cst.For | cst.While
@@ -53,7 +51,7 @@ def unchanged(base: cst.BaseExpression, loop: Loop | Comp, region: Region, known
         return ""
     views = {origin} | _origins(origin, region)
     tier = "safe"
-    for node in inside(loop, region):
+    for node in inside(loop):
         if isinstance(node, cst.Name | cst.Attribute) and node.deep_equals(base) and _given(node, region, known):
             return ""
         if isinstance(node, cst.Call) and isinstance(base, cst.Attribute) and not known.callee(node):
@@ -147,14 +145,6 @@ ARITHMETIC = (cst.BinaryOperation, cst.Comparison, cst.UnaryOperation)
 DISPLAYS = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
 # What gives the same memory where nothing is to be done.
 SHARING = frozenset("detach to cpu cuda data contiguous float double half long int type as_tensor from_numpy".split())
-
-
-def inside(holder: cst.CSTNode, region: Region) -> Iterator[cst.CSTNode]:
-    todo = [holder]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += node.children
 
 
 def within(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:

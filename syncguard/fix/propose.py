@@ -19,7 +19,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home
 from syncguard.pack import Pack
 from syncguard.read.source import Source
-from syncguard.terms import Edit, Finding, Fix
+from syncguard.terms import Edit, Finding, Fix, Tier
 
 
 def proposed(findings: Sequence[Finding], source: Source, home: Home, world: World, pack: Pack) -> list[Finding]:
@@ -39,24 +39,26 @@ def proposed(findings: Sequence[Finding], source: Source, home: Home, world: Wor
 
 
 def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known, source: Source) -> Fix | None:
-    """The fix of the first recipe that proposes one."""
+    """The first fix that is safe, else the first that can be made, else the first sketch."""
     try:
         node = region.anchor(finding.site)
     except LookupError:
         raise Unanchored(f"{finding.site}: {finding.code} stands on no node") from None
-    kept: Fix | None = None
+    found: dict[Tier, Fix] = {}
     for name in names:
         try:
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
             continue
-        if proposal is None:
-            continue
-        fix = settled(name, proposal, source)
-        if fix is not None and fix.tier != "display":
-            return fix
-        kept = kept or fix
-    return kept
+        fix = settled(name, proposal, source) if proposal is not None else None
+        if fix is not None:
+            found.setdefault(fix.tier, fix)
+        if "safe" in found:
+            break
+    safe, unsafe = found.get("safe"), found.get("unsafe")
+    if safe is not None and unsafe is not None and unsafe.leaves < safe.leaves:
+        return replace(safe, bolder=unsafe)
+    return safe or unsafe or found.get("display")
 
 
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from syncguard.infer import parameters, wrappers
 from syncguard.infer.classes import ClassInfo
@@ -205,7 +205,7 @@ class World(Outcomes):
             self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value, frame.home))
-        elif self.teaches:
+        elif self.teaches and frame.routine in self.assigning(info, name):
             info.learn(name, value)
 
     def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
@@ -262,9 +262,7 @@ class World(Outcomes):
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""
-        if info.stores is None:
-            info.stores = stores_of(info, self.registrars)
-        assigning = info.stores.get(name, ())
+        assigning = self.assigning(info, name)
         if reader is not None:
             reader.uses[info.home.path, ""] = None
             for routine in assigning:
@@ -274,6 +272,13 @@ class World(Outcomes):
             for routine in assigning:
                 if not routine.running:
                     self.outcome(routine, {}, Frame(self, routine, {}))
+
+    def assigning(self, info: ClassInfo, name: str) -> Sequence[Routine]:
+        """The methods of a class that assign an attribute. What others assign would be known only to who came by them
+        before."""
+        if info.stores is None:
+            info.stores = stores_of(info, self.registrars)
+        return info.stores.get(name, ())
 
     def leave(self, home: Home) -> None:
         """Forget a file that has been checked; nothing of it may stay in what others share."""

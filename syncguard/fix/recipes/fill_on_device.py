@@ -31,7 +31,6 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if found is None:
         return None
     shape, value = found
-    rest = [f"{name}={region.code(part)}" for name, part in settings.items()] + ([f"device={device}"] if device else [])
     text = region.code(value)
     name = known.callee(call)
     sure = proven(value, region, known, 4)
@@ -40,7 +39,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
-        tier, made = ("safe", f"{region.code(call.func.value)}.new_full({shape}, {text}") if exact else ("", "")
+        made, data = (region.swap(call.func.attr, "new_full") if exact else None), f"{shape}, {text}"
     elif name in MAKERS and known.torch():
         number = literal(value)
         if name in MAKERS[2:]:
@@ -49,16 +48,19 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             text = str(float(number))
         plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
         maker = NAMED.get(number) if plain and number is not None else None
-        tier, made = "safe", f"{known.torch()}.{maker}({shape}" if maker else f"{known.torch()}.full({shape}, {text}"
+        made = region.swap(call.func, f"{known.torch()}.{maker or 'full'}")
+        data = shape if maker else f"{shape}, {text}"
     else:
         return None
-    if not tier:
+    if made is None:
         return None
-    edits = (region.swap(node, ", ".join([made, *rest]) + ")"),)
+    edits = [made, region.swap(call.args[0], data)]
+    if device and isinstance(node, cst.Call):
+        edits += [region.argue(call, f"device={device}"), region.cut(node)]
     if sure:
-        return Proposal("safe", "fills the number in on the device", edits)
+        return Proposal("safe", "fills the number in on the device", tuple(edits))
     return Proposal(
-        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", edits
+        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", tuple(edits)
     )
 
 

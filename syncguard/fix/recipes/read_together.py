@@ -5,10 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.elements import elements, iterated, rows
-from syncguard.fix.loops import inside
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
 # Built-in functions that change nothing between two reads.
@@ -40,7 +40,7 @@ def listed(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
         return None
     if known.tensor(read.tensor) is None or read.rank > 0 or (read.into and read.into != read.dtype):
         return None
-    if any(isinstance(call, cst.Call) and not _quiet(call, known) for call in inside(listing, region)):
+    if any(isinstance(call, cst.Call) and not _quiet(call, known) for call in inside(listing)):
         return None
     inner = region.code(read.tensor) if read.rank == 0 else f"{postfix(read.tensor, region)}.reshape(())"
     clauses = region.code(listing)[len("[") :].removeprefix(region.code(listing.elt))
@@ -104,7 +104,7 @@ def every(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
     if not isinstance(statement, cst.SimpleStatementLine):
         raise Unfit("in the header of a compound statement")
     found: dict[cst.CSTNode, Read] = {}
-    for node in inside(statement, region):
+    for node in inside(statement):
         read = read_of(node, region, known) if isinstance(node, cst.Call) else None
         if read is not None and known.tensor(read.tensor) is not None:
             found.setdefault(read.whole, read)
@@ -120,7 +120,7 @@ def every(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
 def undisturbed(statement: cst.CSTNode, found: list[Read], region: Region, known: Known) -> None:
     """Unfit: between the reads of a statement something is called that may change what they read."""
     last = region.places[found[-1].whole][:2]
-    for call in inside(statement, region):
+    for call in inside(statement):
         if not isinstance(call, cst.Call) or region.places[call][2:] > last or read_of(call, region, known) is not None:
             continue
         if known.callee(call) not in HARMLESS and not known.pure(call):

@@ -45,11 +45,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
             return None
         found = spreading
-    x, whole = region.code(target.value), region.module.code_for_node(found.value).strip()
+    x, whole = region.code(target.value), region.code(found.value)
     curved = found.curved
     if isinstance(statement, cst.AugAssign):
         plain = SYMBOLS[type(statement.operator)]
-        symbol = region.module.code_for_node(plain).strip()
+        symbol = region.code(plain)
         atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
         whole = f"{x} {symbol} {whole if atom else f'({whole})'}"
         curved = curved or not _straight(plain, target.value, found.value, known)
