@@ -157,12 +157,16 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
                 else next(one for one in region.around(held) if isinstance(one, Comp))
             )
             tier = unchanged(clause.iter, loop, region, known)
-            if over is None or not tier or any(one is None for one in found):
+            if over is None or not tier or clause.asynchronous or any(one is None for one in found):
                 return None
-            rows = "tolist()" if over.rank == 1 else "flatten().tolist()"
-            edits = [region.swap(clause.iter, f"{postfix(clause.iter, region)}.{rows}")]
-            swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
-            edits += [region.swap(whole, text) for whole, text in swaps]
+            rows = f"{postfix(clause.iter, region)}." + ("tolist()" if over.rank == 1 else "flatten().tolist()")
+            plain = isinstance(held, cst.ListComp) and held.elt is read.whole and len(found) == 1
+            single = isinstance(clause, cst.CompFor) and not clause.ifs and clause.inner_for_in is None
+            if plain and single and read.into in ("", read.dtype):
+                edits = [region.swap(held, rows)]
+            else:
+                swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
+                edits = [region.swap(clause.iter, rows), *(region.swap(whole, text) for whole, text in swaps)]
             text = f"copies `{region.code(clause.iter)}` once, before the loop"
             if tier != "safe":
                 return Proposal("unsafe", f"{text}: {SHARED}", tuple(edits), leaves=1)

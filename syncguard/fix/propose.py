@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
+import libcst as cst
+
 from syncguard.fix import allows, header
-from syncguard.fix.apply import applied
+from syncguard.fix.apply import Overlap, applied
 from syncguard.fix.known import Known
 from syncguard.fix.locate import Locator, Unanchored
 from syncguard.fix.recipe import Proposal, Unfit, recipe
@@ -45,7 +48,7 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
     except LookupError:
         raise Unanchored(f"{finding.site}: {finding.code} stands on no node") from None
     found: dict[Tier, Fix] = {}
-    for name in names:
+    for name in names if not scripted(node, region, known) else ():
         try:
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
@@ -61,10 +64,19 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
     return safe or unsafe or found.get("display")
 
 
+def scripted(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether TorchScript reads the code, which knows but a part of Python and of torch."""
+    functions = [held for held in region.around(node) if isinstance(held, cst.FunctionDef)]
+    return any(known.callee(one.decorator).startswith("torch.jit.") for held in functions for one in held.decorators)
+
+
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
     """A proposal with its imports, shown only where it would lose a comment; None where the result is no Python."""
     edits = (*proposal.edits, *header.edits(source, proposal.needs))
-    text = applied(source.text, edits)
+    try:
+        text = applied(source.text, edits)
+    except Overlap:
+        return None
     if text == source.text or not parses(text):
         return None
     tier, message = proposal.tier, proposal.message
@@ -90,11 +102,17 @@ def commented(text: str, edits: Sequence[Edit]) -> bool:
     return any("#" in line for edit in edits for line in lines[edit.site.line - 1 : edit.site.end_line])
 
 
+TYPED = re.compile(r"#\s*type:\s*(?!ignore)")
+
+
 def lost(before: str, after: str) -> bool:
-    """Whether a comment is gone."""
+    """Whether a comment is gone, or stands beside another name than the one whose type it tells."""
     if "#" not in before:
         return False
     left = comments(after)
+    lines = after.split("\n")
+    if any(TYPED.search(line) and line not in lines for line in before.split("\n")):
+        return True
     for comment in comments(before):
         if comment not in left:
             return True

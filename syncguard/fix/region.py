@@ -13,6 +13,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from syncguard.fix import text as texts
 from syncguard.terms import Edit, Site
 
+PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|pylint:|mypy:|ruff:|fmt:|pragma:|nosec|syncguard:)")
 WORD = re.compile(r"\w+")
 Place = tuple[int, int, int, int]  # line, column, end line, end column, as in a Site
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
@@ -252,12 +253,15 @@ class Region:
         return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
     def remove(self, statement: cst.CSTNode) -> Edit:
-        """Take a statement away, with its lines; its comments stay, each on a line of its own."""
+        """Take a statement away, with its lines; its comments stay, each on a line of its own, but for those that tell
+        a tool something of this line."""
         indent = self.indent(statement)
         comments = [node for node in inside(statement) if isinstance(node, cst.Comment)]
         kept = sorted(comments, key=lambda node: self.places[node])
         top = self.top(statement)
-        text = "".join(f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top)
+        text = "".join(
+            f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top and not PRAGMA.match(node.value)
+        )
         return Edit(Site(self.path, top, 1, self.bottom(statement) + 1, 1), text)
 
     def put(self, statement: cst.CSTNode, *lines: str) -> Edit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import definition, occurrences, reads, stored
+from syncguard.fix.names import definition, occurrences, reads, stored, stores
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given
@@ -72,13 +72,26 @@ def total(
     if any(read.into == "float" and read.dtype in ("int", "bool") for read in found):
         raise Unfit("made a float before it is added")
     wholes = {read.whole for read in found}
-    number = "int" if whole and not any(_fractional(part, wholes, known) for part in parts) else "float"
+    begins = begun(name, loop, region)
+    fraction = not whole or "float" in begins or any(_fractional(part, wholes, known) for part in parts)
     if whole and any(_divides(part) for part in parts):
         raise Unfit("integers divided")
-    edits = [region.swap(read.whole, kept(read, region, known, exact=True)) for read in found]
-    edits += [region.swap(use, f"{number}({name})") for use in gated]
-    edits.append(region.after(loop, f"{name} = {number}({name})"))
+    back = f"{'float' if fraction else 'int'}({name})"
+    if fraction and "int" in begins:  # which it stays where the loop adds nothing
+        if not known.torch():
+            raise Unfit("torch has no name")
+        back = f"{name}.item() if {known.torch()}.is_tensor({name}) else {name}"
+    edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
+    edits += [region.swap(use, back) for use in gated]
+    edits.append(region.after(loop, f"{name} = {back}"))
     return tuple(edits), sure and "" not in kinds, 1 + len(gated)
+
+
+def begun(name: str, loop: Loop, region: Region) -> set[str]:
+    """The kinds of number that a sum is set to."""
+    starts = [node for node in stores(region, region.scope(loop), name) if not _adds(node, name, region)]
+    values = [_set_to(node, region) for node in starts]
+    return {"int" if isinstance(value, cst.Integer) else "float" for value in values}
 
 
 def uses(
@@ -170,7 +183,7 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
         and ((read.into in ("", "float") and read.dtype == "float") or not read.into)
     )
     edits = [region.swap(read.whole, kept(read, region, known))]
-    edits += [region.swap(node, f"{torch}.stack({name}).tolist()") for node in inside]
+    edits += [region.swap(node, f"{rows} if {name} else []") for node in inside]
     edits.append(region.after(loops[-1], f"{name} = {rows} if {name} else []"))
     if sure:
         return Proposal(
@@ -252,9 +265,14 @@ def _small(node: cst.CSTNode, region: Region) -> cst.BaseSmallStatement | None:
 
 def _number(node: cst.Name, region: Region) -> bool:
     """Whether a variable is set to a number that is written out: `a = b = 0`, `a, b = 0, 0.0`."""
+    return isinstance(_set_to(node, region), cst.Integer | cst.Float)
+
+
+def _set_to(node: cst.Name, region: Region) -> cst.BaseExpression | None:
+    """What a variable is set to, also one of several; None where it is not said."""
     assign = _small(node, region)
     if not isinstance(assign, cst.Assign):
-        return False
+        return None
     value = assign.value
     holder = region.parent(node)
     if isinstance(holder, cst.Element):
@@ -264,9 +282,9 @@ def _number(node: cst.Name, region: Region) -> bool:
             or not isinstance(value, cst.Tuple)
             or len(row.elements) != len(value.elements)
         ):
-            return False
+            return None
         value = value.elements[[*row.elements].index(holder)].value
-    return isinstance(value, cst.Integer | cst.Float)
+    return value
 
 
 def _inside(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:

@@ -12,6 +12,8 @@ from syncguard.terms import Finding
 EXACT = ("torch.zeros", "torch.ones", "torch.full", "torch.eye", "torch.tril_indices", "torch.triu_indices")
 ROUNDED = ("torch.linspace", "torch.logspace")
 COUNTS = "torch.arange"
+# Views that a copy to another device leaves as they are; of others it makes memory without holes and overlaps.
+DENSE = frozenset("view reshape flatten unflatten ravel squeeze unsqueeze t transpose permute swapaxes movedim".split())
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -22,7 +24,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     made, device = to
     call = made
     while known.callee(call).startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute):
-        if call.func.attr.value not in known.world.views or not isinstance(call.func.value, cst.Call):
+        if call.func.attr.value not in DENSE or not isinstance(call.func.value, cst.Call):
             return None
         call = call.func.value
     name = known.callee(call)

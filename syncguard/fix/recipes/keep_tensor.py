@@ -7,8 +7,10 @@ import libcst as cst
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.steady import root
 from syncguard.terms import Edit, Finding
 
+WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
 STORES = ("append", "add_", "sub_")
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 
@@ -19,8 +21,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
     edit = region.swap(read.whole, kept(read, region, known))
-    if element(read, region, known):
-        return Proposal("safe", "writes the element from the device", (edit,))
+    into = element(read, region, known)
+    if into is not None:
+        if into == read.dtype or (into == "float" and read.dtype in ("int", "bool")):
+            return Proposal("safe", "writes the element from the device", (edit,))
+        text = "writes the element from the device: a number that its dtype cannot hold is no error any more"
+        return Proposal("unsafe", text, (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
     where = stored(read.whole, region, known)
@@ -30,14 +36,16 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
 
 
-def element(read: Read, region: Region, known: Known) -> bool:
-    """Whether it is written into an element of a tensor on the device."""
+def element(read: Read, region: Region, known: Known) -> str | None:
+    """The dtype class of the tensor on the device into an element of which it is written; None where it is not."""
     assign = region.parent(read.whole)
     if not isinstance(assign, cst.Assign) or assign.value is not read.whole or len(assign.targets) != 1:
-        return False
+        return None
     target = assign.targets[0].target
     held = known.tensor(target.value) if isinstance(target, cst.Subscript) else None
-    return held is not None and held.device in ("device", "assumed") and known.tensor(read.tensor) is not None
+    if held is None or held.device not in ("device", "assumed") or known.tensor(read.tensor) is None:
+        return None
+    return held.dtype
 
 
 def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
@@ -61,7 +69,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
             cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
             | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)
         ):
-            return f"`{region.code(target)}`"
+            return f"`{region.code(target)}`" if not _told(target, region, known) else ""
         case cst.Return():
             return "the result"
         case cst.Arg():
@@ -75,6 +83,14 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
             return _display(held, region)
     return ""
+
+
+def _told(target: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether what it is stored into is written out: a host needs its numbers."""
+    name = root(target)
+    uses = reads(region, region.scope(target), name) if name and name != "self" else []
+    calls = [region.parent(held) for use in uses if isinstance(held := region.parent(use), cst.Arg)]
+    return any(known.callee(call).startswith(WRITERS) for call in calls)
 
 
 def _on_host(held: cst.CSTNode, known: Known) -> bool:
