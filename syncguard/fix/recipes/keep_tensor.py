@@ -21,12 +21,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
     edit = region.swap(read.whole, kept(read, region, known))
-    into = element(read, region, known)
-    if into is not None:
-        if into == read.dtype or (into == "float" and read.dtype in ("int", "bool")):
-            return Proposal("safe", "writes the element from the device", (edit,))
-        text = "writes the element from the device: a number that its dtype cannot hold is no error any more"
-        return Proposal("unsafe", text, (edit,))
+    if element(read, region, known):
+        return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
     where = stored(read.whole, region, known)
@@ -36,16 +32,14 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
 
 
-def element(read: Read, region: Region, known: Known) -> str | None:
-    """The dtype class of the tensor on the device into an element of which it is written; None where it is not."""
+def element(read: Read, region: Region, known: Known) -> bool:
+    """Whether it is written into an element of a tensor on the device."""
     assign = region.parent(read.whole)
     if not isinstance(assign, cst.Assign) or assign.value is not read.whole or len(assign.targets) != 1:
-        return None
+        return False
     target = assign.targets[0].target
     held = known.tensor(target.value) if isinstance(target, cst.Subscript) else None
-    if held is None or held.device not in ("device", "assumed") or known.tensor(read.tensor) is None:
-        return None
-    return held.dtype
+    return held is not None and held.device in ("device", "assumed") and known.tensor(read.tensor) is not None
 
 
 def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
