@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import loaded, stored
+from syncguard.fix.names import defined, loaded, stored
 from syncguard.fix.region import Region, inside
 from syncguard.fix.steady import steady
 
@@ -46,6 +46,36 @@ def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) 
 def unchanged(base: cst.BaseExpression, loop: Loop | Comp, region: Region, known: Known) -> str:
     """Whether what is in a tensor before a loop is there in all of its turns, as `steady` says."""
     return steady(base, inside(loop), region, known)
+
+
+def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a tensor may be on another device in each turn of a loop: it is computed by torch alone from what the
+    loop goes through, and that is no tensor."""
+    match node:
+        case cst.Name(value=name):
+            for held in [
+                held for use in region.names.get(name, ()) if stored(region, use) for held in region.around(use)
+            ]:
+                if isinstance(held, cst.For | cst.CompFor) and any(part.value == name for part in _names(held.target)):
+                    return known.tensor(held.iter) is None and (held is loop or within(held, loop, region))
+            made = defined(region, node)
+            return made is not node and varying(made, loop, region, known)
+        case cst.Call():
+            if known.op(node) is None or known.callee(node).rpartition(".")[2] in MOVES:
+                return False
+            inner = [node.func.value] if isinstance(node.func, cst.Attribute) else []
+            return any(varying(part, loop, region, known) for part in (*inner, *(arg.value for arg in node.args)))
+        case cst.Attribute(value=of):
+            return varying(of, loop, region, known)
+    return any(varying(child, loop, region, known) for child in node.children)
+
+
+def _names(target: cst.CSTNode) -> list[cst.Name]:
+    return [node for node in inside(target) if isinstance(node, cst.Name)]
+
+
+# What puts a tensor on a device that is named.
+MOVES = ("to", "cuda", "cpu")
 
 
 def within(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, occurrences, reads, stored, stores
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -32,7 +33,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if sure:
         return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=later)
     return Proposal(
-        "unsafe", f"`{name}` becomes a float, summed in float64, and is read after the loop", edits, leaves=later
+        "unsafe",
+        f"`{name}` becomes a number summed on one device, in float64 if it is a float, and is read after the loop",
+        edits,
+        leaves=later,
     )
 
 
@@ -84,6 +88,7 @@ def total(
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
     edits += [region.swap(use, back) for use in gated]
     edits.append(region.after(loop, f"{name} = {back}"))
+    sure = sure and not any(varying(read.tensor, loop, region, known) for read in found)
     return tuple(edits), sure and "" not in kinds, 1 + len(gated)
 
 
@@ -181,6 +186,7 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
         read.rank == 0
         and bool(read.dtype)
         and ((read.into in ("", "float") and read.dtype == "float") or not read.into)
+        and not varying(read.tensor, loops[-1], region, known)
     )
     edits = [region.swap(read.whole, kept(read, region, known))]
     edits += [region.swap(node, f"{rows} if {name} else []") for node in inside]
@@ -192,7 +198,7 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
             tuple(edits),
             leaves=1 + len(inside),
         )
-    text = f"`{name}` is read once after the loop: its elements must be 0-d tensors of one dtype"
+    text = f"`{name}` is read once after the loop: its elements must be 0-d tensors of one dtype and device"
     return Proposal("unsafe", text, tuple(edits), leaves=1 + len(inside))
 
 
@@ -237,9 +243,8 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
         text = f"`{name}` stays on the device: {' and '.join(f'`{other}`' for other in others)} must take a 0-d tensor"
         return Proposal("display", text, tuple(edits), leaves=len(sums))
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
-    return Proposal(
-        "safe" if read.dtype and read.rank == 0 else "unsafe", text, tuple(edits), leaves=len(sums) + len(found)
-    )
+    sure = bool(read.dtype) and read.rank == 0 and not varying(read.tensor, loops[-1], region, known)
+    return Proposal("safe" if sure else "unsafe", text, tuple(edits), leaves=len(sums) + len(found))
 
 
 # -- the places of a variable -----------------------------------------------------------------
