@@ -113,6 +113,8 @@ def words(node: cst.BaseExpression) -> str:
     """A message as a literal; of an f-string what stands before the first value."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
+    if isinstance(node, cst.ConcatenatedString):
+        return words(node.left)
     if isinstance(node, cst.FormattedString) and node.parts and isinstance(node.parts[0], cst.FormattedStringText):
         text = node.parts[0].value.rstrip()
         return f'"{text}"' if text and '"' not in text and "\\" not in text and "\n" not in text else ""
