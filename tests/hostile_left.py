@@ -325,4 +325,22 @@ def f(xs: list[torch.Tensor]):
         total += v.norm().item()
     return total
 """,
+    "a view by another name": """\
+def f(x: torch.Tensor, y: torch.Tensor):
+    z = x.diagonal()
+    found = []
+    for i in range(len(x)):
+        z[0] = i
+        found.append(x[i].item() + 1)
+    return found
+""",
+    "a view by reshape": """\
+def f(x: torch.Tensor, y: torch.Tensor):
+    m = x.reshape(2, 3) > 0
+    k = m.ravel()
+    a = x.reshape(2, 3)[m]
+    k[0] = True
+    b = y.reshape(2, 3)[m]
+    return a, b
+""",
 }

@@ -57,7 +57,7 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
                 held for use in region.names.get(name, ()) if stored(region, use) for held in region.around(use)
             ]:
                 if isinstance(held, cst.For | cst.CompFor) and any(part.value == name for part in _names(held.target)):
-                    return known.tensor(held.iter) is None and (held is loop or within(held, loop, region))
+                    return not _rows(held.iter, known) and (held is loop or within(held, loop, region))
             made = defined(region, node)
             return made is not node and varying(made, loop, region, known)
         case cst.Call():
@@ -68,6 +68,13 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
         case cst.Attribute(value=of):
             return varying(of, loop, region, known)
     return any(varying(child, loop, region, known) for child in node.children)
+
+
+def _rows(over: cst.BaseExpression, known: Known) -> bool:
+    """Whether a loop goes through the rows of tensors: `x`, `enumerate(x)`, `zip(x, y)`."""
+    if isinstance(over, cst.Call) and known.callee(over) in ("builtins.enumerate", "builtins.zip", "builtins.reversed"):
+        return all(_rows(arg.value, known) for arg in over.args if arg.keyword is None)
+    return known.tensor(over) is not None
 
 
 def _names(target: cst.CSTNode) -> list[cst.Name]:

@@ -24,7 +24,7 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
         isinstance(node, cst.Name) and node.value == origin and stored(region, node) for node in every
     ):
         return ""
-    views = {origin} | _origins(origin, region)
+    views = {origin} | _origins(origin, region, known)
     alone = private(base, region, known)
     tier = "safe"
     for node in every:
@@ -38,7 +38,7 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
         name = root(target)
         if name == origin and (not isinstance(base, cst.Attribute) or region.code(target).startswith(path)):
             return ""
-        if name != origin and (name in views or origin in _origins(name, region)):
+        if name != origin and (name in views or origin in _origins(name, region, known)):
             return ""
         if not name or name == origin or not _own(name, target, region, known):
             tier = tier if alone else "unsafe"
@@ -142,16 +142,25 @@ def _copies(call: cst.Call, known: Known) -> bool:
     return known.op(call) is not None and last not in known.world.views and last not in SHARING and not _in_place(last)
 
 
-def _origins(name: str, region: Region) -> set[str]:
-    """The variables of which another is, or may be, a view: those in what it is bound to."""
+def _origins(name: str, region: Region, known: Known) -> set[str]:
+    """The variables of which another is, or may be, a view: those in what it is bound to, unless that is a copy."""
     found: set[str] = set()
     for node in region.names.get(name, ()):
         if stored(region, node):
             holder = next((held for held in region.around(node) if isinstance(held, cst.Assign | cst.For)), None)
             value = holder.value if isinstance(holder, cst.Assign) else holder.iter if holder is not None else None
-            if value is not None and not isinstance(value, ARITHMETIC):
+            copy = isinstance(value, ARITHMETIC) or (isinstance(value, cst.Call) and _copied(value, known))
+            if value is not None and not copy:
                 found |= loaded(region, value)
     return found - {name}
+
+
+def _copied(value: cst.Call, known: Known) -> bool:
+    """Whether a call gives memory of its own."""
+    last = known.callee(value).rpartition(".")[2]
+    if known.op(value) is None or known.tensor(value) is None:
+        return False
+    return last not in known.world.views and last not in SHARING and not _in_place(last)
 
 
 def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:
@@ -172,13 +181,16 @@ def _made(node: cst.Name, region: Region, known: Known) -> bool:
     value = assign.value
     if isinstance(value, (*ARITHMETIC, cst.Integer, cst.Float, cst.BaseString, *DISPLAYS)):
         return True
-    if not isinstance(value, cst.Call) or known.tensor(value) is None:
-        return False
-    last = known.callee(value).rpartition(".")[2]
-    return bool(last) and last not in known.world.views and last not in SHARING and not _in_place(last)
+    return isinstance(value, cst.Call) and _copied(value, known)
 
 
 ARITHMETIC = (cst.BinaryOperation, cst.Comparison, cst.UnaryOperation)
 DISPLAYS = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
 # What gives the same memory where nothing is to be done.
-SHARING = frozenset("detach to cpu cuda data contiguous float double half long int type as_tensor from_numpy".split())
+SHARING = frozenset(
+    "detach to cpu cuda data contiguous float double half bfloat16 long int short char byte bool type type_as "
+    "as_tensor asarray from_numpy frombuffer from_dlpack dropout alpha_dropout feature_dropout positive conj "
+    "resolve_conj resolve_neg pin_memory broadcast_tensors meshgrid broadcast_to atleast_1d atleast_2d atleast_3d "
+    "real imag view_as_real view_as_complex requires_grad_ ravel expand_as as_strided diagonal movedim moveaxis "
+    "swapaxes swapdims unfold tensor_split hsplit vsplit dsplit split_with_sizes adjoint reshape_as".split()
+)
