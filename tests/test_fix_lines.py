@@ -98,7 +98,7 @@ def test_a_line_that_only_its_parentheses_hold_open_gets_its_own():
     [
         ("y * int(a + b)", "y * (a + b)"),
         ("y - int(a - b)", "y - (a - b)"),
-        ("y * float(a if len(y) else b)", "y * (a if len(y) else b).clone()"),
+        ("y * float(a if len(y) else b)", "y * (a if len(y) else b)"),
         ("y ** (-x.mean()).item()", "y ** (-x.mean()).detach()"),
         ("y * x.mean().abs().item() ** 2", "y * x.mean().abs().detach() ** 2"),
     ],

@@ -67,17 +67,19 @@ def passed(tensor: cst.BaseExpression) -> cst.BaseExpression:
                 return tensor
 
 
-def kept(read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True) -> str:
-    """The tensor in place of its number: detached, and its own; `exact` in the precision that a Python float has, or,
-    where no `fraction` comes of it, an integer."""
+def kept(
+    read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True, now: bool = False
+) -> str:
+    """The tensor in place of its number: detached, and its own unless it is used up `now`; `exact` in the precision
+    that a Python float has, or, where no `fraction` comes of it, an integer."""
     text = postfix(read.tensor, region)
     if exact and fraction and read.dtype in ("int", "bool"):
         return f"{text}.double()"
     if read.dtype in ("int", "bool"):
-        return region.code(read.tensor) if exact or fresh(read.tensor, region, known) else f"{text}.clone()"
+        return region.code(read.tensor) if exact or now or fresh(read.tensor, region, known) else f"{text}.clone()"
     if exact:
         return f"{text}.detach().double()"
-    return f"{text}.detach()" if fresh(read.tensor, region, known) else f"{text}.detach().clone()"
+    return f"{text}.detach()" if now or fresh(read.tensor, region, known) else f"{text}.detach().clone()"
 
 
 def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:

@@ -20,8 +20,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     read = read_of(node, region, known)
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
-    edit = region.swap(read.whole, kept(read, region, known))
-    if element(read, region, known):
+    written = element(read, region, known)
+    edit = region.swap(read.whole, kept(read, region, known, now=written or _added(read.whole, region)))
+    if written:
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
@@ -106,6 +107,12 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
     return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
+
+
+def _added(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is the argument of `x.add_(...)`: it is used up there."""
+    call = region.parent(region.parent(node))
+    return isinstance(call, cst.Call) and _stores(call) and call.func.attr.value != STORES[0]  # type: ignore[attr-defined]
 
 
 def _stores(call: cst.Call) -> bool:
