@@ -13,7 +13,7 @@ CONDITIONS = frozenset(
 KINDS = frozenset("tensor int float bool str number none size device dtype array self unknown new module".split())
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
-    **dict.fromkeys("0d 1d 2d reduce samerank".split(), "rank"),
+    **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank".split(), "rank"),
     **dict.fromkeys("host pinned device factory like kwarg".split(), "place"),
 }
 Conditions = tuple[tuple[str, str], ...]
@@ -33,12 +33,15 @@ class Result:
 def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
-    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|samerank]
+    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|drop|more|broadcast|samerank]
     [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self unknown module
     · new [host|device|factory] (an instance of the class of that name; factory: its tensors are made of the arguments)
     · tuple(a, b) · list(a) · named(values=a)
     promote: the common dtype of all arguments, Python numbers included
     count: the first tensor's dtype, but int for a bool
+    samerank, drop, more: as many dimensions as the first tensor, one less, one more
+    reduce, drop: less by those that dim= names, which keepdim= keeps; without dim= all of them, or one
+    broadcast: as many dimensions as the tensor that has most
     Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`.
     """
     found: list[tuple[Conditions, Result]] = []

@@ -136,6 +136,15 @@ def test_a_wait_in_backward_meets_its_forward_line():
     assert done.waits[0].static == "confirmed"
 
 
+def test_a_wait_in_the_backward_of_a_function_meets_its_own_line():
+    own = wait("y.item()", "SG201", phase="backward", forward=Place("other.py", 3, 1, 3, 9))
+    done = joined(record(own), [finding("y.item()", "SG201")], ["loss.py", "other.py"], lambda _: LINES)
+    assert done.findings[0].verdict == "confirmed"
+    assert done.waits[0].static == "confirmed"
+    other = joined(record(own), [finding("y.item()", "SG204")], ["loss.py"], lambda _: LINES)
+    assert other.waits[0].static == "confirmed", "one place, one wait"
+
+
 def test_missed_alarms_are_of_checked_files_and_of_steps():
     seen = record(
         wait("torch.nonzero(mask)", "SG101", op="torch.nonzero", call="forward(None, torch.rand([2]))"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import pytest
@@ -136,20 +137,33 @@ def test_rows_of_data_dependent_operators_agree_with_torchs_tags(by_calls):
             assert one.tags or "bincount" in one.said.hazards, one
 
 
-def test_a_process_of_fake_tensors_that_dies_is_started_again(monkeypatch):
+def test_a_process_of_fake_tensors_that_ends_is_started_again(monkeypatch):
+    """The two rows that it may have ended at go alone, then the rest; of torch's own calls the next is left out."""
     runs = []
 
     class Done:
-        def __init__(self, out, code):
-            self.stdout, self.returncode = out, code
+        def __init__(self, code, *lines):
+            self.stdout, self.returncode = "\n".join(lines), code
+
+    torchs = oracles.TORCHS
+    ended = [
+        Done(-6, "a\tf()\t?", "b\tg()\taten.item"), Done(-11), Done(0, "c\th()\t", torchs),
+        Done(-6, "d\ti()\t", torchs, "a\tf sample 0\t", "a\tf sample 1\t?"), Done(0, torchs, "b\tg sample 0\t"),
+    ]  # fmt: skip
 
     def run(command, **settings):
-        runs.append(settings["input"])
-        return [Done("a\tf()\t?\nb\tg()\taten.item\n", -6), Done("c\th()\t\n", 0)][len(runs) - 1]
+        asked = json.loads(settings["input"])
+        runs.append((*asked["by_hand"], len(asked["by_opinfo"]), asked["skip"]))
+        return ended[len(runs) - 1]
 
+    monkeypatch.setattr(oracles, "rows_by_hand", lambda: ("a", "b", "c", "d"))
     monkeypatch.setattr(oracles.subprocess, "run", run)
-    assert oracles.refusals(["a"], False) == {("a", "f()"): None, ("b", "g()"): "aten.item", ("c", "h()"): ""}
-    assert '"skip": 3' in runs[1], "the one that it died of is not asked again"
+    found = oracles.refusals(["d", "c", "b", "a"], opinfo=True)
+    assert runs == [("a", "b", "c", "d", 4, 0), ("b", 0, 0), ("c", 0, 0), ("d", 4, 0), (4, 3)]
+    assert found == {
+        ("a", "f()"): None, ("b", "g()"): "aten.item", ("c", "h()"): "", ("d", "i()"): "", ("a", "f sample 0"): "",
+        ("a", "f sample 1"): None, ("b", "g sample 0"): "",
+    }  # fmt: skip
 
 
 def test_a_disagreement_with_a_device_becomes_a_row():

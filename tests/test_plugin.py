@@ -81,6 +81,17 @@ def test_simulated(tmp_path):
     assert sum(wait["count"] for wait in record["waits"]) == 10
 
 
+def test_told_to_end_it_writes_the_record(tmp_path):
+    ends = "\n\ndef test_end():\n    import os, signal\n    os.kill(os.getpid(), signal.SIGTERM)\n    assert False\n"
+    words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    code, out = pytested(tmp_path, *words, text=TESTS + ends)
+    assert code == 128 + 15
+    assert "signal SIGTERM" in out
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert (record["ended"], record["complete"]) == ("signal SIGTERM", False)
+    assert sum(wait["count"] for wait in record["waits"]) == 10
+
+
 def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device(tmp_path):
     code, out = pytested(tmp_path, "test_it.py", "--strict-markers")
     assert code == 0

@@ -165,12 +165,14 @@ def test_the_device_is_there_until_the_last_object_has_gone():
 
 
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGALRM", "SIGUSR1"])
-def test_a_signal_that_nobody_handles_leaves_a_record(name):
+def test_a_signal_that_nobody_handles_leaves_a_record(name, request):
     Path("prog.py").write_text(
         "import signal, time\n"
         f"assert signal.getsignal(signal.{name}) is signal.SIG_DFL\nprint('up', flush=True)\ntime.sleep(60)\n"
     )
     number = getattr(signal, name)
+    before = signal.signal(number, signal.SIG_DFL)  # `nohup` has it ignored, and a child inherits that
+    request.addfinalizer(lambda: signal.signal(number, before))
     with started("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") as process:
         assert process.stdout.readline() == "up\n"
         process.send_signal(number)

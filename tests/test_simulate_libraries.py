@@ -189,3 +189,16 @@ def test_streams_of_a_prefetcher(simulation) -> None:
     there.record_stream(torch.cuda.current_stream())
     nn.Linear(1, 1).cuda().weight.record_stream(stream)
     assert simulation.told == []
+
+
+class Product(nn.Module):
+    def forward(self, x, y, z):
+        return torch.einsum("ij,jk,kl->il", x, y, z), torch.stack([x, y]), torch.functional.norm(x)
+
+
+TRACED = str(torch.fx.symbolic_trace(Product()).graph)
+
+
+def test_what_stands_in_for_a_tensor_decides_for_itself(simulation) -> None:
+    """A proxy of torch.fx is traced, in functions that are written in Python too."""
+    assert str(torch.fx.symbolic_trace(Product()).graph) == TRACED

@@ -143,9 +143,15 @@ def ranks(shape: Result, call: Call, actual: int) -> set[int]:
             return {int(shape.rank[0])}
         case "samerank":
             return {first}
-        case "reduce":
-            kept = call.given.get("keepdim") is True
-            return {actual} if kept or any(call.given.get(name) is not None for name in ("dim", "axis")) else {0}
+        case "more":
+            return {first + 1}
+        case "broadcast":
+            return {max((tensor[2] for tensor in call.tensors), default=actual)}
+        case "reduce" | "drop":
+            dims = next((dim for name in ("dim", "axis") if (dim := call.given.get(name)) is not None), None)
+            dims = dims[0] if isinstance(dims, list) and len(dims) == 1 and isinstance(dims[0], list) else dims
+            lost = len(dims) if isinstance(dims, list) else 1 if dims is not None or shape.rank == "drop" else first
+            return {first if call.given.get("keepdim") is True else max(first - lost, 0)}
     return {actual}
 
 
@@ -212,14 +218,11 @@ def dtype_of(seen: list[tuple[Any, Call]], prefer_same: bool, place: str) -> str
 
 
 def rank_of(seen: list[tuple[Any, Call]]) -> str:
+    """The word for the rank that holds for all, if what was seen could have shown it wrong."""
     inputs = {call.tensors[0][2] if call.tensors else -1 for _, call in seen}
-    for rank in ("samerank", "0d", "1d", "2d", "reduce"):
-        shape = Result("tensor", "", rank)
-        if not all(value[2] in ranks(shape, call, value[2]) for value, call in seen):
-            continue
-        reduces = [any(call.given.get(name) is not None for name in ("dim", "axis")) for _, call in seen]
-        if len(inputs) > 1 and (rank != "reduce" or len(set(reduces)) == 2 or not any(reduces)):
-            return rank
-        if rank == "0d" and max(inputs) > 0:
-            return rank
-    return ""
+    words = ("samerank", "0d", "1d", "2d", "drop", "reduce", "more", "broadcast")
+    shapes = [Result("tensor", "", rank) for rank in words]
+    fitting = [s.rank for s in shapes if all(value[2] in ranks(s, call, value[2]) for value, call in seen)]
+    if not fitting or fitting[:2] == ["drop", "reduce"]:  # seen only where a dim= is given: they part where none is
+        return ""
+    return fitting[0] if len(inputs) > 1 or (fitting[0] == "0d" and max(inputs) > 0) else ""

@@ -76,13 +76,18 @@ def samples(op: Any, dtype: torch.dtype) -> list[tuple[Any, torch.dtype]]:
 
 
 def mixed(first: Any, rest: tuple[Any, ...], dtype: torch.dtype) -> Iterator[tuple[Any, ...]]:
-    """The sample, and the sample with a first or second tensor of another dtype, so that promotion shows."""
+    """The sample, and the sample with a first or second tensor of another dtype, so that promotion shows.
+
+    And with the two of different rank in each other's place, so that broadcasting shows.
+    """
     yield first, *rest
     strided = [isinstance(a, torch.Tensor) and a.layout == torch.strided for a in (first, *rest[:1])]
     if strided == [True, True] and dtype == torch.float32:
         yield first > 0, *rest
         yield first.long(), *rest
         yield first, rest[0] > 0, *rest[1:]
+        if first.ndim != rest[0].ndim:
+            yield rest[0], first, *rest[1:]
 
 
 def watched(call: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Seen]:

@@ -39,9 +39,12 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
     met: dict[int, list[int]] = {}
     waits: list[Wait] = []
     for number, wait in enumerate(record.waits):
-        place = wait.forward or wait.place
-        path = names.theirs(place.path, read)
-        hits = predicted(wait, [(n, findings[n]) for n in by_file.get(path, ())])
+        # The backward of an autograd.Function waits at a line of its own; any other backward has its forward line.
+        for place in filter(None, (wait.place, wait.forward)):
+            path = names.theirs(place.path, read)
+            hits = predicted(wait, place, [(n, findings[n]) for n in by_file.get(path, ())])
+            if hits:
+                break
         for n in (*hits, *inside.get((path, place.line, wait.op), ())):
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
@@ -57,21 +60,21 @@ def marked(findings: Iterable[Finding], record: Record, lines: Lines) -> tuple[F
     return tuple(replace(f, verdict=next(verdicts).verdict) if f.op else f for f in findings)
 
 
-def predicted(wait: Wait, findings: Iterable[tuple[int, Finding]]) -> tuple[int, ...]:
-    """The numbers of the findings that fit a wait best."""
-    fits = [(fit(wait, finding), number) for number, finding in findings]
+def predicted(wait: Wait, place: Place, findings: Iterable[tuple[int, Finding]]) -> tuple[int, ...]:
+    """The numbers of the findings that fit a wait at this place, its own or its forward line, best."""
+    fits = [(fit(wait, place, finding), number) for number, finding in findings]
     best = max((score for score, _ in fits), default=0)
     return tuple(number for score, number in fits if score == best) if best else ()
 
 
-def fit(wait: Wait, finding: Finding) -> int:
-    """How well a finding predicts a wait; 0 if not at all."""
-    place, site = wait.forward or wait.place, finding.site
+def fit(wait: Wait, place: Place, finding: Finding) -> int:
+    """How well a finding predicts a wait at this place; 0 if not at all."""
+    site = finding.site
     begin, end = (place.line, place.column), (place.end_line or place.line, place.end_column)
     first, last = (site.line, site.column), (site.end_line, site.end_column)
     if begin == first and end == last:
         return SAME_PLACE
-    alike = finding.code in (wait.code, *REFINED) or finding.op == wait.op or wait.forward is not None
+    alike = finding.code in (wait.code, *REFINED) or finding.op == wait.op or place is wait.forward
     if not alike or end[0] < first[0] or last[0] < begin[0]:
         return 0
     nested = (begin <= first and last <= end) or (first <= begin and end <= last)

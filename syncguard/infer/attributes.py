@@ -127,7 +127,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         return held
     if name == "__class__":
         return ClassOf(info)
-    for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
+    for base in info.libraries():
         op = frame.world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.lattice import join_all
-from syncguard.infer.results import device_true
+from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE, number_sureness
 from syncguard.infer.targets import device_of
@@ -188,7 +188,7 @@ def inherited(
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
         return world.register(info, name, args, keywords, frame)
-    for base in (*info.external(), *(("torch.nn.Module",) if info.is_module else ())):
+    for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, at, [of, *args], keywords, nodes)
@@ -280,7 +280,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                 )
         return UNKNOWN
     if world.places.is_("hot", "loop_iterables", of.name):
-        pinned = device_true(of.settings.get("pin_memory"))
+        pinned = is_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     op = world.op(f"{of.name}.__iter__")
     if op is not None:

@@ -56,6 +56,15 @@ class ClassInfo:
                 if type(base) is Named:
                     yield base.name
 
+    def libraries(self) -> Iterator[str]:
+        """The imported classes whose methods an instance has: of a class of none, what a mixin is made for."""
+        names = [*self.external()]
+        yield from names
+        if self.is_module:
+            yield "torch.nn.Module"
+        elif all(self.world.places.is_("names", "bare_bases", name) for name in names):
+            yield from self.world.places.tables["names"]["mixed_into"]
+
     def find(self, name: str, above: bool = False) -> tuple[Value, ClassInfo] | None:
         """A member by name along the bases; `above` starts behind this class, as super() does."""
         for info in self.mro[1:] if above else self.mro:

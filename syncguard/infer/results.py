@@ -25,6 +25,7 @@ from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
 DIMS = ("dim", "axis", "dims", "axes")
+KEPT = ("keepdim", "keepdims")
 ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
 
 
@@ -133,14 +134,18 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
     first = tensors[0] if tensors else None
     return Tensor(
-        _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, first),
+        _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, tensors),
         why=why, sure=not tensors or all(t.sure for t in tensors),
-        pinned=shape.place == "pinned" or device_true(args.get("pin_memory")),
+        pinned=shape.place == "pinned" or is_true(args.get("pin_memory")),
     )  # fmt: skip
 
 
-def device_true(value: Value | None) -> bool:
+def is_true(value: Value | None) -> bool:
     return type(value) is Const and value.value is True
+
+
+def is_false(value: Value) -> bool:
+    return type(value) is Const and value.value is False
 
 
 def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
@@ -214,12 +219,35 @@ def size_rank_of(value: Seq) -> int:
     return len(value.items) if value.items is not None else -1
 
 
-def _rank(rule: str, args: Arguments, first: Tensor | None) -> int:
-    if rule == "" and ("size" in args.named or "shape" in args.named):
-        return size_rank(args)
-    if rule == "reduce":
-        dims = [args.get(name) for name in DIMS]
-        return 0 if all(dim is None or (type(dim) is Const and dim.value is None) for dim in dims) else -1
-    if rule == "samerank":
-        return first.rank if first is not None else -1
-    return int(rule[0]) if rule else -1
+def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
+    match rule:
+        case "":
+            return size_rank(args) if "size" in args.named or "shape" in args.named else -1
+        case "samerank":
+            return tensors[0].rank if tensors else -1
+        case "more":
+            return tensors[0].rank + 1 if tensors and tensors[0].rank >= 0 else -1
+        case "broadcast":
+            ranks = [tensor.rank for tensor in tensors]
+            return max(ranks) if ranks and min(ranks) >= 0 else -1
+        case "reduce" | "drop":
+            return reduced(rule, args, tensors[0].rank if tensors else -1)
+    return int(rule[0])
+
+
+def reduced(rule: str, args: Arguments, rank: int) -> int:
+    """The rank after a reduction over the dimensions that a call names; -1 where they or the rank are not known."""
+    kept = next((value for name in KEPT if (value := args.get(name)) is not None), None)
+    if kept is not None and not is_false(kept):
+        return rank if is_true(kept) else -1
+    dims = next((value for name in DIMS if (value := args.get(name)) is not None and value != NONE), None)
+    if dims is None:
+        return 0 if rule == "reduce" else max(rank - 1, -1)
+    lost = len(dims.items) if type(dims) is Seq and dims.items is not None else int(_is_number(dims))
+    return max(rank - lost, 0) if rank >= 0 and lost else -1
+
+
+def _is_number(value: Value) -> bool:
+    return (type(value) is Const and type(value.value) is int) or (
+        type(value) is Host and value.kind in ("int", "size")
+    )

@@ -2,9 +2,8 @@
 
 Neither knows copies, and each is wrong in its own way: a tag does not look at the arguments (`one_hot` with
 num_classes has one), and fake tensors do not see what a CUDA kernel reads by itself (`masked_fill` with a tensor).
-Fake tensors can bring a process down (torch 2.13 corrupts its heap on some of our calls), so that they are asked in
-one of its own. A corrupted heap is often noticed calls later: the call that the process ended at is asked once more
-in a fresh process, and left without an answer only where that ends at it too.
+Fake tensors can bring a process down, so that they are asked in one of its own. A corrupted heap is often noticed
+calls later: the rows that the process ended at are asked once more, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -12,8 +11,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -24,7 +25,11 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.utils._python_dispatch import TorchDispatchMode
 
-DEATHS = 16  # of the process of the fake tensors, before it is given up
+from syncguard import pack
+from syncguard.observe.samples import Call, by_hand, by_opinfo, rows_by_hand, rows_of
+
+PROCESSES = 24  # that are started, before what is left is given up
+TORCHS = "torch's own:"  # what follows this line
 TAGS = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
 
 
@@ -53,9 +58,17 @@ def tags(call: Callable[[], Any]) -> tuple[str, ...] | None:
 
 @contextmanager
 def fakes() -> Iterator[None]:
-    """Tensors that are made here have a device and a shape, and no values."""
-    with FakeTensorMode(allow_non_fake_inputs=True, allow_fallback_kernels=False):
-        yield
+    """Tensors that are made here have a device and a shape, and no values.
+
+    A module's parameters are made where they stay: torch 2.13 corrupts its heap where `Module.to` swaps fake ones.
+    """
+    to = torch.nn.Module.to
+    torch.nn.Module.to = lambda self, *args, **kwargs: self  # type: ignore[method-assign]
+    try:
+        with FakeTensorMode(allow_non_fake_inputs=True, allow_fallback_kernels=False):
+            yield
+    finally:
+        torch.nn.Module.to = to  # type: ignore[method-assign]
 
 
 def refuses(call: Callable[[], Any]) -> str | None:
@@ -69,39 +82,67 @@ def refuses(call: Callable[[], Any]) -> str | None:
     return ""
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What one process is asked: our calls of these rows, then torch's own of those rows, but for the first few."""
+
+    by_hand: tuple[str, ...]
+    by_opinfo: tuple[str, ...]
+    skip: int = 0
+
+    def left(self, lines: Sequence[str]) -> Iterator[Asked]:
+        """What is still to ask when a process ended after these lines: the two rows it may have ended at, alone."""
+        if TORCHS in lines:
+            yield replace(self, by_hand=(), skip=self.skip + len(lines) - lines.index(TORCHS))
+            return
+        at = self.by_hand.index(lines[-1].split("\t")[0]) if lines else 0
+        if len(self.by_hand) > 1:
+            yield from (Asked((row,), ()) for row in self.by_hand[at : at + 2])
+        rest = replace(self, by_hand=self.by_hand[at + 2 :])
+        if rest.by_hand or rest.by_opinfo:
+            yield rest
+
+
 def refusals(rows: Sequence[str], opinfo: bool) -> dict[tuple[str, str], str | None]:
     """What fake tensors refuse in the calls of these rows, by row and text, as `refuses` says it."""
     found: dict[tuple[str, str], str | None] = {}
-    done_with, asked_again = 0, -1
-    for _ in range(DEATHS):
-        asked = json.dumps({"rows": [*rows], "opinfo": opinfo, "skip": done_with})
-        command = [sys.executable, "-W", "ignore", "-m", __name__]
-        done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)  # noqa: S603
-        told = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 2]
-        found |= {(row, text): None if answer == "?" else answer for row, text, answer in told}
-        if done.returncode == 0:
+    pending = deque([Asked(tuple(row for row in rows_by_hand() if row in rows), tuple(rows) if opinfo else ())])
+    for _ in range(PROCESSES):
+        if not pending:
             break
-        done_with += len(told)
-        if done_with == asked_again:
-            done_with += 1  # it ends at this call in a fresh process too: of it nothing is known
-        asked_again = done_with
+        asked = pending.popleft()
+        command = [sys.executable, "-W", "ignore", "-m", __name__]
+        given = json.dumps(asdict(asked))
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)  # noqa: S603
+        lines = done.stdout.splitlines()
+        told = [line.split("\t") for line in lines if line != TORCHS]
+        found |= {(row, text): None if answer == "?" else answer for row, text, answer in told}
+        if done.returncode:
+            pending.extendleft(reversed([*asked.left(lines)]))
     return found
 
 
 def main() -> None:
     """Answer what `refusals` asks on standard input, a line for each call."""
-    from syncguard import pack
-    from syncguard.observe.samples import calls, rows_of
-
-    asked = json.loads(sys.stdin.read())
+    asked = Asked(**json.loads(sys.stdin.read()))
     every = rows_of(pack.load())
     with fakes():
-        for n, call in enumerate(calls({row: every[row] for row in asked["rows"]}, "cpu", asked["opinfo"])):
-            if n < asked["skip"]:
-                continue
-            answer = None if call.fault else refuses(call.run)
-            sys.stdout.write(f"{call.row}\t{call.text}\t{'?' if answer is None else answer}\n")
-            sys.stdout.flush()
+        for call in by_hand({row: every[row] for row in asked.by_hand}, "cpu"):
+            _answer(call)
+        _say(TORCHS)
+        for n, call in enumerate(by_opinfo({row: every[row] for row in asked.by_opinfo}, "cpu")):
+            if n >= asked.skip:
+                _answer(call)
+
+
+def _answer(call: Call) -> None:
+    answer = None if call.fault else refuses(call.run)
+    _say(f"{call.row}\t{call.text}\t{'?' if answer is None else answer}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Unless one of them is used, nothing is imported here that pytest has not importe
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
@@ -53,6 +54,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         session = early_config.stash[SESSION] = Session(cast("Mode", mode), tuple(options.syncguard_step_over))
         session.open()
         early_config.add_cleanup(session.close)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            # A job that takes too long is told to end: pytest closes the session, and the record is written.
+            signal.signal(signal.SIGTERM, lambda number, _: pytest.exit(session.told_to_end(number), 128 + number))
+            early_config.add_cleanup(_as_before)
+
+
+def _as_before() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -49,6 +49,11 @@ def rows_of(rules: Pack) -> dict[str, tuple[str, ...]]:
     return {row: tuple(sorted(names, key=lambda name: (name != row, name))) for row, names in found.items()}
 
 
+def rows_by_hand() -> tuple[str, ...]:
+    """The rows with a line in rules/samples.toml, in its order."""
+    return tuple(tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))["calls"])
+
+
 def explained() -> dict[str, str]:
     """The calls against which an oracle speaks although their row is right, and why."""
     table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ class Session:
         self._test = ""
         self._before = 0
         self._finder: OnImport | None = None
+        self._signal = ""
 
     def open(self) -> None:
         if "torch" in sys.modules:
@@ -43,6 +45,11 @@ class Session:
         if Watch.current is self.watch:
             self.watch.stop()
 
+    def told_to_end(self, number: int) -> str:
+        """The name of the signal that ends the session early."""
+        self._signal = f"signal {signal.Signals(number).name}"
+        return self._signal
+
     def begin(self, test: str) -> None:
         """A test is called: its waits are its step."""
         self._test, self._before = test, self.recorder.seen
@@ -53,7 +60,9 @@ class Session:
 
     def record(self) -> Record:
         """What was seen here and by the workers."""
-        record = self.recorder.record(machine(self.watch.mode), measured=self.watch.measured())
+        here, measured = machine(self.watch.mode), self.watch.measured()
+        ended = self._signal or "exit 0"
+        record = self.recorder.record(here, ended, complete=not self._signal, measured=measured)
         if not self.received:
             return record
         from importlib import import_module

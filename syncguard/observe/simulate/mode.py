@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import FunctionType
@@ -218,17 +218,36 @@ def landing(args: Call, kwargs: dict[str, Any], constructor: bool) -> int:
 
 
 def foreign(args: Call, kwargs: dict[str, Any]) -> bool:
-    """Is there a tensor whose class has a mind of its own about torch functions?"""
-    return any(type(t) not in PLAIN and minded(type(t)) for t in tensors((*args, *kwargs.values())))
+    """Is there a tensor, or a stand-in for one, whose class has a mind of its own about torch functions?"""
+    return any_minded((*args, *kwargs.values()))
+
+
+def any_minded(values: Iterable[Any], depth: int = 0) -> bool:
+    """The same of values, in lists and dictionaries too: a tensor's subclass, a proxy of torch.fx."""
+    for value in values:
+        kind: Any = type(value)
+        if kind in PLAIN:
+            continue
+        if isinstance(value, (tuple, list)):
+            numbers = not value or isinstance(value[0], (int, float, str))
+            if not numbers and depth < 3 and any_minded(value, depth + 1):
+                return True
+        elif isinstance(value, dict):
+            if depth < 3 and any_minded(value.values(), depth + 1):
+                return True
+        elif minded(kind):
+            return True
+    return False
 
 
 @cache
 def minded(kind: type) -> bool:
-    """Does this class of tensors override torch functions in its own way?"""
-    override: Any = kind.__torch_function__  # type: ignore[attr-defined]
+    """Does this class override torch functions in its own way?"""
+    override: Any = getattr(kind, "__torch_function__", None)
     usual: Any = torch.Tensor.__torch_function__
     return (
-        override is not torch._C._disabled_torch_function_impl
+        override is not None
+        and override is not torch._C._disabled_torch_function_impl
         and getattr(override, "__func__", None) is not usual.__func__
     )
 
@@ -242,7 +261,7 @@ def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
             return False
         if torch._C._len_torch_function_stack() > 1:
             return original(*values)
-        return any(type(t) not in PLAIN and minded(type(t)) for t in tensors(values))
+        return any_minded(values)
 
     return overridden
 
