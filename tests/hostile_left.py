@@ -343,4 +343,20 @@ def f(x: torch.Tensor, y: torch.Tensor):
     b = y.reshape(2, 3)[m]
     return a, b
 """,
+    "called before the target is written": """\
+def turn(v):
+    masks[0].logical_not_()
+    return v
+
+
+masks = [0]
+
+
+def f(x: torch.Tensor, y: torch.Tensor):
+    m = x.reshape(2, 3) > 0
+    masks[0] = m
+    z = y.reshape(2, 3) * 1
+    z[m] = turn(x.reshape(2, 3)[m])
+    return z
+""",
 }

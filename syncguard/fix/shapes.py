@@ -16,6 +16,9 @@ ELEMENTWISE = frozenset(
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like".split()
 )
 
+# What broadcasts two tensors: its result is at least as large as either.
+PAIRED = frozenset(f"torch.{name}" for name in "max min maximum minimum add sub mul div logical_and logical_or".split())
+
 
 def subscript(node: cst.CSTNode) -> cst.BaseExpression | None:
     """The key of `x[key]` where it is one expression, no slice and no tuple."""
@@ -83,6 +86,10 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             found |= _both(node.left, node.right, region, known, depth, wide)
         case cst.UnaryOperation():
             found |= _roots(node.expression, region, known, depth - 1, wide)
+        case cst.Call(args=[cst.Arg(value=left, keyword=None), cst.Arg(value=right, keyword=None)]) if (
+            wide and known.callee(node) in PAIRED and known.tensor(left) is not None and known.tensor(right) is not None
+        ):
+            found |= _both(left, right, region, known, depth, wide)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
             if known.callee(node).startswith("torch.Tensor."):
                 others = [arg.value for arg in node.args]

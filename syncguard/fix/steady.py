@@ -46,10 +46,15 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
 
 
 def since(base: cst.BaseExpression, first: cst.CSTNode, last: cst.CSTNode, region: Region, known: Known) -> str:
-    """The same of what stands between two nodes, and of the loops that come back to the second alone."""
+    """The same of what runs between two nodes: what stands there, the loops that come back to the second alone, what
+    is called with the second before the first, its target, is written."""
     start, end = region.places[first][2:], region.places[last][:2]
     nodes = [node for node, place in region.places.items() if start <= place[:2] and place[2:] <= end]
-    return steady(base, [*nodes, *straddled(region, first, last)], region, known)
+    target = next((held for held in region.around(first) if isinstance(held, cst.AssignTarget | cst.AugAssign)), None)
+    statement = region.parent(target) if isinstance(target, cst.AssignTarget) else target
+    around = [*region.around(last)]
+    calls = [held for held in around if isinstance(held, cst.Call)] if statement in around else []
+    return steady(base, [*nodes, *calls, *straddled(region, first, last)], region, known)
 
 
 def root(node: cst.CSTNode) -> str:
