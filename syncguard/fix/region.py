@@ -37,8 +37,6 @@ class Region:
     module: cst.Module
     header: int  # lines of `text` that the file does not have
 
-    # -- where ----------------------------------------------------------------------------------
-
     @cached_property
     def places(self) -> dict[cst.CSTNode, Place]:
         """The place of every node in the file."""
@@ -95,8 +93,6 @@ class Region:
         if not around:
             raise LookupError(str(site))
         return min(around, key=lambda item: item[:2])[2]
-
-    # -- who ------------------------------------------------------------------------------------
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
         return self.parents.get(node, self.module)
@@ -169,8 +165,6 @@ class Region:
                 return True
             child = held
         return False
-
-    # -- text and edits -------------------------------------------------------------------------
 
     def code(self, node: cst.CSTNode) -> str:
         """A node as it is written, with the parentheses around it and without the space; lines after the first are as
