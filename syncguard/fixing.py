@@ -17,7 +17,7 @@ from syncguard.read.notebook import file_of
 from syncguard.read.source import decode, read
 from syncguard.terms import Edit, Finding, Tier
 
-PASSES = 50
+PASSES = 500
 SAFE: frozenset[Tier] = frozenset(("safe",))
 UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
 Ask = Callable[[Finding, str, str], bool]
@@ -44,9 +44,11 @@ class Work:
     """The state between two passes."""
 
     texts: dict[str, str] = field(default_factory=dict)
-    refused: set[Key] = field(default_factory=set)
-    alone: set[str] = field(default_factory=set)  # files in which fixes are made one at a time
     made: list[Finding] = field(default_factory=list)
+    answers: dict[Key, bool] = field(default_factory=dict)  # what the user said
+    refused: set[Key] = field(default_factory=set)
+    alone: set[tuple[str, str]] = field(default_factory=set)  # functions in which fixes are made one at a time
+    grown: bool = False  # whether a fix was made since the last look at all of them
 
 
 def fixed(
@@ -59,32 +61,34 @@ def fixed(
 ) -> Fixed:
     """Make fixes until none is left; those that touch the same code wait for the next pass. Nothing is written.
 
-    What was known in the `past` stays as it is.
+    What was refused beside others, or before others, is tried again until a look at all that is left makes no fix: so
+    a second run makes none either. What was known in the `past` stays as it is.
     """
     report = pipeline.check(paths, config, stdin, fixes=True, past=past)
     first = report.texts
     work = Work()
     for _ in range(PASSES):
-        wave = _wave(report, {**first, **work.texts}, tiers, work, ask)
+        now = {**first, **work.texts}
+        wave = _wave(report, now, tiers, work, ask)
         if not wave:
-            break
-        texts = work.texts | {
-            path: applied(({**first, **work.texts})[path], _edits(findings)) for path, findings in wave.items()
-        }
+            if not (work.grown and (work.refused or work.alone)):
+                break
+            work.refused, work.alone, work.grown = set(), set(), False
+            continue
+        texts = work.texts | {path: applied(now[path], _edits(findings)) for path, findings in wave.items()}
         after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
         after = carried(report, after, set(wave))
-        if refused := _refused(wave, report, after, {**first, **work.texts}, texts):
+        if refused := _refused(wave, report, after, texts):
             # Back to the texts before this pass, without what did not help; one at a time where it may be either.
-            for path, findings in wave.items():
-                text = ({**first, **work.texts})[path]
-                bad = {key(finding, text) for finding in findings} & refused
-                if bad and len(findings) > 1:
-                    work.alone.add(path)
+            for place in refused:
+                bad = [finding for finding in wave[place[0]] if finding.function == place[1]]
+                if len(bad) > 1:
+                    work.alone.add(place)
                 else:
-                    work.refused |= bad
+                    work.refused |= {key(finding, now[place[0]]) for finding in bad}
             continue
         work.made += [finding for findings in wave.values() for finding in findings]
-        work.texts, report = texts, after
+        work.texts, report, work.grown = texts, after, True
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
@@ -127,35 +131,43 @@ def _wave(
 ) -> dict[str, list[Finding]]:
     """The fixes of one pass, by file."""
     found: dict[str, list[Finding]] = {}
-    fixable = [finding for finding in report.findings if finding.fix is not None]
+    fixable = [wanted(finding, tiers) for finding in report.findings if finding.fix is not None]
     for path in dict.fromkeys(finding.site.path for finding in fixable):
         lines = texts.get(path, "")
         here = [f for f in fixable if f.site.path == path and key(f, lines) not in work.refused]
-        for finding in chosen(here, tiers)[: 1 if path in work.alone else None]:
+        here = [f for f in here if work.answers.get(key(f, lines), True)]
+        taken: set[str] = set()
+        for finding in chosen(here, tiers):
             assert finding.fix is not None
-            if ask is not None and not ask(finding, texts[path], applied(texts[path], finding.fix.edits)):
-                work.refused.add(key(finding, lines))
+            if finding.function in taken and (path, finding.function) in work.alone:
                 continue
-            found.setdefault(path, []).append(finding)
+            told = key(finding, lines)
+            if ask is not None and told not in work.answers:
+                work.answers[told] = ask(finding, texts[path], applied(texts[path], finding.fix.edits))
+            if work.answers.get(told, True):
+                taken.add(finding.function)
+                found.setdefault(path, []).append(finding)
     return found
 
 
+def wanted(finding: Finding, tiers: frozenset[Tier]) -> Finding:
+    """A finding with the fix that is best for these tiers."""
+    fix = finding.fix
+    if fix is not None and fix.bolder is not None and fix.bolder.tier in tiers:
+        return replace(finding, fix=fix.bolder)
+    return finding
+
+
 def _refused(
-    wave: dict[str, list[Finding]], before: Report, after: Report, old: Mapping[str, str], texts: Mapping[str, str]
-) -> set[Key]:
-    """The fixes after which their function has more findings than they promise, or their file is no Python."""
+    wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]
+) -> set[tuple[str, str]]:
+    """The functions that have more findings than their fixes promise, or of which the file is no Python any more."""
     had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
     saved: Counter[tuple[str, str]] = Counter()
     for path, findings in wave.items():
         for finding in findings:
             saved[path, finding.function] += 1 - (finding.fix.leaves if finding.fix is not None else 0)
-    gone = {place for place, number in saved.items() if has[place] > had[place] - number}
-    return {
-        key(finding, old.get(path, ""))
-        for path, findings in wave.items()
-        for finding in findings
-        if (path, finding.function) in gone or not parses(texts[path])
-    }
+    return {place for place, number in saved.items() if has[place] > had[place] - number or not parses(texts[place[0]])}
 
 
 def key(finding: Finding, text: str) -> Key:

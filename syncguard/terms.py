@@ -125,7 +125,8 @@ class Edit:
 class Fix:
     """Edits that belong together: the recipe that made them, how far they are proven, and what they change.
 
-    `leaves` is how many waits the new text has, at a place that is reached less often.
+    `leaves` is how many waits the new text has, at a place that is reached less often. `bolder` is one that leaves
+    fewer and is not proven.
     """
 
     recipe: str
@@ -133,6 +134,7 @@ class Fix:
     message: str
     edits: tuple[Edit, ...]
     leaves: int = 0
+    bolder: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)

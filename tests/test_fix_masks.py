@@ -50,7 +50,7 @@ PROGRAMS = {
     SCALED: ("where-assign", "z.copy_(torch.where(z < 0, z * 0.5, z))"),
     ROWS: ("where-assign", "z.copy_(torch.where(m.reshape(m.shape + (1,) * (z.ndim - m.ndim)), y + 1, z))"),
     TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
-    MEAN: ("masked-reduction", ".expand_as(x).sum())"),
+    MEAN: ("masked-reduction", ".expand_as(x).sum()"),
     PICKED: ("masked-reduction", "v, 0).sum()"),
     LOSS: ("ignore-index", "target.masked_fill(~m, -100)"),
     LOSSES: ("ignore-index", "scores.flatten(0, -2), target.masked_fill(~m, 7).flatten(), ignore_index=7"),

@@ -43,7 +43,7 @@ def f(x: torch.Tensor, bias: torch.Tensor, counts: torch.Tensor):
 
 def test_the_length_of_what_the_mask_selected():
     after = rewritten(SELECTED, "output-size")
-    assert "        mask.sum(dim=1), output_size=kept.shape[0],  # how many of each\n" in after
+    assert "        mask.sum(dim=1),  # how many of each\n        output_size=kept.shape[0],\n" in after
 
 
 def test_the_rows_that_index_add_takes():

@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.region import Region
+from syncguard.fix.text import asked, fitted
 
 
 def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[str, bool] | None:
@@ -62,8 +63,8 @@ def compared(test: cst.Comparison, region: Region, known: Known) -> str:
                 return ""
         elif not known.number(inner):
             return ""
-        texts.append(region.code(inner))
-    operator = region.module.code_for_node(test.comparisons[0].operator).strip()
+        texts.append(fitted(region.code(inner), asked(test, side)))
+    operator = region.code(test.comparisons[0].operator)
     return f"{texts[0]} {operator} {texts[1]}" if tensors else ""
 
 

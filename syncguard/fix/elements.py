@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.loops import Comp, around, changing, inside, skipped, unchanged
+from syncguard.fix.loops import Comp, around, changing, skipped, unchanged
 from syncguard.fix.names import occurrences
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
-from syncguard.fix.region import Region
+from syncguard.fix.region import Region, inside
 from syncguard.fix.shapes import subscript as subscript_key
 from syncguard.infer.values import Unknown
 from syncguard.terms import Edit
@@ -21,7 +21,7 @@ from syncguard.terms import Edit
 
 def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     """One element of a tensor that the loop does not change, at a place that the loop does."""
-    picked = next((found for inner in inside(node, region) if (found := element(inner, region, known))), None)
+    picked = next((found for inner in inside(node) if (found := element(inner, region, known))), None)
     if picked is None:
         return None
     subscript, base, keys = picked
@@ -44,7 +44,7 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     else:  # it was read, so what is left of each element is one number
         rows = "flatten().tolist()" if len(keys) == 1 else f"reshape({region.code(base)}.shape[:{len(keys)}]).tolist()"
     edits = [region.before(region.statement(loop), f"{name} = {region.code(base)}.{rows}")]
-    for other in inside(loop, region):
+    for other in inside(loop):
         same = element(other, region, known)
         if same is not None and same[1].deep_equals(base) and len(same[2]) == len(keys):
             inner = same[0] if same[0] is not other and _number(other, known) else other
@@ -87,7 +87,7 @@ def element(
 
 def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     """A row added up, or its largest, in each turn of a loop that does not change the rows."""
-    picked = next((found for inner in inside(node, region) if (found := row(inner, region, known))), None)
+    picked = next((found for inner in inside(node) if (found := row(inner, region, known))), None)
     if picked is None:
         return None
     _, subscript, how = picked
@@ -104,7 +104,7 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     name = region.fresh(f"{root}_{how}")
     made = f"{name} = {region.code(base)}.flatten(1).{ROWS[how]}(1).tolist()"
     edits = [region.before(region.statement(loop), made)]
-    for other in inside(loop, region):
+    for other in inside(loop):
         same = row(other, region, known)
         if same is not None and same[2] == how and same[1].deep_equals(subscript):
             text = f"{name}[{region.code(key.value)}]"
@@ -157,12 +157,16 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
                 else next(one for one in region.around(held) if isinstance(one, Comp))
             )
             tier = unchanged(clause.iter, loop, region, known)
-            if over is None or not tier or any(one is None for one in found):
+            if over is None or not tier or clause.asynchronous or any(one is None for one in found):
                 return None
-            rows = "tolist()" if over.rank == 1 else "flatten().tolist()"
-            edits = [region.swap(clause.iter, f"{postfix(clause.iter, region)}.{rows}")]
-            swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
-            edits += [region.swap(whole, text) for whole, text in swaps]
+            rows = f"{postfix(clause.iter, region)}." + ("tolist()" if over.rank == 1 else "flatten().tolist()")
+            plain = isinstance(held, cst.ListComp) and held.elt is read.whole and len(found) == 1
+            single = isinstance(clause, cst.CompFor) and not clause.ifs and clause.inner_for_in is None
+            if plain and single and read.into in ("", read.dtype):
+                edits = [region.swap(held, rows)]
+            else:
+                swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
+                edits = [region.swap(clause.iter, rows), *(region.swap(whole, text) for whole, text in swaps)]
             text = f"copies `{region.code(clause.iter)}` once, before the loop"
             if tier != "safe":
                 return Proposal("unsafe", f"{text}: {SHARED}", tuple(edits), leaves=1)

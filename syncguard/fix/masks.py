@@ -8,9 +8,10 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import between, defined, loaded, reads
-from syncguard.fix.reads import postfix, written
+from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region, Unfit
 from syncguard.fix.shapes import subscript
+from syncguard.fix.steady import root, since
 from syncguard.terms import Edit
 
 NONZERO = ("torch.nonzero", "torch.Tensor.nonzero", "torch.where", "torch.argwhere")
@@ -40,7 +41,7 @@ def selected(node: cst.BaseExpression, region: Region, known: Known) -> Selected
     if source is None or mask is None:
         return None
     found = Selected(source, mask, tuple(by))
-    return found if steady(found, node, region) else None
+    return found if steady(found, node, region, known) else None
 
 
 def masked(key: cst.BaseExpression, by: list[cst.CSTNode], region: Region, known: Known) -> cst.BaseExpression | None:
@@ -74,7 +75,7 @@ def follow(node: cst.BaseExpression, by: list[cst.CSTNode], region: Region) -> c
     return made
 
 
-def steady(found: Selected, use: cst.CSTNode, region: Region) -> bool:
+def steady(found: Selected, use: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether source and mask are, where a selection is used, what they were where it was made."""
     if not found.by:
         return True
@@ -82,12 +83,7 @@ def steady(found: Selected, use: cst.CSTNode, region: Region) -> bool:
     names = loaded(region, found.source) | loaded(region, found.mask)
     if between(region, first, use, names):
         return False
-    scope = region.scope(use)
-    start, end = region.places[first][2:], region.places[use][:2]
-    return not any(
-        written(read, region) for name in names for read in reads(region, scope, name)
-        if start <= region.places[read][:2] < end
-    )  # fmt: skip
+    return all(since(part, first, use, region, known) for part in (found.source, found.mask) if root(part))
 
 
 def unused(by: tuple[cst.CSTNode, ...], gone: list[cst.CSTNode], region: Region) -> list[Edit]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
-from syncguard.fix.region import Region, Unfit
+from syncguard.fix.region import Region, Unfit, inside
 
 Local = cst.FunctionDef | cst.Lambda | cst.Module
 
@@ -100,17 +102,25 @@ def loaded(region: Region, node: cst.CSTNode) -> set[str]:
 
 
 def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[str]) -> list[cst.Name]:
-    """Where these variables are bound after one node and before another, as the text goes."""
+    """Where these variables are bound after one node and before another, as the text and the loops go."""
     start, end = region.places[first][2:], region.places[last][:2]
+    again = {node for node in straddled(region, first, last) if isinstance(node, cst.Name)}
     return [
         node
         for name in names
         for node in region.names.get(name, ())
-        if start <= region.places[node][:2] < end
+        if (start <= region.places[node][:2] < end or node in again)
         and _variable(region, node)
         and stored(region, node)
         and not _otherwise(region, node, first)
     ]
+
+
+def straddled(region: Region, first: cst.CSTNode, last: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What runs between two nodes though it may stand below both: the loops around the second but not the first."""
+    loops = [held for held in region.around(last) if isinstance(held, cst.For | cst.While | cst.BaseComp)]
+    outer = [loop for loop in loops if not any(held is loop for held in region.around(first))]
+    return inside(outer[-1]) if outer else iter(())
 
 
 def _otherwise(region: Region, node: cst.CSTNode, first: cst.CSTNode) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
+import libcst as cst
+
 from syncguard.fix import allows, header
-from syncguard.fix.apply import applied
+from syncguard.fix.apply import Overlap, applied
 from syncguard.fix.known import Known
 from syncguard.fix.locate import Locator, Unanchored
 from syncguard.fix.recipe import Proposal, Unfit, recipe
@@ -19,7 +22,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home
 from syncguard.pack import Pack
 from syncguard.read.source import Source
-from syncguard.terms import Edit, Finding, Fix
+from syncguard.terms import Edit, Finding, Fix, Tier
 
 
 def proposed(findings: Sequence[Finding], source: Source, home: Home, world: World, pack: Pack) -> list[Finding]:
@@ -39,30 +42,41 @@ def proposed(findings: Sequence[Finding], source: Source, home: Home, world: Wor
 
 
 def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known, source: Source) -> Fix | None:
-    """The fix of the first recipe that proposes one."""
+    """The first fix that is safe, else the first that can be made, else the first sketch."""
     try:
         node = region.anchor(finding.site)
     except LookupError:
         raise Unanchored(f"{finding.site}: {finding.code} stands on no node") from None
-    kept: Fix | None = None
-    for name in names:
+    found: dict[Tier, Fix] = {}
+    for name in names if not scripted(node, region, known) else ():
         try:
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
             continue
-        if proposal is None:
-            continue
-        fix = settled(name, proposal, source)
-        if fix is not None and fix.tier != "display":
-            return fix
-        kept = kept or fix
-    return kept
+        fix = settled(name, proposal, source) if proposal is not None else None
+        if fix is not None:
+            found.setdefault(fix.tier, fix)
+        if "safe" in found:
+            break
+    safe, unsafe = found.get("safe"), found.get("unsafe")
+    if safe is not None and unsafe is not None and unsafe.leaves < safe.leaves:
+        return replace(safe, bolder=unsafe)
+    return safe or unsafe or found.get("display")
+
+
+def scripted(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether TorchScript reads the code, which knows but a part of Python and of torch."""
+    functions = [held for held in region.around(node) if isinstance(held, cst.FunctionDef)]
+    return any(known.callee(one.decorator).startswith("torch.jit.") for held in functions for one in held.decorators)
 
 
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
     """A proposal with its imports, shown only where it would lose a comment; None where the result is no Python."""
     edits = (*proposal.edits, *header.edits(source, proposal.needs))
-    text = applied(source.text, edits)
+    try:
+        text = applied(source.text, edits)
+    except Overlap:
+        return None
     if text == source.text or not parses(text):
         return None
     tier, message = proposal.tier, proposal.message
@@ -88,11 +102,17 @@ def commented(text: str, edits: Sequence[Edit]) -> bool:
     return any("#" in line for edit in edits for line in lines[edit.site.line - 1 : edit.site.end_line])
 
 
+TYPED = re.compile(r"#\s*type:\s*(?!ignore)")
+
+
 def lost(before: str, after: str) -> bool:
-    """Whether a comment is gone."""
+    """Whether a comment is gone, or stands beside another name than the one whose type it tells."""
     if "#" not in before:
         return False
     left = comments(after)
+    lines = after.split("\n")
+    if any(TYPED.search(line) and line not in lines for line in before.split("\n")):
+        return True
     for comment in comments(before):
         if comment not in left:
             return True

@@ -9,6 +9,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import occurrences, stores
 from syncguard.fix.region import Region
+from syncguard.infer.values import Instance
 
 NUMBER = {"builtins.float": "float", "builtins.int": "int"}
 # What changes nothing of a value that is read at once.
@@ -66,14 +67,19 @@ def passed(tensor: cst.BaseExpression) -> cst.BaseExpression:
                 return tensor
 
 
-def kept(read: Read, region: Region, known: Known, exact: bool = False) -> str:
-    """The tensor in place of its number: detached, and its own; `exact` in the precision that a Python float has."""
+def kept(
+    read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True, now: bool = False
+) -> str:
+    """The tensor in place of its number: detached, and its own unless it is used up `now`; `exact` in the precision
+    that a Python float has, or, where no `fraction` comes of it, an integer."""
     text = postfix(read.tensor, region)
+    if exact and fraction and read.dtype in ("int", "bool"):
+        return f"{text}.double()"
     if read.dtype in ("int", "bool"):
-        return region.code(read.tensor) if exact or fresh(read.tensor, region, known) else f"{text}.clone()"
+        return region.code(read.tensor) if exact or now or fresh(read.tensor, region, known) else f"{text}.clone()"
     if exact:
         return f"{text}.detach().double()"
-    return f"{text}.detach()" if fresh(read.tensor, region, known) else f"{text}.detach().clone()"
+    return f"{text}.detach()" if now or fresh(read.tensor, region, known) else f"{text}.detach().clone()"
 
 
 def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
@@ -90,7 +96,10 @@ def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
         return True
     if not isinstance(node, cst.Call):
         return False
-    if known.tensor(node) is not None and known.callee(node).rpartition(".")[2] in known.world.views:
+    called = known.value(node.func)
+    module = type(called) is Instance and called.name.startswith("torch.nn.")
+    # What others give may be theirs, and written again: the output of a captured graph, a buffer.
+    if (known.op(node) is None and not module) or known.callee(node).rpartition(".")[2] in known.world.views:
         return False
     name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
     return name not in PASSING and not (name.endswith("_") and not name.endswith("__"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,11 @@ from functools import cached_property
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
+from syncguard.fix import text as texts
 from syncguard.terms import Edit, Site
 
+PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|pylint:|mypy:|ruff:|fmt:|pragma:|nosec|syncguard:)")
+WORD = re.compile(r"\w+")
 Place = tuple[int, int, int, int]  # line, column, end line, end column, as in a Site
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
 
@@ -32,8 +36,6 @@ class Region:
     last: int
     module: cst.Module
     header: int  # lines of `text` that the file does not have
-
-    # -- where ----------------------------------------------------------------------------------
 
     @cached_property
     def places(self) -> dict[cst.CSTNode, Place]:
@@ -91,8 +93,6 @@ class Region:
         if not around:
             raise LookupError(str(site))
         return min(around, key=lambda item: item[:2])[2]
-
-    # -- who ------------------------------------------------------------------------------------
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode:
         return self.parents.get(node, self.module)
@@ -166,96 +166,103 @@ class Region:
             child = held
         return False
 
-    # -- text and edits -------------------------------------------------------------------------
-
     def code(self, node: cst.CSTNode) -> str:
-        """A node as it is written, with the parentheses around it, without the space."""
-        return self.module.code_for_node(node).strip()
+        """A node as it is written, with the parentheses around it and without the space; lines after the first are as
+        far in as their statement wants them. An expression can stand anywhere."""
+        if node in self.places:
+            text = texts.dedented(self.written(*self.outer(node)), self.margin(node))
+        else:
+            text = self.module.code_for_node(node).strip()
+        return texts.whole(text) if isinstance(node, cst.BaseExpression) else text
+
+    def written(self, line: int, column: int, end: int, end_column: int) -> str:
+        """The text of a place, without the space around it."""
+        lines = [*self.lines[line - 1 : end]]
+        lines[-1] = lines[-1][: end_column - 1]
+        lines[0] = lines[0][column - 1 :]
+        return "\n".join(lines).strip()
+
+    def outer(self, node: cst.CSTNode) -> Place:
+        """The place of a node with the parentheses around it."""
+        place = self.places[node]
+        left, right = getattr(node, "lpar", ()), getattr(node, "rpar", ())
+        start = self.places[left[0]][:2] if left else place[:2]
+        end = self.places[right[-1]][2:] if right else place[2:]
+        return *start, *end
 
     def indent(self, statement: cst.CSTNode) -> str:
         """The white space before a statement."""
         line = self.lines[self.places[statement][0] - 1]
         return line[: len(line) - len(line.lstrip())]
 
-    def argue(self, call: cst.Call, text: str) -> Edit:
-        """Give a call one more argument, the last."""
-        if call.args:
-            # Behind the argument and its parentheses, before a comma and comments.
-            line, column = self._behind(call.args[-1].value)
-            return Edit(Site(self.path, line, column, line, column), f", {text}")
-        line, column = self.places[call][2:]
-        return Edit(Site(self.path, line, column - 1, line, column - 1), text)
+    def margin(self, node: cst.CSTNode) -> str:
+        """The white space before the statement that a node is in."""
+        lines = (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+        return next((self.indent(held) for held in (node, *self.around(node)) if isinstance(held, lines)), "")
 
-    def _behind(self, node: cst.BaseExpression) -> tuple[int, int]:
-        """Where an expression ends, with the parentheses around it."""
-        line, column = self.places[node][2:]
-        for _ in node.rpar:
-            while (text := self.lines[line - 1][column - 1 :].lstrip())[:1] != ")":
-                line, column = line + 1, 1
-            column += len(self.lines[line - 1][column - 1 :]) - len(text) + 1
-        return line, column
+    def argue(self, call: cst.Call, text: str) -> Edit:
+        """Give a call one more argument, the last, on a line of its own if the one before it is."""
+        line, column = self.places[call][2:]
+        if not call.args:
+            return Edit(Site(self.path, line, column - 1, line, column - 1), text)
+        last = call.args[-1]
+        first = min(self.places[last][:2], self.outer(last.value)[:2])
+        end, behind = self.outer(last.value)[2:]
+        margin, rest = self.lines[first[0] - 1][: first[1] - 1], self.lines[end - 1][behind - 1 :]
+        if margin.strip() or line == end or rest.lstrip(" \t,")[:1] not in ("", "#"):
+            return Edit(Site(self.path, end, behind, end, behind), f", {text}")
+        comma = "," if rest.lstrip().startswith(",") else ""
+        text = f"{rest if comma else f',{rest}'}\n{margin}{text}{comma}"
+        return Edit(Site(self.path, end, behind, end, behind + len(rest)), text)
 
     def swap(self, node: cst.CSTNode, text: str) -> Edit:
-        """Put this text where a node stands; parentheses around it stay."""
-        return Edit(self.site(node), text)
+        """Put this text where a node stands; parentheses around it stay. Unfit: an f-string cannot hold the text."""
+        place = self.site(node)
+        if isinstance(node, cst.BaseExpression) and not node.lpar:
+            for held in self.around(node):
+                if isinstance(held, cst.FormattedStringExpression) and not texts.formattable(held, text):
+                    raise Unfit("in an f-string")
+            text = texts.fitted(text, texts.asked(self.parent(node), node))
+        return Edit(place, texts.indented(text, self.margin(node)))
 
-    def before(self, statement: cst.CSTNode, *texts: str) -> Edit:
+    def behind(self, node: cst.BaseExpression, text: str) -> Edit:
+        """Put text directly behind an expression, within the parentheses around it."""
+        line, column = self.places[node][2:]
+        return Edit(Site(self.path, line, column, line, column), texts.indented(text, self.margin(node)))
+
+    def cut(self, call: cst.Call) -> Edit:
+        """Take the last call of a chain away: `x.to(device)` is `x`."""
+        if not isinstance(call.func, cst.Attribute):
+            raise Unfit("no method is called")
+        return Edit(Site(self.path, *self.outer(call.func.value)[2:], *self.places[call][2:]), "")
+
+    def before(self, statement: cst.CSTNode, *lines: str) -> Edit:
         """Put lines above a statement, below the comments that stand above it."""
         line = self.top(statement)
-        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, texts))
+        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
-    def after(self, statement: cst.CSTNode, *texts: str) -> Edit:
+    def after(self, statement: cst.CSTNode, *lines: str) -> Edit:
         """Put lines below a statement."""
         line = self.bottom(statement) + 1
-        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, texts))
+        return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
     def remove(self, statement: cst.CSTNode) -> Edit:
-        """Take a statement away, with its lines; its comments stay, each on a line of its own."""
+        """Take a statement away, with its lines; its comments stay, each on a line of its own, but for those that tell
+        a tool something of this line."""
         indent = self.indent(statement)
-        comments = [node for node in self._nodes(statement) if isinstance(node, cst.Comment)]
+        comments = [node for node in inside(statement) if isinstance(node, cst.Comment)]
         kept = sorted(comments, key=lambda node: self.places[node])
         top = self.top(statement)
-        text = "".join(f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top)
+        text = "".join(
+            f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top and not PRAGMA.match(node.value)
+        )
         return Edit(Site(self.path, top, 1, self.bottom(statement) + 1, 1), text)
 
-    def _nodes(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        todo = [node]
-        while todo:
-            node = todo.pop()
-            yield node
-            todo += node.children
-
-    def put(self, statement: cst.CSTNode, *texts: str) -> Edit:
+    def put(self, statement: cst.CSTNode, *lines: str) -> Edit:
         """Put lines in place of a statement's; a comment at its end stays behind the last of them."""
         place = self.places[statement]
         indent = self.indent(statement)
-        return Edit(Site(self.path, *place), f"\n{indent}".join(texts))
-
-    def unwrap(self, branch: cst.If, *swaps: Edit) -> Edit:
-        """Put the body of an `if` in its place, with these edits made in it; its comments stay. Unfit: it cannot be."""
-        block = branch.body
-        if not isinstance(block, cst.IndentedBlock) or branch.orelse is not None:
-            raise Unfit("no plain branch")
-        first, last = self.top(block.body[0]), self.bottom(branch)
-        strings = (cst.SimpleString, cst.FormattedString)
-        if any(
-            isinstance(node, strings) and self.places[node][0] != self.places[node][2] for node in self._nodes(block)
-        ):
-            raise Unfit("a string of several lines would move")
-        lines = list(self.lines)
-        for edit in sorted(swaps, key=lambda edit: edit.site, reverse=True):
-            site = edit.site
-            if site.line != site.end_line:
-                raise Unfit("an edit of several lines")
-            text = lines[site.line - 1]
-            lines[site.line - 1] = text[: site.column - 1] + edit.text + text[site.end_column - 1 :]
-        deeper, indent = self.indent(block.body[0]), self.indent(branch)
-        header = [
-            node.value for node in self._nodes(branch) if isinstance(node, cst.Comment) and self.places[node][0] < first
-        ]
-        body = [indent + line.removeprefix(deeper) if line.strip() else line for line in lines[first - 1 : last]]
-        text = "".join(f"{line}\n" for line in [*(indent + comment for comment in header), *body])
-        return Edit(Site(self.path, self.top(branch), 1, last + 1, 1), text)
+        return Edit(Site(self.path, *place), f"\n{indent}".join(texts.indented(line, indent) for line in lines))
 
     def top(self, statement: cst.CSTNode) -> int:
         """The first line of a statement, its decorators included."""
@@ -265,12 +272,27 @@ class Region:
     def bottom(self, statement: cst.CSTNode) -> int:
         return self.places[statement][2]
 
-    def _lines(self, statement: cst.CSTNode, texts: tuple[str, ...]) -> str:
+    def _lines(self, statement: cst.CSTNode, lines: tuple[str, ...]) -> str:
         indent = self.indent(statement)
-        return "".join(f"{indent}{line}\n" for text in texts for line in text.split("\n"))
+        return "".join(f"{indent}{texts.indented(line, indent)}\n" for line in lines)
 
     def fresh(self, *names: str) -> str:
-        """The first of these names that the region does not use, else the last of them with a number."""
-        used = {node.value for node in self.places if isinstance(node, cst.Name)}
+        """The first of these names that is not used here, else the last of them with a number."""
         numbered = (f"{names[-1]}_{n}" for n in range(2, 1000))
-        return next(name for name in (*names, *numbered) if name not in used)
+        return next(name for name in (*names, *numbered) if name not in self._taken)
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        """The names of the function; what a statement outside of one binds the whole file can see."""
+        if any(isinstance(node, cst.FunctionDef) and self.top(node) == self.first for node in self.places):
+            return {*self.names}
+        return {word for line in self.lines for word in WORD.findall(line)}
+
+
+def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and all that is in it."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += node.children

@@ -16,6 +16,9 @@ ELEMENTWISE = frozenset(
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like".split()
 )
 
+# What broadcasts two tensors: its result is at least as large as either.
+PAIRED = frozenset(f"torch.{name}" for name in "max min maximum minimum add sub mul div logical_and logical_or".split())
+
 
 def subscript(node: cst.CSTNode) -> cst.BaseExpression | None:
     """The key of `x[key]` where it is one expression, no slice and no tuple."""
@@ -37,8 +40,13 @@ def shape_of(node: cst.BaseExpression, region: Region, known: Known) -> set[str]
 
 
 def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
-    """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape."""
-    return alike(tensor, mask, region, known) or 0 <= known.rank(tensor) == known.rank(mask)
+    """Whether `tensor[mask]`, if it runs, takes single elements: the mask has the tensor's shape.
+
+    A mask that is computed with what has that shape, and more, has at least as many dimensions; and as a key no more.
+    """
+    if 0 <= known.rank(tensor) == known.rank(mask):
+        return True
+    return bool(_roots(tensor, region, known, 6) & _roots(mask, region, known, 6, wide=True))
 
 
 def elementwise(call: cst.Call, known: Known) -> bool:
@@ -61,40 +69,47 @@ def _setting(node: cst.BaseExpression, known: Known) -> bool:
     return type(value) is Host and value.kind in ("dtype", "device")
 
 
-def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
-    """What an expression has the shape of, as source."""
+def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, wide: bool = False) -> set[str]:
+    """What an expression has the shape of, as source; `wide`, what it is at least as large as."""
     found = {region.code(node).strip("()") if isinstance(node, cst.Name) else region.code(node)}
     if depth == 0:
         return found
     match node:
         case cst.Name():
             try:
-                found |= _roots(definition(region, node).value, region, known, depth - 1)
+                found |= _roots(definition(region, node).value, region, known, depth - 1, wide)
             except Unfit:
                 pass
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
-            found |= _both(node.left, right, region, known, depth)
+            found |= _both(node.left, right, region, known, depth, wide)
         case cst.BinaryOperation():
-            found |= _both(node.left, node.right, region, known, depth)
+            found |= _both(node.left, node.right, region, known, depth, wide)
         case cst.UnaryOperation():
-            found |= _roots(node.expression, region, known, depth - 1)
+            found |= _roots(node.expression, region, known, depth - 1, wide)
+        case cst.Call(args=[cst.Arg(value=left, keyword=None), cst.Arg(value=right, keyword=None)]) if (
+            wide and known.callee(node) in PAIRED and known.tensor(left) is not None and known.tensor(right) is not None
+        ):
+            found |= _both(left, right, region, known, depth, wide)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
             if known.callee(node).startswith("torch.Tensor."):
                 others = [arg.value for arg in node.args]
                 if all(_scalar(arg, known) for arg in others):
-                    found |= _roots(of, region, known, depth - 1)
+                    found |= _roots(of, region, known, depth - 1, wide)
             elif node.args and all(_scalar(arg.value, known) for arg in node.args[1:]):
-                found |= _roots(node.args[0].value, region, known, depth - 1)
+                found |= _roots(node.args[0].value, region, known, depth - 1, wide)
     return found
 
 
-def _both(left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
-    """Of a tensor and a number, what the tensor has the shape of; of two tensors, what both have."""
+def _both(
+    left: cst.BaseExpression, right: cst.BaseExpression, region: Region, known: Known, depth: int, wide: bool
+) -> set[str]:
+    """Of a tensor and a number, what the tensor has the shape of; of two tensors, what both have, or `wide` either."""
     if _scalar(right, known):
-        return _roots(left, region, known, depth - 1)
+        return _roots(left, region, known, depth - 1, wide)
     if _scalar(left, known):
-        return _roots(right, region, known, depth - 1)
-    return _roots(left, region, known, depth - 1) & _roots(right, region, known, depth - 1)
+        return _roots(right, region, known, depth - 1, wide)
+    one, other = _roots(left, region, known, depth - 1, wide), _roots(right, region, known, depth - 1, wide)
+    return one | other if wide else one & other
 
 
 def _scalar(node: cst.BaseExpression, known: Known) -> bool:

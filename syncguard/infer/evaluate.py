@@ -119,7 +119,11 @@ def call(node: core.Call, frame: Frame) -> Value:
     if keywords.get("non_blocking") is TRUE:
         frame.routine.copies[node.at[0]] = len(frame.context.loops)
     frame.given = (node, args, keywords)
-    receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
+    receiver: tuple[Node, ...] = ()
+    if type(node.fn) is core.Attr:
+        receiver = (node.fn.of,)
+        if node.fn.name in frame.world.stamps:
+            frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
     bound = any(type(option) is Bound for option in options(fn))
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
     if type(result) is not Unknown:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.text import BINDING, fitted
 from syncguard.terms import Edit, Finding
 
 
@@ -38,7 +39,8 @@ def raised(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal
         return mixed(branch, torch, region, known)
     text, straight = test
     fault = words(only.exc.args[0].value) if isinstance(only.exc, cst.Call) and only.exc.args else ""
-    return proposal(region.put(branch, call(torch, negated(text) if straight else text, fault)))
+    opposite = denied(branch.test, region, known) or (negated(text) if straight else text)
+    return proposal(region.put(branch, call(torch, opposite, fault)))
 
 
 def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal | None:
@@ -86,6 +88,20 @@ def call(torch: str, text: str, fault: str) -> str:
     return f"{torch}._assert_async({text}, {fault})" if fault else f"{torch}._assert_async({text})"
 
 
+def denied(test: cst.BaseExpression, region: Region, known: Known) -> str:
+    """The opposite of `a or b`, side by side; '' of another test."""
+    if not isinstance(test, cst.BooleanOperation):
+        return ""
+    texts = []
+    for side in (test.left, test.right):
+        inner = denied(side, region, known)
+        found = condition(side, region, known)
+        if not inner and found is not None:
+            inner = negated(found[0]) if found[1] else found[0]
+        texts.append(fitted(inner, BINDING[cst.BitAnd] + 1))
+    return f" {'&' if isinstance(test.operator, cst.Or) else '|'} ".join(texts) if all(texts) else ""
+
+
 def negated(text: str) -> str:
     """The opposite of a 0-d bool tensor."""
     simple = cst.parse_expression(text)
@@ -97,6 +113,8 @@ def words(node: cst.BaseExpression) -> str:
     """A message as a literal; of an f-string what stands before the first value."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
+    if isinstance(node, cst.ConcatenatedString):
+        return words(node.left)
     if isinstance(node, cst.FormattedString) and node.parts and isinstance(node.parts[0], cst.FormattedStringText):
         text = node.parts[0].value.rstrip()
         return f'"{text}"' if text and '"' not in text and "\\" not in text and "\n" not in text else ""

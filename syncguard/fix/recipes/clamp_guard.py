@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.conditions import less_than_one, positive
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.unwrap import unwrap
 from syncguard.terms import Edit, Finding
 
 SCALES = ("mul", "mul_", "multiply", "multiply_")
@@ -51,7 +52,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if more:
         message += "; what else the body does is done each time, too"
     edits: list[Edit] = [region.swap(_read(use, region, known), text) for use in uses]
-    return Proposal("display" if more else "unsafe", message, (region.unwrap(branch, *edits),))
+    return Proposal("display" if more else "unsafe", message, (unwrap(branch, region, *edits),))
 
 
 def _divides(use: cst.CSTNode, region: Region, known: Known) -> bool:

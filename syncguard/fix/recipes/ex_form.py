@@ -23,12 +23,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     torch = known.torch()
     if not part or not torch or any(arg.star or (arg.keyword and arg.keyword.value == "out") for arg in node.args):
         return None
-    args = [
-        region.code(arg.value) if arg.keyword is None else f"{arg.keyword.value}={region.code(arg.value)}"
-        for arg in node.args
-    ]
-    if name.startswith("torch.Tensor."):
-        args.insert(0, region.code(node.func.value))
-    text = f"{torch}.linalg.{form}({', '.join(args)}).{part}"
+    made = f"{torch}.linalg.{form}"
     message = "a matrix that has no result gives meaningless numbers in place of an error"
-    return Proposal("unsafe", message, (region.swap(node, text),))
+    if name.startswith("torch.Tensor."):
+        edits = (region.swap(node, f"{made}({region.code(node.func.value)}).{part}"),)
+        return Proposal("unsafe", message, edits) if not node.args else None
+    return Proposal("unsafe", message, (region.swap(node.func, made), region.behind(node, f".{part}")))

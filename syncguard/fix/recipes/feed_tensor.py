@@ -24,7 +24,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if read.into == "int" and read.dtype != "int":
         return None
-    text = kept(read, region, known)
+    text = kept(read, region, known, now=isinstance(region.parent(read.whole), cst.BinaryOperation))
     if not fed(read.whole, region, known, 4):
         takers = given(read.whole, region, known, 3)
         if not takers:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import libcst as cst
 
 from syncguard.fix.devices import keywords, moved
@@ -10,9 +12,11 @@ from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
-# What gives a Python number whatever it is given.
-NUMBERS = ("builtins.float", "builtins.int", "builtins.bool", "builtins.len")
-SIZES = ("size", "numel", "dim", "item")
+# What gives a Python number whatever it is given, and one that is whole.
+NUMBERS = ("builtins.int", "builtins.bool", "builtins.len")
+# Numbers beyond what a float32 holds `torch.tensor` makes infinite, and `torch.full` refuses.
+LARGEST = 3.4028234663852886e38
+SIZES = ("size", "numel", "dim")
 NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
 
 
@@ -31,16 +35,15 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if found is None:
         return None
     shape, value = found
-    rest = [f"{name}={region.code(part)}" for name, part in settings.items()] + ([f"device={device}"] if device else [])
     text = region.code(value)
     name = known.callee(call)
-    sure = proven(value, region, known, 4)
+    sure = proven(value, region, known, 4) or bounded(value, settings.get("dtype"), region, known)
     if not sure and name == "torch.tensor":
         return None  # of a NumPy number it would be a float64
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
-        tier, made = ("safe", f"{region.code(call.func.value)}.new_full({shape}, {text}") if exact else ("", "")
+        made, data = (region.swap(call.func.attr, "new_full") if exact else None), f"{shape}, {text}"
     elif name in MAKERS and known.torch():
         number = literal(value)
         if name in MAKERS[2:]:
@@ -49,39 +52,78 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             text = str(float(number))
         plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
         maker = NAMED.get(number) if plain and number is not None else None
-        tier, made = "safe", f"{known.torch()}.{maker}({shape}" if maker else f"{known.torch()}.full({shape}, {text}"
+        made = region.swap(call.func, f"{known.torch()}.{maker or 'full'}")
+        data = shape if maker else f"{shape}, {text}"
     else:
         return None
-    if not tier:
+    if made is None:
         return None
-    edits = (region.swap(node, ", ".join([made, *rest]) + ")"),)
+    edits = [made, region.swap(call.args[0], data)]
+    if device and isinstance(node, cst.Call):
+        edits += [region.argue(call, f"device={device}"), region.cut(node)]
     if sure:
-        return Proposal("safe", "fills the number in on the device", edits)
+        return Proposal("safe", "fills the number in on the device", tuple(edits))
     return Proposal(
-        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", edits
+        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", tuple(edits)
     )
 
 
 def proven(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> bool:
-    """Whether an expression is a Python number for sure, not only because it is declared or used as one."""
-    if literal(node) is not None or not known.number(node):
-        return literal(node) is not None
+    """Whether an expression is a Python number for sure, not only because it is declared or used as one, and one that
+    every float can hold."""
+    number = literal(node)
+    if number is not None or not known.number(node):
+        return number is not None and (abs(number) <= LARGEST or abs(number) == math.inf)
     match node:
         case cst.Name():
             made = defined(region, node)
             return depth > 0 and made is not node and proven(made, region, known, depth - 1)
         case cst.UnaryOperation(expression=inner):
             return proven(inner, region, known, depth - 1)
+        case cst.IfExp(body=left, orelse=right):
+            return proven(left, region, known, depth - 1) and proven(right, region, known, depth - 1)
         case cst.BinaryOperation(left=left, right=right):
             return proven(left, region, known, depth - 1) and proven(right, region, known, depth - 1)
         case cst.Call():
             callee = known.callee(node)
-            return callee in NUMBERS or (callee.startswith("torch.Tensor.") and callee.rpartition(".")[2] in SIZES)
+            if callee == "builtins.float" and len(node.args) == 1:
+                inner = node.args[0].value
+                if isinstance(inner, cst.SimpleString):
+                    return "".join(str(inner.evaluated_value).split()).lstrip("+-").lower() in (
+                        "nan",
+                        "inf",
+                        "infinity",
+                    )
+                return proven(inner, region, known, depth)
+            if callee == "torch.Tensor.item" and known.number(node) in ("int", "bool"):
+                return True
+            last = callee.rpartition(".")[2]
+            sized = callee.startswith("torch.Tensor.") and last in SIZES
+            return callee in NUMBERS or (sized and (last != "size" or bool(node.args)))
         case cst.Attribute(value=of, attr=cst.Name(value="ndim")):
             return known.tensor(of) is not None
         case cst.Subscript(value=cst.Attribute(value=of, attr=cst.Name(value="shape"))):
             return known.tensor(of) is not None
     return False
+
+
+def bounded(node: cst.BaseExpression, dtype: cst.BaseExpression | None, region: Region, known: Known) -> bool:
+    """Whether an expression is a limit of a dtype that the tensor can hold: small, or of its own dtype."""
+    found = _limit(node, known)
+    if found is None:
+        return False
+    own = dtype is not None and region.code(dtype) == region.code(found[1])
+    return own or found[0] in ("eps", "tiny", "smallest_normal")
+
+
+def _limit(node: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:
+    """`torch.finfo(dtype).min`: which limit, of what."""
+    match node:
+        case cst.UnaryOperation(operator=cst.Minus(), expression=inner):
+            return _limit(inner, known)
+        case cst.Attribute(value=cst.Call(args=[cst.Arg(value=of)]) as limits, attr=cst.Name(value=name)):
+            return (name, of) if known.callee(limits) in ("torch.finfo", "torch.iinfo") else None
+    return None
 
 
 def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:
@@ -93,7 +135,7 @@ def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpress
             return None
         sizes.append(len(items))
         data = items[0]
-    if not known.number(data) and literal(data) is None:
+    if not known.number(data) and literal(data) is None and _limit(data, known) is None:
         return None
     if sizes and literal(data) is None and any(size > 1 for size in sizes) and not isinstance(data, cst.Name):
         return None

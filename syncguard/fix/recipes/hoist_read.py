@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import inside
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
 
@@ -26,9 +26,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         loop, asked = candidate, tests
     if loop is None or not names:
         return None
-    word = next(
-        (part.value for part in inside(node, region) if isinstance(part, cst.Name) and part.value in names), "value"
-    )
+    word = next((part.value for part in inside(node) if isinstance(part, cst.Name) and part.value in names), "value")
     name = region.fresh(
         f"{word}_host" if known.callee(node).rpartition(".")[2] != "to" else f"{word}_moved", f"{word}_once"
     )
@@ -79,7 +77,7 @@ def pure(node: cst.Call, known: Known) -> bool:
 
 def steady(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
     """Whether nothing in a loop changes what these variables hold."""
-    for node in inside(loop, region):
+    for node in inside(loop):
         if isinstance(node, cst.Name) and node.value in names:
             held = region.parent(node)
             if written(node, region) or isinstance(
@@ -93,7 +91,7 @@ def steady(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
 
 def _target(node: cst.CSTNode, region: Region) -> bool:
     return any(isinstance(held, cst.AssignTarget) for held in region.around(node)) or any(
-        isinstance(held, cst.For) and node in [*inside(held.target, region)] for held in region.around(node)
+        isinstance(held, cst.For) and node in [*inside(held.target)] for held in region.around(node)
     )
 
 

@@ -7,8 +7,10 @@ import libcst as cst
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.steady import root
 from syncguard.terms import Edit, Finding
 
+WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
 STORES = ("append", "add_", "sub_")
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 
@@ -18,8 +20,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     read = read_of(node, region, known)
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
-    edit = region.swap(read.whole, kept(read, region, known))
-    if element(read, region, known):
+    written = element(read, region, known)
+    edit = region.swap(read.whole, kept(read, region, known, now=written or _added(read.whole, region)))
+    if written:
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
@@ -61,7 +64,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
             cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
             | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)
         ):
-            return f"`{region.code(target)}`"
+            return f"`{region.code(target)}`" if not _told(target, region, known) else ""
         case cst.Return():
             return "the result"
         case cst.Arg():
@@ -75,6 +78,14 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
             return _display(held, region)
     return ""
+
+
+def _told(target: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether what it is stored into is written out: a host needs its numbers."""
+    name = root(target)
+    uses = reads(region, region.scope(target), name) if name and name != "self" else []
+    calls = [region.parent(held) for use in uses if isinstance(held := region.parent(use), cst.Arg)]
+    return any(known.callee(call).startswith(WRITERS) for call in calls)
 
 
 def _on_host(held: cst.CSTNode, known: Known) -> bool:
@@ -96,6 +107,12 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
     return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
+
+
+def _added(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is the argument of `x.add_(...)`: it is used up there."""
+    call = region.parent(region.parent(node))
+    return isinstance(call, cst.Call) and _stores(call) and call.func.attr.value != STORES[0]  # type: ignore[attr-defined]
 
 
 def _stores(call: cst.Call) -> bool:

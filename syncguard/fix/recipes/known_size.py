@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.names import between, defined, loaded, occurrences, target
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.steady import root, since
 from syncguard.terms import Edit, Finding
 
 REPEATS = ("torch.repeat_interleave", "torch.Tensor.repeat_interleave")
@@ -33,14 +34,25 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         for repeated in [call for call in region.calls if known.callee(call) in REPEATS]:
             name = sized(repeated, counts, node, region, known)
             whole = read.whole if read is not None and read.tensor is size else size
-            if name:
+            stay = stays(repeated, counts, node, region, known) if name else ""
+            if stay == "safe":
                 text = f"`{name}` was repeated as often as is counted here"
                 return Proposal("safe", text, (region.swap(whole, f"{name}.shape[0]"),))
+            if stay:
+                text = f"`{name}` was repeated as often as is counted here, if nothing has changed the counts since"
+                return Proposal("unsafe", text, (region.swap(whole, f"{name}.shape[0]"),))
             if found := below(repeated, counts, node, region, known):
                 edits = (*found[1], region.swap(whole, f"{found[0]}.shape[0]"))
                 text = f"repeats `{found[0]}` before its size is asked for, whatever the answer is"
                 return Proposal("unsafe", text, edits)
     return None
+
+
+def stays(repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known) -> str:
+    """Whether the counts are, where they are added up, what they were where they repeated, as `steady` says."""
+    repeats = known.argument(repeated, "repeats")
+    found = [since(one, repeated, node, region, known) for one in (repeats, counts) if one is not None and root(one)]
+    return "" if "" in found else "unsafe" if "unsafe" in found else "safe"
 
 
 def below(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import between, reads
-from syncguard.fix.reads import written
+from syncguard.fix.names import reads
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import subscript
+from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table
 from syncguard.terms import Finding
 
@@ -24,7 +24,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
     found = [key for key in keys if block in [*region.around(key)] and not _deeper(key, block, region)]
-    found = [key for key in found if not _moved(found[0], key, mask.value, region)] if found else []
+    stay = {key: since(mask, found[0], key, region, known) for key in found}
+    found = [key for key in found if stay[key]]
     if len(found) < 2 or mask not in found:
         return None
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
@@ -33,14 +34,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     text = f"looks up once where `{mask.value}` is true, for {len(found)} uses"
     bases = [region.parent(region.parent(region.parent(key))) for key in found]
     sure = all(isinstance(base, cst.Subscript) and known.tensor(base.value) is not None for base in bases)
-    if known.rank(mask) > 0 and sure:
+    if known.rank(mask) > 0 and sure and all(stay[key] == "safe" for key in found):
         return Proposal("safe", text, tuple(edits), leaves=1)
-    return Proposal(
-        "unsafe",
-        f"{text}; what it selects from must be tensors, and it must have a dimension",
-        tuple(edits),
-        leaves=1,
-    )
+    text += "; what it selects from must be tensors, it must have a dimension, and nothing in between may change it"
+    return Proposal("unsafe", text, tuple(edits), leaves=1)
 
 
 def _keys(read: cst.Name, region: Region, known: Known) -> bool:
@@ -65,13 +62,3 @@ def _deeper(key: cst.Name, block: cst.CSTNode, region: Region) -> bool:
         if isinstance(held, cst.BaseCompoundStatement | cst.Lambda | cst.IfExp | cst.BooleanOperation | cst.BaseComp):
             return True
     raise Unfit("not in the block")
-
-
-def _moved(first: cst.Name, key: cst.Name, name: str, region: Region) -> bool:
-    """Whether the mask was bound or written between two uses."""
-    start, end = region.places[first], region.places[key]
-    if between(region, first, key, {name}):
-        return True
-    return any(
-        written(read, region) for read in reads(region, region.scope(key), name) if start <= region.places[read] < end
-    )

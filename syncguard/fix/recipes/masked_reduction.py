@@ -62,4 +62,4 @@ def text(found: Selected, kind: str, torch: str, region: Region, known: Known) -
     if kind == "sum":
         return total
     count = postfix(found.mask, region) if same else f"{m}.expand_as({x})"
-    return f"({total} / {count}.sum())"
+    return f"{total} / {count}.sum()"

@@ -8,6 +8,7 @@ import libcst as cst
 
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
 CHOICES = {"builtins.max": ("maximum", "max"), "builtins.min": ("minimum", "min")}
@@ -32,6 +33,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     else:
         text = paired([arg.value for arg in call.args], f"{torch}.{pairwise}", region, known)
         message = "a new tensor, never one of the two: of NaN it is NaN, of equal ones both get half of the gradient"
+    if any(isinstance(part, cst.Call) and read_of(part, region, known) is not None for part in inside(call)):
+        message += "; the number becomes a 0-d tensor"
     return Proposal("unsafe", message, (region.swap(call, text),)) if text else None
 
 

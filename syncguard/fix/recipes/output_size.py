@@ -9,6 +9,7 @@ import libcst as cst
 from syncguard.fix.names import between, defined, definition, reads, stores, target
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import SELECT, subscript
+from syncguard.fix.steady import since
 from syncguard.terms import Edit, Finding
 
 
@@ -19,10 +20,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     counts = known.argument(node, "repeats") or known.argument(node, "input")
     if counts is None:
         return None
-    if size := next(selected(node, counts, region, known), ""):
-        return Proposal(
-            "safe", f"`{size}` is the number of true elements that are counted", (_given(node, size, region),)
-        )
+    for size, stay in selected(node, counts, region, known):
+        text = f"`{size}` is the number of true elements that are counted"
+        if stay == "safe":
+            return Proposal("safe", text, (_given(node, size, region),))
+        return Proposal("unsafe", f"{text}: nothing in between may change the mask", (_given(node, size, region),))
     if size := next(added(node, region, known), ""):
         return Proposal("safe", f"`index_add` takes `{size}` indices, or fails", (_given(node, size, region),))
     if size := next(paired(node, region, known), ""):
@@ -31,8 +33,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     return None
 
 
-def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: Known) -> Iterator[str]:
-    """The counts are `mask.sum(dim)` of two dimensions, and `kept = y[mask]` was taken above."""
+def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: Known) -> Iterator[tuple[str, str]]:
+    """The counts are `mask.sum(dim)` of two dimensions, and `kept = y[mask]` was taken above; and whether the mask has
+    stayed what it was."""
     mask = counted(counts, region, known)
     if mask is None:
         return
@@ -49,10 +52,11 @@ def selected(node: cst.Call, counts: cst.BaseExpression, region: Region, known: 
         if region.parent(region.statement(assign)) not in [*region.around(node)]:
             continue
         name = target(assign)
-        since = min((assign, region.statement(every[0])), key=lambda one: region.places[one])
-        bound = between(region, since, node, {mask.value}) or between(region, assign, node, {name})
-        if region.places[taken] < region.places[node] and not bound:
-            yield f"{name}.shape[0]"
+        early = min((assign, region.statement(every[0])), key=lambda one: region.places[one])
+        bound = between(region, early, node, {mask.value}) or between(region, assign, node, {name})
+        stay = since(mask, early, node, region, known)
+        if region.places[taken] < region.places[node] and not bound and stay:
+            yield f"{name}.shape[0]", stay
 
 
 def listed(read: cst.Name, region: Region, known: Known) -> list[cst.Name]:

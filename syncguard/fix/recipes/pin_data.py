@@ -27,13 +27,15 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if known.tensor(node.args[0].value) is not None:
         return None
     # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
-    parts = [region.code(node.args[0].value)]
-    parts += [f"{name}={region.code(value)}" for name, value in settings.items() if name != "device"]
-    parts.append('device="cpu"')
     there = f"{torch}.cuda.is_available()"
-    host = f"{torch}.tensor({', '.join(parts)}, pin_memory={there})"
     where = region.code(settings["device"])
-    edits = (region.swap(node, f"{host}.to({where}, non_blocking={there})"),)
+    move = f".to({where}, non_blocking={there})"
+    edits = (
+        *([region.swap(node.func, f"{torch}.tensor")] if known.callee(node) != "torch.tensor" else []),
+        region.swap(settings["device"], '"cpu"'),
+        region.argue(node, f"pin_memory={there}"),
+        region.behind(node, move),
+    )
     if sure(settings["device"], known):
         return Proposal("safe", "copies through pinned memory without waiting", edits)
     return Proposal("unsafe", f"copies through pinned memory without waiting: `{where}` must name a device", edits)

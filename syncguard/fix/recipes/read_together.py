@@ -5,14 +5,16 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.elements import elements, iterated, rows
-from syncguard.fix.loops import inside
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
 # Built-in functions that change nothing between two reads.
 HARMLESS = frozenset(f"builtins.{name}" for name in "float int bool round abs min max str len".split())
+# What gives a tensor of another device, or of none.
+MOVES = ("to", "cpu", "cuda", "device", "shape", "size", "new_tensor", "type", "type_as")
 # Where an expression may not be reached though its statement is.
 SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
@@ -40,7 +42,7 @@ def listed(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
         return None
     if known.tensor(read.tensor) is None or read.rank > 0 or (read.into and read.into != read.dtype):
         return None
-    if any(isinstance(call, cst.Call) and not _quiet(call, known) for call in inside(listing, region)):
+    if any(isinstance(call, cst.Call) and not _quiet(call, known) for call in inside(listing)):
         return None
     inner = region.code(read.tensor) if read.rank == 0 else f"{postfix(read.tensor, region)}.reshape(())"
     clauses = region.code(listing)[len("[") :].removeprefix(region.code(listing.elt))
@@ -62,7 +64,7 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     """Two or more reads of one statement, or of neighbours that only read."""
     read = read_of(node, region, known)
     torch = known.torch()
-    if read is None or not torch:
+    if read is None or not torch or region.handled(node):
         return None
     statement = region.statement(node)
     small = region.small(node)
@@ -78,20 +80,24 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in found
     )
     text = f"{torch}.stack(({parts})).tolist()"
-    if len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
-        targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
-        edits = [region.put(run[0], f"{targets} = {text}"), *(region.remove(other) for other in run[1:])]
-        if any(one.into and one.into != one.dtype for one in found):
+    intos = {one.into for one in found}
+    each = f"map({intos.pop()}, {text})" if len(intos) == 1 and "" not in intos else text
+    row = gathered(small, found)
+    if row is not None and each == text:
+        edits = [region.swap(row, text)]
+    elif len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
+        if each == text and any(one.into for one in found):
             return None
+        targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
+        edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
     else:
         names = named(found, region)
         edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
-        for one, name in zip(found, names):
-            into = one.into if one.into and one.into != one.dtype else ""
-            edits.append(region.swap(one.whole, f"{into}({name})" if into else name))
+        edits += [
+            region.swap(one.whole, f"{one.into}({name})" if one.into else name) for one, name in zip(found, names)
+        ]
     kinds = {one.dtype for one in found}
-    shared = set.intersection(*(loaded(region, one.tensor) for one in found)) - {torch, "self"}
-    if kinds in ({"float"}, {"int"}, {"bool"}) and shared:
+    if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
     text = (
         f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
@@ -99,12 +105,37 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     return Proposal("unsafe", text, tuple(edits), leaves=1)
 
 
+def gathered(small: cst.BaseSmallStatement, found: list[Read]) -> cst.Tuple | cst.List | None:
+    """The right side of `a, b = x.item(), y.item()`."""
+    match small:
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Tuple() | cst.List())], value=cst.Tuple() | cst.List() as row
+        ) if [element.value for element in row.elements] == [one.whole for one in found]:
+            return row if not row.lpar else None
+    return None
+
+
+def beside(found: list[Read], region: Region, known: Known) -> bool:
+    """Whether what is read is on one device: all of it computed from one tensor that nothing moves."""
+    tensors = [
+        {part.value for part in inside(one.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None}
+        for one in found
+    ]
+    moved = [
+        part for one in found for part in inside(one.tensor)
+        if isinstance(part, cst.Attribute) and part.attr.value in MOVES
+    ]  # fmt: skip
+    held = [known.tensor(one.tensor) for one in found]
+    there = {tensor.device for tensor in held if tensor is not None} <= {"device", "assumed"}
+    return bool(set.intersection(*tensors)) and there and not moved
+
+
 def every(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
     """The reads of a statement that are surely made, in order. Unfit: it is a compound one."""
     if not isinstance(statement, cst.SimpleStatementLine):
         raise Unfit("in the header of a compound statement")
     found: dict[cst.CSTNode, Read] = {}
-    for node in inside(statement, region):
+    for node in inside(statement):
         read = read_of(node, region, known) if isinstance(node, cst.Call) else None
         if read is not None and known.tensor(read.tensor) is not None:
             found.setdefault(read.whole, read)
@@ -112,15 +143,15 @@ def every(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
         for held in region.around(whole):
             if held is statement:
                 break
-            if isinstance(held, SKIPPED):
-                raise Unfit("not every read is made each time")
+            if isinstance(held, SKIPPED) or held in found:
+                raise Unfit("not every read is made each time, or one needs another")
     return sorted(found.values(), key=lambda read: region.places[read.whole])
 
 
 def undisturbed(statement: cst.CSTNode, found: list[Read], region: Region, known: Known) -> None:
     """Unfit: between the reads of a statement something is called that may change what they read."""
     last = region.places[found[-1].whole][:2]
-    for call in inside(statement, region):
+    for call in inside(statement):
         if not isinstance(call, cst.Call) or region.places[call][2:] > last or read_of(call, region, known) is not None:
             continue
         if known.callee(call) not in HARMLESS and not known.pure(call):
@@ -139,6 +170,8 @@ def neighbours(statement: cst.CSTNode, region: Region, known: Known) -> list[cst
             return False
         return isinstance(small.targets[0].target, cst.Name | cst.Attribute) and read_only(small.value, region, known)
 
+    if not reads_only(block[here]):
+        return []
     first = last = here
     while first > 0 and reads_only(block[first - 1]):
         first -= 1

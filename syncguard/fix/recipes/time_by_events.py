@@ -25,7 +25,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     begin, waits, use, start = found
     every = occurrences(region, region.scope(node), start)
-    if len([name for name in every if stored(region, name)]) != 1 or len(every) != 2:
+    here = [name for name in every if loops[0] in [*region.around(name)]]
+    if len([name for name in here if stored(region, name)]) != 1 or len(here) != 2:
+        return None
+    if not all(stored(region, name) or again(name, every, region) for name in every if name not in here):
         return None
     target = spent(use, start, loops[0], region)
     if target is None:
@@ -41,11 +44,18 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         *(region.remove(wait) for wait in waits[:-1]),
         region.put(use, f"{pairs}.append(({start}, {end}))"),
     ]
-    each = f"{start}.elapsed_time({end}) / 1000 for {start}, {end} in {pairs}"
+    each = f"begun.elapsed_time(ended) / 1000 for begun, ended in {pairs}"
     total = f"{name} += sum({each})" if adds else f"{name} += [{each}]"
     edits.append(region.after(statement, f"{torch}.cuda.synchronize()", total))
     text = f"`{name}` is the time that the device took, without what it stood still for, and is known after the loop"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def again(read: cst.Name, every: list[cst.Name], region: Region) -> bool:
+    """Whether a variable is set anew above where it is read, in the same block."""
+    block, here = region.block(region.statement(read))
+    lines = [block[n] for n in range(here)]
+    return any(stored(region, name) and region.statement(name) in lines for name in every)
 
 
 Stretch = tuple[cst.CSTNode, list[cst.CSTNode], cst.CSTNode, str]

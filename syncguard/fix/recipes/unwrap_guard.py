@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.names import occurrences
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import subscript
+from syncguard.fix.unwrap import unwrap
 from syncguard.terms import Finding
 
 FILLS = (
@@ -45,7 +46,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not masked:
         return None
     text = "what the body computes for the mask is computed each time, also for no element"
-    edit = region.unwrap(branch) if rest is None else region.swap(branch.test, region.code(rest))
+    edit = unwrap(branch, region) if rest is None else region.swap(branch.test, region.code(rest))
     return Proposal("unsafe", text, (edit,))
 
 

@@ -16,8 +16,8 @@ SYMBOLS = {
     cst.AddAssign: cst.Add(), cst.SubtractAssign: cst.Subtract(), cst.MultiplyAssign: cst.Multiply(),
     cst.DivideAssign: cst.Divide(),
 }  # fmt: skip
-# Elementwise functions of which the derivative is finite for every number.
-BOUNDED = frozenset("clone detach float double half to type sigmoid tanh relu neg abs clamp contiguous".split())
+# Elementwise functions of which the derivative is finite whatever the element is: that of sigmoid is NaN for NaN.
+BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp contiguous".split())
 SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -45,11 +45,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
             return None
         found = spreading
-    x, whole = region.code(target.value), region.module.code_for_node(found.value).strip()
+    x, whole = region.code(target.value), region.code(found.value)
     curved = found.curved
     if isinstance(statement, cst.AugAssign):
         plain = SYMBOLS[type(statement.operator)]
-        symbol = region.module.code_for_node(plain).strip()
+        symbol = region.code(plain)
         atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
         whole = f"{x} {symbol} {whole if atom else f'({whole})'}"
         curved = curved or not _straight(plain, target.value, found.value, known)
@@ -157,5 +157,5 @@ def _finite(node: cst.BaseExpression, known: Known, zero: bool = True) -> bool:
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         node = node.expression
     if isinstance(node, cst.Integer | cst.Float):
-        return zero or node.evaluated_value != 0
+        return abs(node.evaluated_value) < 1e30 and (zero or abs(node.evaluated_value) > 1e-30)
     return zero and known.number(node) in ("int", "size", "bool")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.conditions import condition, positive
-from syncguard.fix.names import stored
+from syncguard.fix.names import reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import alike, shape_of
 from syncguard.terms import Finding
@@ -34,7 +34,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     """`a if test else b`."""
     text = chosen(node.test, node.body, node.orelse, region, known)
-    if not text:
+    if not text or bounds(node, region):
         return None
     numbers = all(known.number(side) for side in (node.body, node.orelse))
     message = (
@@ -43,6 +43,15 @@ def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
         else "computes both sides, as a tensor of their common shape and dtype: NaN of either can reach the gradient"
     )
     return Proposal("unsafe", message, (region.swap(node, text),))
+
+
+def bounds(node: cst.IfExp, region: Region) -> bool:
+    """Whether what is chosen, itself or through a variable, bounds a slice: a size, which the host needs."""
+    held = region.parent(node)
+    uses: list[cst.CSTNode] = [node]
+    if isinstance(held, cst.Assign) and isinstance(held.targets[0].target, cst.Name):
+        uses += reads(region, region.scope(node), held.targets[0].target.value)
+    return any(isinstance(region.parent(use), cst.Slice) for use in uses)
 
 
 def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:

@@ -1,0 +1,131 @@
+"""A sum in a loop in, where it begins, what is added to it and where it is read out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.names import occurrences, stored, stores
+from syncguard.fix.region import Region, Unfit
+
+Loop = cst.For | cst.While
+
+
+def accumulated(statement: cst.BaseSmallStatement) -> str:
+    """The variable of `name += value` or `name = name + value`."""
+    match statement:
+        case cst.AugAssign(target=cst.Name(value=name), operator=cst.AddAssign() | cst.SubtractAssign()):
+            return name
+        case cst.Assign(
+            targets=[cst.AssignTarget(target=cst.Name(value=name))],
+            value=cst.BinaryOperation(left=cst.Name(value=same), operator=cst.Add() | cst.Subtract()),
+        ) if name == same:
+            return name
+    return ""
+
+
+def begun(name: str, loop: Loop, region: Region) -> set[str]:
+    """The kinds of number that a sum is set to."""
+    starts = [node for node in stores(region, region.scope(loop), name) if not _adds(node, name, region)]
+    values = [_set_to(node, region) for node in starts]
+    return {"int" if isinstance(value, cst.Integer) else "float" for value in values}
+
+
+def uses(
+    name: str, statement: cst.BaseSmallStatement, region: Region
+) -> tuple[Loop, list[cst.BaseSmallStatement], list[cst.Name]]:
+    """The outermost loop that adds to a variable without setting it, what adds to it there, and its gated reads."""
+    scope = region.scope(statement)
+    every = occurrences(region, scope, name)
+    if any(region.scope(node) is not scope for node in every) or isinstance(scope, cst.Lambda):
+        raise Unfit("another function has it, too")
+    loops = region.loops(statement)
+    starts = [node for node in every if stored(region, node) and not _adds(node, name, region)]
+    if not starts or not all(_number(node, region) for node in starts):
+        raise Unfit("it does not begin as a number")
+    outside = [
+        loop
+        for loop in loops
+        if not any(inside_of(node, loop, region) and not gate(node, statement, loop, region) for node in starts)
+    ]
+    if not outside or not any(not inside_of(node, outside[-1], region) for node in starts):
+        raise Unfit("no loop adds to it")
+    loop = outside[-1]
+    if isinstance(region.parent(loop), cst.Else | cst.Finally) or handled(loop, every, region):
+        raise Unfit("it is read where the loop may have failed")
+    inside = [node for node in every if inside_of(node, loop, region) and node not in starts]
+    adding = [region.small(node) for node in inside if stored(region, node)]
+    gated = []
+    for node in inside:
+        if stored(region, node) or (plain(node, region) in adding):
+            continue
+        if not gate(node, statement, loop, region):
+            raise Unfit("the loop reads it")
+        gated.append(node)
+    if any(inside_of(node, loop, region) for node in every if isinstance(region.parent(node), cst.NameItem)):
+        raise Unfit("declared global")
+    return loop, adding, gated
+
+
+def added(statement: cst.BaseSmallStatement) -> cst.BaseExpression:
+    """What is added in `name += value` and `name = name + value`."""
+    value = statement.value  # type: ignore[attr-defined]
+    return value if isinstance(statement, cst.AugAssign) else value.right  # type: ignore[no-any-return]
+
+
+def _adds(node: cst.Name, name: str, region: Region) -> bool:
+    small = plain(node, region)
+    return small is not None and accumulated(small) == name
+
+
+def plain(node: cst.CSTNode, region: Region) -> cst.BaseSmallStatement | None:
+    try:
+        return region.small(node)
+    except Unfit:
+        return None
+
+
+def _number(node: cst.Name, region: Region) -> bool:
+    """Whether a variable is set to a number that is written out: `a = b = 0`, `a, b = 0, 0.0`."""
+    return isinstance(_set_to(node, region), cst.Integer | cst.Float)
+
+
+def _set_to(node: cst.Name, region: Region) -> cst.BaseExpression | None:
+    """What a variable is set to, also one of several; None where it is not said."""
+    assign = plain(node, region)
+    if not isinstance(assign, cst.Assign):
+        return None
+    value = assign.value
+    holder = region.parent(node)
+    if isinstance(holder, cst.Element):
+        row = region.parent(holder)
+        if (
+            not isinstance(row, cst.Tuple)
+            or not isinstance(value, cst.Tuple)
+            or len(row.elements) != len(value.elements)
+        ):
+            return None
+        value = value.elements[[*row.elements].index(holder)].value
+    return value
+
+
+def inside_of(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
+    return any(held is holder for held in region.around(node))
+
+
+def gate(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) -> bool:
+    """Whether a place is in the body of an `if` in the loop which does not hold the statement that adds."""
+    child = node
+    for held in region.around(node):
+        if held is loop:
+            return False
+        if isinstance(held, cst.If) and child is held.body and not inside_of(statement, held, region):
+            return True
+        child = held
+    return False
+
+
+def handled(loop: Loop, every: list[cst.Name], region: Region) -> bool:
+    """Whether a handler around the loop uses the variable."""
+    tries = [held for held in region.around(loop) if isinstance(held, cst.Try)]
+    parts = [part for held in tries for part in (*held.handlers, held.finalbody) if part is not None]
+    return any(inside_of(node, part, region) for node in every for part in parts)

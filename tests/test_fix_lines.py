@@ -1,0 +1,162 @@
+"""The text that a fix writes: lines, comments and indentation of a call stay, and it binds as what it replaces."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from fixing import fixes, function, rewritten, same  # noqa: E402
+
+HEAD = "import torch\nimport torch.nn.functional as F\n\n\n"
+X = HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n"
+
+
+def two():
+    return torch.linspace(-1, 1, 6), torch.arange(1.0, 7.0)
+
+
+def test_a_call_of_several_lines_keeps_them():
+    body = (
+        "    if len(x):\n        a = torch.arange(\n            len(x) - 1,  # the last but one\n"
+        "            len(x),\n            dtype=torch.long,\n        ).to(x.device)  # moved\n    return a\n"
+    )
+    after = rewritten(X + body)
+    assert after == (X + body).replace(
+        "dtype=torch.long,\n        ).to(x.device)", "dtype=torch.long,\n            device=x.device,\n        )"
+    )
+    same(X + body, after, two)
+
+
+MOVES = (
+    "torch.arange(3,\n        dtype=torch.long).to(x.device)",
+    "(\n        torch.arange(3)\n        .view(-1)\n        .to(x.device)\n    )",
+    "torch.tensor(\n        # the fill\n        0.5,  # half\n        device=x.device,  # there\n    )",
+    "torch.tensor(\n        [1, 2,\n         3],  # three\n        device=x.device,\n    )",
+)
+THERE = "torch.cuda.is_available()"
+MOVED = (
+    "torch.arange(3,\n        dtype=torch.long, device=x.device)",
+    "(\n        torch.arange(3, device=x.device)\n        .view(-1)\n    )",
+    "torch.full(\n        # the fill\n        (), 0.5,  # half\n        device=x.device,  # there\n    )",
+    (
+        'torch.tensor(\n        [1, 2,\n         3],  # three\n        device="cpu",\n'
+        f"        pin_memory={THERE},\n    ).to(x.device, non_blocking={THERE})"
+    ),
+)
+
+
+@pytest.mark.parametrize(("before", "after"), [*zip(MOVES, MOVED)])
+def test_the_device_goes_into_the_call_as_it_stands(before, after):
+    program = f"{X}    a = {before}\n    return a\n"
+    assert rewritten(program) == f"{X}    a = {after}\n    return a\n"
+    same(program, rewritten(program), two)
+
+
+def test_tabs_stay():
+    body = "\tfor _ in range(1):\n\t\ta = torch.arange(\n\t\t\t3,\n\t\t).to(x.device)\n\treturn a\n"
+    assert "\t\t\t3,\n\t\t\tdevice=x.device,\n\t\t)\n" in rewritten(X + body)
+
+
+def test_an_argument_goes_where_the_others_are():
+    body = "    a = torch.linalg.inv(\n        x.diag(),  # x\n    )\n    return a\n"
+    after = rewritten(X + body, unsafe=True)
+    assert "torch.linalg.inv_ex(\n        x.diag(),  # x\n    ).inverse\n" in after
+
+
+def test_what_is_assigned_keeps_its_lines():
+    body = (
+        "    z = x * 1\n    if len(x):\n        z[z > 0] = (\n            y[z > 0]  # why\n            + 1\n"
+        "        )\n    return z\n"
+    )
+    after = rewritten(X + body)
+    assert "        z.copy_(torch.where(z > 0, (\n            y  # why\n            + 1\n        ), z))\n" in after
+    same(X + body, after, two)
+
+
+def test_a_string_of_several_lines_is_not_indented():
+    body = "    for i in range(2):\n        d = {'a': '''\n  text\n''', 'b': x[i].item(), 'c': y[i].item()}\n"
+    body += "    return d\n"
+    after = rewritten(X + body)
+    assert "'''\n  text\n'''" in after
+    same(X + body, after, two)
+
+
+def test_a_line_that_only_its_parentheses_hold_open_gets_its_own():
+    body = (
+        "    s = x.sum()\n    out = []\n    for i in range(3):\n        out.append(float(\n            s\n"
+        "            - y[0]\n        ))\n    return out\n"
+    )
+    after = rewritten(X + body, unsafe=True)
+    compile(after, "program", "exec")
+    assert "- y[0])" in after.replace("\n", "").replace("  ", "")
+    same(X + body, after, two, exact=False)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("y * int(a + b)", "y * (a + b)"),
+        ("y - int(a - b)", "y - (a - b)"),
+        ("y * float(a if len(y) else b)", "y * (a if len(y) else b)"),
+        ("y ** (-x.mean()).item()", "y ** (-x.mean()).detach()"),
+        ("y * x.mean().abs().item() ** 2", "y * x.mean().abs().detach() ** 2"),
+    ],
+)
+def test_a_text_binds_as_what_it_replaces(expression, text):
+    program = f"{X}    a = (x > 0).sum()\n    b = (y > 2).sum()\n    return {expression}\n"
+    after = rewritten(program, unsafe=True)
+    assert text in after
+    same(program, after, two, exact=False)
+
+
+@pytest.mark.parametrize("text", ["f'{x.mean().item()=}'", "f\"{x[{'a': 0}['a']].item():.1f} {y[0].item()}\""])
+def test_a_string_says_the_same(text):
+    program = f"{X}    return {text}\n"
+    after = rewritten(program, unsafe=True) or program
+    assert function(after)(*two()) == function(program)(*two())
+
+
+@pytest.mark.parametrize(
+    "comment", ["# type: float", "# noqa: E501", "# type: ignore[arg-type]", "# pylint: disable=C0103"]
+)
+def test_what_a_tool_is_told_of_a_line_is_not_moved(comment):
+    body = f"    s = x.mean().item()\n    t = x.norm().item()  {comment}\n    return s, t\n"
+    assert f"    t = x.norm().item()  {comment}\n" in (rewritten(X + body, "read-together", unsafe=True) or X + body)
+    assert all(fix.tier == "display" for fix in fixes(X + body, "read-together"))
+
+
+def test_a_name_that_the_file_uses_elsewhere_is_not_taken_by_a_script():
+    program = (
+        HEAD
+        + "x_list = 3\nx = torch.arange(3.0, device='cuda')\n"
+        + "for i in range(3):\n    v = x[i].item() + 1\nprint(x_list)\n"
+    )
+    after = rewritten(program, unsafe=True) or program
+    assert after.count("x_list = ") == 1
+    assert "x_list_2 = x.tolist()" in after or after == program
+
+
+def test_fixes_that_help_only_after_others_are_made_at_once():
+    """Whatever was refused before other fixes is tried again: a second run makes none (`rewritten` asks for it)."""
+    loop = "        start = time.perf_counter()\n        model(x).sum().backward()\n        torch.cuda.synchronize()\n"
+    program = (
+        "import time\n"
+        + HEAD
+        + "def f(n):\n    model = torch.nn.Linear(4, 2).to('cuda')\n    x = torch.rand(8, 4, device='cuda')\n"
+        f"    total = 0.0\n    for _ in range(n):\n{loop}        total += time.perf_counter() - start\n"
+        f"    first, total = total, 0.0\n    for _ in range(n):\n{loop}        total += time.perf_counter() - start\n"
+        "    return first, total\n\n\nf(2)\n"
+    )
+    after = rewritten(program, unsafe=True)
+    assert after.count("elapsed_time") == 2
+    assert "perf_counter" not in after
+
+
+def test_a_safe_fix_stands_before_an_unsafe_one():
+    """A mask of two dimensions that selects twice: looked up once is proven, what is written by `where` is bolder."""
+    body = "    z = x.reshape(2, 3)\n    m = z > 0\n    w = y.reshape(2, 3)\n    w[m] = z[m] ** 2\n    return w\n"
+    found = fixes(X + body)
+    assert {fix.tier for fix in found} == {"safe"}
+    assert "m_index = torch.where(m)" in rewritten(X + body)
+    assert "torch.where(m, z ** 2, w)" in rewritten(X + body, unsafe=True)
