@@ -8,7 +8,7 @@ from dataclasses import dataclass
 CONDITIONS = frozenset(
     "missing none some mean given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
     " host_index to_host to_device pinned pageable zero_dim_target dense surely_dense evaluating"
-    " data_or_unknown listed".split()
+    " data_or_unknown listed of_host host_values".split()
 )
 KINDS = frozenset("tensor int float bool str number none size device dtype array self unknown new module".split())
 FLAGS = {
@@ -21,13 +21,14 @@ Conditions = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A kind, the flags of a tensor, and the named or numbered parts of a container."""
+    """A kind, the flags of a tensor, the class of an instance, and the named or numbered parts of a container."""
 
     kind: str
     dtype: str = ""
     rank: str = ""
     place: str = ""
     parts: tuple[tuple[str, Result], ...] = ()
+    of: str = ""
 
 
 def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
@@ -35,7 +36,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
 
     One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|drop|more|broadcast|samerank]
     [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self unknown module
-    · new [host|device|factory] (an instance of the class of that name; factory: its tensors are made of the arguments)
+    · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
+    tensors are made of the arguments)
     · tuple(a, b) · list(a) · named(values=a)
     promote: the common dtype of all arguments, Python numbers included
     count: the first tensor's dtype, but int for a bool
@@ -47,7 +49,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     found: list[tuple[Conditions, Result]] = []
     for alternative in text.split(";"):
         shape, _, test = alternative.partition(" if ")
-        tokens = re.findall(r"\w+|\S", shape)
+        tokens = re.findall(r"[\w.]+|\S", shape)
         parsed = _expression(tokens)
         if tokens:
             raise ValueError(f"unexpected `{tokens[0]}` in `{text}`")
@@ -72,6 +74,7 @@ def _expression(tokens: list[str]) -> Result:
     if kind not in KINDS:
         raise ValueError(f"unknown result `{kind}`")
     flags: dict[str, str] = {}
+    of = ""
     while kind in ("tensor", "new") and tokens and tokens[0] in FLAGS:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
@@ -79,7 +82,9 @@ def _expression(tokens: list[str]) -> Result:
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
         flags[group] = tokens.pop(0)
-    return Result(kind, flags.get("dtype", ""), flags.get("rank", ""), flags.get("place", ""))
+    if kind == "new" and tokens and "." in tokens[0]:
+        of = tokens.pop(0)
+    return Result(kind, flags.get("dtype", ""), flags.get("rank", ""), flags.get("place", ""), of=of)
 
 
 def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:

@@ -34,6 +34,7 @@ class Wait:
     on: str = "argument"
     since: str = ""
     until: str = ""
+    mode: bool = True  # torch.cuda.set_sync_debug_mode reports it
 
 
 @dataclass(frozen=True, slots=True)

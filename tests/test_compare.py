@@ -145,6 +145,14 @@ def test_a_wait_in_the_backward_of_a_function_meets_its_own_line():
     assert other.waits[0].static == "confirmed", "one place, one wait"
 
 
+METHOD = [
+    "import torch",
+    "class Net(torch.nn.Module):",
+    "    def forward(self, x):",
+    "        x.item()",
+]
+
+
 def test_missed_alarms_are_of_checked_files_and_of_steps():
     seen = record(
         wait("torch.nonzero(mask)", "SG101", op="torch.nonzero", call="forward(None, torch.rand([2]))"),
@@ -155,8 +163,16 @@ def test_missed_alarms_are_of_checked_files_and_of_steps():
     done = joined(seen, [], ["loss.py"], lambda _: LINES)
     assert [w.static for w in done.waits] == ["missed-alarm", "", "", ""]
     (text,) = examples(done, {"loss.py": LINES})
-    assert text.startswith("### torch.nonzero at loss.py:7\n```python\nimport torch\n\n\ndef forward(self, x, mask):\n")
-    assert "    index = torch.nonzero(mask)  # missed: SG101\n" in text
+    assert text.startswith(
+        "### torch.nonzero at loss.py:7\n```python\nimport torch\nfrom torch import nn\n\n\nclass Loss("
+    )
+    assert "        index = torch.nonzero(mask)  # missed: SG101\n" in text
+    (method,) = examples(
+        joined(record(Wait(Place("m.py", 4, 9, 4, 17), "torch.Tensor.item", "item", steps=((2, 1),), count=1)), [],
+               ["m.py"], lambda _: METHOD),
+        {"m.py": METHOD},
+    )  # fmt: skip
+    assert "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n" in method
     assert text.endswith("return y.item(), index, ready, f\n\n\nforward(None, torch.rand([2]))\n```\n")
 
 

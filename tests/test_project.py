@@ -100,6 +100,51 @@ def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_e
         assert lines(report, "p/fill.py") == ([(11, "SG201")] if "p/fill.py" in paths else [])
 
 
+def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_later(project):
+    Path("p/box.py").write_text("class Box:\n    def __init__(self):\n        self.held = None\n")
+    Path("p/fill.py").write_text("import torch\n\n\ndef fill(box):\n    box.held = torch.ones(2, device='cuda')\n")
+    Path("p/first.py").write_text(
+        "from .box import Box\nfrom .fill import fill\n\n\ndef forward():\n    box = Box()\n    return fill(box)\n"
+    )
+    Path("p/maker.py").write_text(
+        "import torch\nfrom .box import Box\n\n\ndef made():\n    box = Box()\n"
+        "    box.held = torch.ones(2, device='cuda')\n    return box\n"
+    )
+    Path("p/second.py").write_text("from .maker import made\n\n\ndef forward():\n    return made()\n")
+    Path("p/look.py").write_text("from .box import Box\n\n\ndef forward(box: Box):\n    return box.held.item()\n")
+    for first in ("p/first.py", "p/second.py"):
+        report = pipeline.check([first, "p/look.py"], config(cache=False, heat="all"))
+        assert lines(report, "p/look.py") == [], first
+
+
+def test_what_a_library_hands_out_is_known_by_its_rows(project):
+    Path("p/strategy.py").write_text(
+        "import lightning.pytorch as pl\nfrom lightning.pytorch.strategies.ddp import DDPStrategy\n\n\n"
+        "class Ours(DDPStrategy):\n    def setup(self, trainer: pl.Trainer):\n        self.trainer = trainer\n\n"
+        "    def training_step(self, batch, index):\n"
+        "        self.lightning_module.log('step', self.trainer.global_step)\n"
+        "        self.lightning_module.log('loss', self.model(batch))\n"
+    )
+    report = pipeline.check(["p/strategy.py"], config(cache=False))
+    assert lines(report, "p/strategy.py") == [(10, "SG302")]
+
+
+def test_a_reason_leads_to_who_asked_whoever_asked_first(project):
+    Path("p/shift.py").write_text("def shift(x):\n    return x + 1\n")
+    built = "    return shift(torch.zeros(4)).to(x.device)\n"
+    copied = "    return shift(torch.tensor([1.0, 2.0])).to(x.device)\n"
+    fetched = "    return shift(x.cpu()).to(x.device)\n"
+    told = {}
+    for name, line in {"built": built, "copied": copied, "fetched": fetched}.items():
+        head = "import torch\nfrom .shift import shift\n\n\ndef forward(x: torch.Tensor):\n"
+        Path(f"p/{name}.py").write_text(head + line)
+        told[f"p/{name}.py"] = pipeline.check([f"p/{name}.py"], config(cache=False, heat="all")).findings
+    assert [[f.code for f in found] for found in told.values()] == [["SG304"], ["SG301"], ["SG305", "SG202"]]
+    for order in (list(told), list(told)[::-1], list(told)[1:] + list(told)[:1]):
+        found = pipeline.check(order, config(cache=False, heat="all")).findings
+        assert found == tuple(f for name in order for f in told[name]), order
+
+
 def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/ops.py"]
     assert found.heat == "hot"

@@ -11,7 +11,7 @@ import pytest
 import records
 
 from syncguard.record import Place, Record, Wait
-from syncguard.show.run import page
+from syncguard.show.run import annotate, page
 from syncguard.show.run.annotate import annotated
 from syncguard.show.run.lanes import lanes
 
@@ -265,3 +265,12 @@ def test_times_of_a_merged_record_without_steps():
     record = msgspec.structs.replace(records.gpu(), steps=records.Steps(), what_if=(), timeline=())
     reader = Reader(page.render(record, records.lines))
     assert "counts are of the whole run" in reader.text
+
+
+@pytest.mark.parametrize(
+    ("line", "idle"),
+    [("", True), ("    else:", True), ("finally:", True), ("    # why", True), (")", True), ("    ]),", True),
+     ("else: x = 1", False), ("x = {}", False), ("elif y:", False)],
+)  # fmt: skip
+def test_lines_that_have_nothing_to_run_are_not_faint(line, idle):
+    assert (annotate.IDLE.fullmatch(line.strip()) is not None) is idle

@@ -40,6 +40,11 @@ def test_an_optimizer_that_goes_on_alone_takes_over():
     assert told(clock("oppp")).total == 3
 
 
+def test_trainings_that_follow_one_another_keep_all_of_their_steps():
+    assert told(clock("ooopp")).total == 5
+    assert told(clock("opop")).total == 2
+
+
 def test_a_loader_that_feeds_steps_begins_them():
     assert steps("aoaoA") == "011220"
     assert told(clock("aoaoA")).spans == ((1.0, 3.0), (3.0, 5.0))

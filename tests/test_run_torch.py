@@ -320,3 +320,91 @@ def test_what_cannot_be_simulated_is_stepped_over_when_asked(tmp_path):
     assert (code, out) == (0, "4.0\n"), err
     assert "train.py:19  Gelu.apply(x).sum().item()" in err
     assert "kernels: its calls were stepped over" in err
+
+
+OWN_BACKWARD = """\
+import torch
+from torch.utils.checkpoint import checkpoint
+
+
+class Guard(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        if not torch.isfinite(grad).all():
+            raise ValueError
+        return grad * 2
+
+
+def block(x):
+    x = x.exp() * x
+    if x.abs().max() > 9:
+        x = x / 2
+    return x.sin()
+
+
+x = torch.ones(3, device="cuda", requires_grad=True)
+checkpoint(block, Guard.apply(x), use_reentrant=False).sum().backward()
+"""
+
+
+def test_the_programs_own_code_in_a_backward_is_where_it_waits(tmp_path):
+    (tmp_path / "train.py").write_text(OWN_BACKWARD)
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--check", "--save", "run.json", "train.py")
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    found = [(w["place"]["line"], w.get("phase", "forward"), w.get("forward"), w["static"]) for w in record["waits"]]
+    assert [one[:3] for one in found] == [(19, "forward", None), (19, "backward", None), (12, "backward", None)]
+    assert found[2][3] == "confirmed"
+    assert {f["place"]["path"] for f in record["findings"]} == {"train.py"}
+
+
+GRAPHED = """\
+import torch
+
+model = torch.nn.Linear(2, 1).cuda()
+optimizer, x = torch.optim.SGD(model.parameters(), 0.1), torch.zeros(4, 2, device="cuda")
+
+
+def step():
+    optimizer.zero_grad(set_to_none=True)
+    loss = model(x).square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+with torch.cuda.stream(torch.cuda.Stream()):
+    step()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    loss = step()
+for _ in range(5):
+    x.copy_(torch.ones(4, 2))
+    graph.replay()
+"""
+
+
+def test_the_replay_of_a_graph_with_an_optimizer_is_a_step(tmp_path):
+    (tmp_path / "train.py").write_text(GRAPHED)
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--save", "run.json", "train.py")
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert (record["steps"]["how"], record["steps"]["warmup"], record["steps"]["counted"]) == ("optimizer", 1, 5)
+    (copied,) = [wait for wait in record["waits"] if wait["place"]["line"] == 21]
+    assert [times for step, times in copied["steps"] if step > 1] == [1] * 5
+
+
+def test_a_program_on_the_device_that_never_waits_shows_false_alarms(tmp_path):
+    (tmp_path / "train.py").write_text(
+        "import torch\nx = torch.ones(2, device='cuda')\n"
+        "kept = torch.zeros(2, pin_memory=bool(torch.cuda.is_available()))\nkept.copy_(x, non_blocking=True)\n"
+    )
+    code, _, err = run(tmp_path, "run", "--device", "simulate", "--check", "--save", "run.json", "train.py")
+    assert code == 0, err
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert record["machine"].get("used", True)
+    assert [f["verdict"] for f in record.get("findings", ())] in ([], ["false-alarm"])

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from syncguard.record import Record, Wait
 
 UNJUDGED = "SG???"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def examples(record: Record, lines_of: dict[str, Sequence[str]]) -> Iterator[str]:
@@ -20,7 +21,7 @@ def examples(record: Record, lines_of: dict[str, Sequence[str]]) -> Iterator[str
 
 
 def example(wait: Wait, lines: Sequence[str]) -> str:
-    """Markdown for `## Caught`: the enclosing function with `# missed:` on the line, its imports, and a call of it."""
+    """Markdown for `## Caught`: the function or class around it with `# missed:` on the line, imports, and a call."""
     place = wait.forward or wait.place
     marked = [*lines]
     marked[place.line - 1] = f"{marked[place.line - 1].rstrip()}  # missed: {wait.code or UNJUDGED}"
@@ -33,15 +34,17 @@ def example(wait: Wait, lines: Sequence[str]) -> str:
 
 
 def _around(lines: Sequence[str], line: int) -> tuple[int, int, frozenset[str]]:
-    """First and last line of the innermost function around a line, or of its statement; the names in it."""
+    """First and last line of the innermost function or class around a line, or of its statement; the names in it."""
     try:
         tree = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError):
         return line, line, frozenset()
     spans: list[tuple[int, int, int, ast.AST]] = []
+    methods = {inner for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for inner in node.body}
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            function = isinstance(node, FUNCTIONS) and node not in methods  # a method is nothing without its class
+            function = function or isinstance(node, ast.ClassDef)
             begin = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             spans.append((not function, (node.end_lineno or node.lineno) - begin, begin, node))
     if not spans:

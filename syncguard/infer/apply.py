@@ -6,7 +6,7 @@ from syncguard.infer.conditions import Arguments, sureness
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
-from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, options, without
+from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, arrived, options, without
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
@@ -176,6 +176,6 @@ def _fetched(frame: Frame, node: Node) -> None:
 def _landed(frame: Frame) -> None:
     """After a synchronize, every copy that was under way has arrived."""
     for name, value in list(frame.env.items()):
-        if any(type(option) is Tensor and option.pending for option in options(value)):
-            landed = tuple([o.but(pending=None) if type(o) is Tensor else o for o in options(value)])
-            frame.env[name] = landed[0] if len(landed) == 1 else Union(landed)
+        landed = arrived(value)
+        if landed is not value:
+            frame.env[name] = landed

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.lattice import join_all
+from syncguard.infer.receivers import of_numbers, part_of_batch
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import POSSIBLE, number_sureness
+from syncguard.infer.sureness import POSSIBLE
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
@@ -28,7 +29,6 @@ from syncguard.infer.values import (
     Value,
     options,
 )
-from syncguard.read import core
 from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
@@ -223,10 +223,11 @@ def of_unknown(
         name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
+        part = of is UNKNOWN and part_of_batch(nodes, frame)
         there = Tensor(
-            device="host" if of.batch else world.place(frame.routine),
+            device="host" if part or of.batch else world.place(frame.routine),
             sure=False,
-            why=of.batch or frame.why(f"use:{name}", at),
+            why=of.batch or frame.why("part" if part else f"use:{name}", at),
         )
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
@@ -253,16 +254,6 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
-
-
-def of_numbers(nodes: Nodes, frame: Frame) -> bool:
-    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
-    from syncguard.infer.evaluate import quiet_value
-
-    made = nodes[0] if nodes else None
-    if type(made) is not core.Call or not made.args or made.keywords:
-        return False
-    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

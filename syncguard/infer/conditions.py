@@ -11,6 +11,7 @@ from syncguard.infer.sureness import (
     NO,
     POSSIBLE,
     data_sureness,
+    host_inside,
     number_sureness,
     tensor_sureness,
     unlike_tensor,
@@ -25,6 +26,7 @@ from syncguard.infer.values import (
     Seq,
     Tensor,
     Union,
+    Unknown,
     Value,
     options,
 )
@@ -146,6 +148,11 @@ def listed(args: Arguments, name: str) -> int:
     return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
 
 
+def of_host(args: Arguments, name: str) -> int:
+    """A table, or a list, of tensors of the host."""
+    return host_inside(args.get(name) or UNKNOWN)
+
+
 def host(args: Arguments, name: str) -> int:
     value = args.get(name)
     if value is None:
@@ -256,6 +263,15 @@ def pageable(args: Arguments, name: str) -> int:
     )
 
 
+def host_values(args: Arguments, name: str) -> int:
+    """A tensor that is surely of the host, for a part that no tensor picks: a 0-d one is read at once, as a number."""
+    value, index = args.get(name), args.get("index") or UNKNOWN
+    index = index.element if type(index) is Seq else index
+    if any(type(option) in (Tensor, Unknown) for option in options(index)):
+        return NO  # with the indices of a device it would raise
+    return LIKELY if type(value) is Tensor and value.device == "host" and value.rank else NO
+
+
 def zero_dim_target(args: Arguments, name: str) -> int:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of = args.get("self")
@@ -286,12 +302,12 @@ def surely_dense(args: Arguments, name: str) -> int:
 LINKS = 40  # of a because chain, that are followed
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
-    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
-    "evaluating": evaluating,
+    "host_values": host_values, "evaluating": evaluating,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

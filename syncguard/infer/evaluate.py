@@ -116,6 +116,8 @@ def call(node: core.Call, frame: Frame) -> Value:
                 keywords["**"] = UNKNOWN
         else:
             keywords["**"] = UNKNOWN
+    if keywords.get("non_blocking") is TRUE:
+        frame.routine.copies[node.at[0]] = len(frame.context.loops)
     frame.given = (node, args, keywords)
     receiver = (node.fn.of,) if type(node.fn) is core.Attr else ()
     bound = any(type(option) is Bound for option in options(fn))

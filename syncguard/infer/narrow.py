@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.ranks import of_rank, ranked
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS
 from syncguard.infer.values import (
@@ -64,6 +65,9 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(core.Attr(of=subject, name="dtype"), kind)):
             return _dtype(subject, kind, (what == "==") is outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(asked, core.Const(value=int(rank)))) if of := ranked(asked):
+            equal = (what == "==") is outcome
+            return of_rank(path_of(of), _value(of, frame), rank) if equal else {}
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):

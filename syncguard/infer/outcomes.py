@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer import parameters, wrappers
+from syncguard.infer import parameters, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.modules import Load, Modules, nothing
@@ -47,7 +47,7 @@ class Outcomes(Modules):
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
         if known is not None:
-            return known
+            return reasons.retold(known[0], known[1], given)
         if routine.running or self.depth > REACH:
             return parameters.declared(frame, routine)
         teaches, self.teaches = self.teaches, not key[1] and actual is None
@@ -55,7 +55,7 @@ class Outcomes(Modules):
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         found, sightings = self.aside(routine, node, given)
-        routine.contexts[key] = found
+        routine.contexts[key] = (found, given)
         self.teaches, routine.actual = teaches, None
         if not given:
             routine.alone = frozenset(sightings)

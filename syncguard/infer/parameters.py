@@ -71,7 +71,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
     if declared is not UNKNOWN:
         if type(declared) is Tensor:
-            declared = declared.but(why=frame.why("parameter", param.at))
+            kind = declared.dtype or param.told or ""
+            declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
         if param.default is not None and type(param.default) is core.Const and param.default.value is None:
             declared = join(declared, NONE)
         return _refined(declared, seen)
@@ -84,7 +85,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
-    found = _by_use(frame, param, position)
+    found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
     if default is not None and type(default) is core.Const:
         found = join(found, NONE)
     if seen is None:
@@ -92,6 +93,13 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _documented(frame: Frame, param: Param, place: str) -> Value:
+    """What the docstring says; it is not checked by anybody, so it is no proof."""
+    if _typed(param):
+        return UNKNOWN
+    return Tensor(param.told or "", place, sure=False, why=frame.why("docstring", param.at))
 
 
 def _by_use(frame: Frame, param: Param, position: int) -> Value:
@@ -154,7 +162,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
         and routine.name in ("forward", "__call__", "backward")
         and (module or routine.name == "backward")
     )
-    if given or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    ranged = "[,]" in uses  # `labels[..., 1:]`
+    if given or ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
 

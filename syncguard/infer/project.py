@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from syncguard.infer import parameters, wrappers
 from syncguard.infer.classes import ClassInfo
@@ -200,12 +200,13 @@ class World(Outcomes):
         return Instance(info)
 
     def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
-        """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see."""
+        """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
+        and of an interface count the methods that are run whenever the attribute is asked for."""
         if info.home.own:
             self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value, frame.home))
-        elif self.teaches:
+        elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
 
     def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
@@ -262,9 +263,7 @@ class World(Outcomes):
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
         """Learn what an attribute holds of a class of another file, from the methods that assign it."""
-        if info.stores is None:
-            info.stores = stores_of(info, self.registrars)
-        assigning = info.stores.get(name, ())
+        assigning = self.storing(info, name)
         if reader is not None:
             reader.uses[info.home.path, ""] = None
             for routine in assigning:
@@ -274,6 +273,12 @@ class World(Outcomes):
             for routine in assigning:
                 if not routine.running:
                     self.outcome(routine, {}, Frame(self, routine, {}))
+
+    def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
+        """The methods of a class that assign an attribute to their receiver."""
+        if info.stores is None:
+            info.stores = stores_of(info, self.registrars)
+        return info.stores.get(name, ())
 
     def leave(self, home: Home) -> None:
         """Forget a file that has been checked; nothing of it may stay in what others share."""

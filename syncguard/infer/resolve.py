@@ -30,6 +30,7 @@ class Names:
         self.version = _number(version or pack.torch or "99")
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
+        self._properties: dict[str, bool] = {}
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
@@ -64,7 +65,11 @@ class Names:
         return found if found is not None else Op(name, ("self",), "tensor")
 
     def is_property(self, op: Op) -> bool:
-        return op.name in self.properties
+        known = self._properties.get(op.name)
+        if known is None:
+            known = op.name in self.properties or self.pack.row_of(op.name) in self.properties
+            self._properties[op.name] = known
+        return known
 
     def in_version(self, since: str, until: str) -> bool:
         return (not since or self.version >= _number(since)) and (not until or self.version < _number(until))
@@ -244,6 +249,18 @@ class Names:
         moves = owner is not None and (owner.is_module or any(owner.find(move) for move in self.movers))
         if self.places.is_("host", "functions", name) and not moves:
             return f"`{name}` prepares data on the host"
+        compiler = self.compiler(routine)
+        return f"`{name}` is compiled by `{compiler}`" if compiler else ""
+
+    def compiler(self, routine: Routine) -> str:
+        """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
+        for decorator in routine.node.decorators if type(routine.node) is core.Function else ():
+            named = decorator.fn if type(decorator) is core.Call else decorator
+            root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
+            library = routine.home.env.get(root)
+            name = f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
+            if name and self.places.is_("host", "kernels", name):
+                return name
         return ""
 
 

@@ -124,7 +124,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "new":
             return Instance(
                 None,
-                name,
+                shape.of or name,
                 common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
                 dict(args.named),
             )
@@ -136,8 +136,13 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     return Tensor(
         _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, tensors),
         why=why, sure=not tensors or all(t.sure for t in tensors),
-        pinned=shape.place == "pinned" or is_true(args.get("pin_memory")),
+        pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
+
+
+def may_be_true(value: Value | None) -> bool:
+    """Given, and not surely off: `pin_memory=device.type == "cuda"` pins wherever it matters."""
+    return value is not None and not (type(value) is Const and not value.value)
 
 
 def is_true(value: Value | None) -> bool:

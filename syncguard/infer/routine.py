@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Env = dict[str, Value]
+Told = tuple[Value, dict[str, Value]]
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 SERIAL = count()  # tells apart what may have stood at one address
 
@@ -105,6 +106,7 @@ class Routine:
         "clocks",
         "closure",
         "contexts",
+        "copies",
         "given_to",
         "home",
         "host",
@@ -137,11 +139,12 @@ class Routine:
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
+        self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
-        self.contexts: dict[object, Value] = {}  # of an interface: what it returns, by what it is given
+        self.contexts: dict[object, Told] = {}  # of an interface: what it returned, and what it was given
         self.alone: frozenset[tuple[At, str]] | None = None  # its waits whatever it is given, which are told there
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run

@@ -127,6 +127,9 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
             rank -= rank >= 0
         elif (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...):
             continue
+        elif type(part) is Tensor and part.rank >= 0 and part.dtype and sum(type(p) is Tensor for p in parts) == 1:
+            # One index has its dimensions in the place of one; a mask has one in the place of its own.
+            rank += (1 - part.rank if part.dtype in MASKS else part.rank - 1) if rank >= 0 else 0
         else:
             rank = -2
     scalar = rank if rank >= 0 else -1

@@ -84,3 +84,13 @@ def unlike_tensor(value: Value) -> bool:
 
 def plain(value: Value) -> bool:
     return type(value) is Unknown and not value.weak and not value.batch
+
+
+def host_inside(value: Value) -> int:
+    """Whether a table or a list holds a tensor of the host."""
+    for option in options(value):
+        held = (*option.items.values(), option.element) if type(option) is Table else ()
+        held = (option.element,) if type(option) is Seq else held
+        if any(type(inner) is Tensor and inner.device == "host" for item in held for inner in options(item)):
+            return LIKELY
+    return NO

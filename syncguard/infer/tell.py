@@ -76,31 +76,26 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
     """One reason in words."""
     source = snippet(why.at, lines)
     kind, _, detail = why.text.partition(":")
-    match kind:
-        case "parameter":
-            return f"`{source}` is declared to be a tensor"
-        case "annotation":
-            return f"`{source}` is the declared type"
-        case "forward":
-            return f"`{source}` is a parameter of `forward`, which is given tensors"
-        case "use":
-            return f"`{source}` is used as only a tensor can be" + (f": it is asked for `.{detail}`" if detail else "")
-        case "passed":
-            return f"`{source}` is given to `{detail}`, which takes a tensor"
-        case "iterate":
-            return "iterating over a tensor gives tensors"
-        case "computed":
-            return f"`{source}` is computed from tensors"
-        case "module":
-            return f"`{source}` calls a module with tensors"
-        case "batch":
-            return f"`{source}` takes batches from a DataLoader, which are on the host"
-        case "prepared":
-            return f"`{source}` is given texts or images, and prepares tensors on the host"
-        case "torch only":
-            return f"`{source}`: this function computes with torch and with no other array library"
-        case "wrapped":
-            return f"`{source}` is what `{detail}` waits for"
-        case "isinstance":
-            return f"`{source}` was tested to be a tensor"
-    return f"`{source}` is the result of `{why.text}`"
+    if kind == "use" and detail:
+        return f"`{source}` is used as only a tensor can be: it is asked for `.{detail}`"
+    told = SENTENCES.get(kind)
+    return f"`{source}` is the result of `{why.text}`" if told is None else told.format(source=source, detail=detail)
+
+
+SENTENCES = {
+    "parameter": "`{source}` is declared to be a tensor",
+    "annotation": "`{source}` is the declared type",
+    "docstring": "`{source}` is a tensor, says the docstring",
+    "forward": "`{source}` is a parameter of `forward`, which is given tensors",
+    "use": "`{source}` is used as only a tensor can be",
+    "passed": "`{source}` is given to `{detail}`, which takes a tensor",
+    "iterate": "iterating over a tensor gives tensors",
+    "computed": "`{source}` is computed from tensors",
+    "module": "`{source}` calls a module with tensors",
+    "batch": "`{source}` takes batches from a DataLoader, which are on the host",
+    "part": "`{source}` moves a part of a batch by hand, so it was on the host",
+    "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
+    "torch only": "`{source}`: this function computes with torch and with no other array library",
+    "wrapped": "`{source}` is what `{detail}` waits for",
+    "isinstance": "`{source}` was tested to be a tensor",
+}

@@ -44,16 +44,26 @@ def came_from_device(why: Why | None) -> bool:
 
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """An explicit synchronize beside a clock is there to time; outside hot code that is all that it does."""
+    """An explicit synchronize beside a clock is there to time, and one behind several copies that do not block lands
+    them; outside hot code that is all that it does."""
     line = sighting.at[0]
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
+    if heat != "hot" and lands(sighting, routine):
+        return ""
     measures = (
         bool(routine.clocks)
         or world.places.is_("cold", "measuring", routine.name)
         or (routine.owner is not None and world.places.is_("cold", "measuring_classes", routine.owner.name))
     )
     return "" if measures and heat != "hot" else sighting.hazard
+
+
+def lands(sighting: Sighting, routine: Routine) -> bool:
+    """Whether several copies were started above a wait that nothing else has waited for: one in a loop is several."""
+    line, loops = sighting.at[0], len(sighting.context.loops)
+    last = max((s.at[0] for s in routine.sightings.values() if s.hazard == "synchronize" and s.at[0] < line), default=0)
+    return sum(1 + (around > loops) for copy, around in routine.copies.items() if last < copy < line) > 1
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:

@@ -22,6 +22,7 @@ TYPED = ("<stdin>", "<ipython")  # names without a file that are the user's all 
 ERRANDS = ((os.path.join("torch", "optim", ""), "optimizer"), (os.path.join("torch", "amp", ""), "optimizer"),
            (os.path.join("torch", "utils", "data", ""), "loader"))  # fmt: skip
 CALLERS = 6
+ENGINE, NODE = "_engine_run_backward", "BackwardCFunction."  # torch's own functions that C++ calls, and that call it
 # Instructions that ask for the truth of what is on the stack, or for the next item of it.
 TESTS = frozenset(bytes([number]) for name, number in dis.opmap.items()
                   if "JUMP_IF" in name or "JUMP_FORWARD_IF" in name or "JUMP_BACKWARD_IF" in name
@@ -95,6 +96,14 @@ def spot(frame: FrameType | None, files: Files) -> tuple[Spot, FrameType | None]
     if first is None:
         first = sys._getframe()
     return Spot(first.f_code, first.f_lasti, doing), first
+
+
+def in_backward(frame: FrameType | None) -> bool:
+    """Is this frame the program's own part of a backward: of a function of its own, or of a block computed again?"""
+    while frame is not None and (frame := frame.f_back) is not None:
+        if frame.f_code.co_name == ENGINE or frame.f_code.co_qualname.startswith(NODE):
+            return True
+    return False
 
 
 def spot_of(frames: Iterable[Gone], files: Files) -> Spot | None:

@@ -18,7 +18,7 @@ import msgspec
 
 import syncguard
 from syncguard.observe import steps
-from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, spot, spot_of
+from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, in_backward, spot, spot_of
 from syncguard.observe.calls import call_of
 from syncguard.pack import Pack
 from syncguard.record import VERSION, Machine, Place, Record, Span, Wait, WhatIf
@@ -117,7 +117,8 @@ class Recorder:
         """Count a wait; its number among the record's waits, or -1 where the run is over."""
         if self.clock.ended or self.paused:
             return -1
-        made = spot_of(seen.forward, self.files) if seen.forward else None
+        # Where the program's own code waits in a backward, that line says more than the one that made the node.
+        made = spot_of(seen.forward, self.files) if seen.forward and not in_backward(frame) else None
         phase = at.errand if at.errand and seen.phase == "forward" else seen.phase
         code, instruction = self._same.get((at.code, at.instruction)) or self._first(at)
         key = Key(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+from syncguard.observe.graphs import Graphs
 from syncguard.record import Steps
 
 MOST = 50_000  # marks that are kept; later ones are not told apart
@@ -117,11 +118,18 @@ def _apart(steps: Told, clock: Clock, training: frozenset[int]) -> Told:
 
 def _leading(marks: list[Mark]) -> Iterator[int]:
     """The numbers of the marks that count, where several optimizers step: those of the first, until it stops."""
-    leader, others = None, set[int]()
+    leader: int | None = None
+    others = set[int]()
+    spans: dict[int, list[int]] = {}
+    for number, mark in enumerate(marks):
+        if mark.kind == "optimizer":
+            spans.setdefault(mark.which, []).append(number)
     for number, mark in enumerate(marks):
         if mark.kind != "optimizer":
             continue
-        if leader is None or mark.which in others:
+        before = spans.get(leader, []) if leader is not None else []
+        # One that first steps when the leader has made all of its steps is that of another training.
+        if not before or mark.which in others or (len(before) > 1 and before[-1] < spans[mark.which][0]):
             leader = mark.which
         if mark.which == leader:
             others.clear()
@@ -224,18 +232,21 @@ class Hooks:
         self._undo = ExitStack()
 
     def __enter__(self) -> Hooks:
+        import torch
         from torch.optim.optimizer import register_optimizer_step_post_hook
         from torch.utils.data import dataloader
 
-        def stepped(optimizer: object, *_: object) -> None:
-            self.clock.mark("optimizer", id(optimizer))
-
-        self._undo.callback(register_optimizer_step_post_hook(stepped).remove)
-        owner: Any = dataloader._BaseDataLoaderIter
-        plain = owner.__next__
-        owner.__next__ = _asked(plain, self.clock)
-        self._undo.callback(setattr, owner, "__next__", plain)
+        graphs = Graphs(lambda which: self.clock.mark("optimizer", which))
+        self._undo.callback(register_optimizer_step_post_hook(lambda it, *_: graphs.stepped(id(it))).remove)
+        for name in set(Graphs.WRAPPED) & set(vars(torch.cuda.CUDAGraph)):
+            self._wrap(torch.cuda.CUDAGraph, name, getattr(graphs, name))
+        self._wrap(dataloader._BaseDataLoaderIter, "__next__", lambda plain: _asked(plain, self.clock))
         return self
+
+    def _wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
+        plain = vars(owner)[name]
+        setattr(owner, name, wrapper(plain))
+        self._undo.callback(setattr, owner, name, plain)
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()

@@ -226,13 +226,17 @@ class Bring(Node, frozen=True, gc=False, eq=False):
 
 
 class Param(Node, frozen=True, gc=False, eq=False):
-    """A parameter; kind is 'positional', 'keyword', '*' or '**'."""
+    """A parameter; kind is 'positional', 'keyword', '*' or '**'.
+
+    `told` is the dtype class of what the docstring says is a tensor: 'bool', 'int', 'float', '' unknown; None: nothing.
+    """
 
     name: str
     kind: str
     annotation: Piece | None
     default: Piece | None
     at: At
+    told: str | None = None
 
 
 class Function(Node, frozen=True, gc=False, eq=False):

@@ -100,9 +100,18 @@ def attribute(node: ast.Attribute, scope: Scope) -> Node:
 
 def subscript(node: ast.Subscript, scope: Scope) -> Node:
     of = EXPRESSIONS[type(node.value)](node.value, scope)
-    if type(node.slice) is ast.Constant and type(node.slice.value) is str and type(of) is Name:
-        scope.use(of.id, "[key]")
-    return Index(of, EXPRESSIONS[type(node.slice)](node.slice, scope), at(node))
+    key = node.slice
+    if type(of) is Name:
+        if type(key) is ast.Constant and type(key.value) is str:
+            scope.use(of.id, "[key]")
+        elif type(key) is ast.Tuple and any(map(ranges, key.elts)):
+            scope.use(of.id, "[,]")
+    return Index(of, EXPRESSIONS[type(key)](key, scope), at(node))
+
+
+def ranges(part: ast.expr) -> bool:
+    """Whether a part of a subscript takes a range, which in a tuple only an array or a tensor knows."""
+    return type(part) is ast.Slice or (type(part) is ast.Constant and part.value is ...)
 
 
 def slice_(node: ast.Slice, scope: Scope) -> Node:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from syncguard.read.core import (
     Bind,
     Bring,
@@ -18,12 +20,14 @@ from syncguard.read.core import (
     Leave,
     Loop,
     Node,
+    Param,
     Run,
     Seq,
     Try,
     Update,
     With,
 )  # fmt: skip
+from syncguard.read.docstrings import tensors
 from syncguard.read.expressions import OPERATORS, Scope, at, expression, frozen, maybe, parameters, several, truth
 
 
@@ -99,13 +103,26 @@ def import_from(node: ast.ImportFrom, scope: Scope) -> Node:
 
 def function(node: Any, scope: Scope) -> Node:
     inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
-    params = parameters(node.args, scope)
+    params = documented(parameters(node.args, scope), node.body[0])
     decorators = several(node.decorator_list, scope)
     returns = maybe(node.returns, scope)
     body = block(node.body, inner)
     return Function(
         node.name, inner.qualname, params, body, decorators, returns, inner.generator, frozen(inner), at(node)
     )
+
+
+def documented(params: tuple[Param, ...], first: ast.stmt) -> tuple[Param, ...]:
+    """The parameters with what the docstring says of them, if the body begins with one."""
+    if not (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    ):
+        return params
+    text = first.value.value
+    if all(param.annotation or param.name in ("self", "cls") for param in params) and "ool" not in text:
+        return params
+    told = tensors(text)
+    return tuple([replace(param, told=told[param.name]) if param.name in told else param for param in params])
 
 
 def class_(node: ast.ClassDef, scope: Scope) -> Node:

@@ -92,9 +92,13 @@ def hooks(patches: Patches, device: Any) -> None:
 
     def begin(self: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         def pack(tensor: Any) -> Any:
-            mark(tensor, local.packing)
-            with device.elsewhere():
-                return pack_hook(tensor)
+            where = local.packing
+            mark(tensor, where)
+            try:
+                with device.elsewhere():
+                    return pack_hook(tensor)
+            finally:
+                local.packing = where  # the call goes on, and may have more to pack
 
         init(self, pack, unpack_hook)
 

@@ -121,7 +121,7 @@ def is_data(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    return hasattr(value, "__array_interface__") and not isinstance(value, torch.Tensor)
+    return hasattr(value, "__array_interface__") and not isinstance(value, (torch.Tensor, Number))  # np.int64 is one
 
 
 def host(args: Arguments, name: str) -> bool:
@@ -129,6 +129,13 @@ def host(args: Arguments, name: str) -> bool:
     if isinstance(value, torch.Tensor):
         return place(value) != DEVICE
     return is_array(value) or (isinstance(value, list) and is_data(value))
+
+
+def of_host(args: Arguments, name: str) -> bool:
+    """A table, or a list, that holds a tensor of the host."""
+    value = args.get(name)
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return any(isinstance(item, torch.Tensor) and place(item) != DEVICE for item in held)
 
 
 def true(args: Arguments, name: str) -> bool:
@@ -222,6 +229,13 @@ def pageable(args: Arguments, name: str) -> bool:
     return isinstance(value, torch.Tensor) and place(value) == HOST
 
 
+def host_values(args: Arguments, name: str) -> bool:
+    """A host tensor of dimensions for a part that no tensor picks: a 0-d one is read at once, as a number would be."""
+    value, index = args.get(name), args.get("index")
+    picked = any(isinstance(part, torch.Tensor) and part.ndim for part in parts(index))
+    return isinstance(value, torch.Tensor) and value.ndim > 0 and place(value) != DEVICE and not picked
+
+
 def zero_dim_target(args: Arguments, name: str) -> bool:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of, index = args.get("self"), args.get(name)
@@ -246,11 +260,12 @@ def listed(args: Arguments, name: str) -> bool:
 
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
-    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
     "data_or_unknown": data, "evaluating": evaluating, "listed": listed,  # here nothing is unknown
+    "host_values": host_values,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -7,14 +7,19 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import inert
+from syncguard.observe.simulate import graphs, inert, kinds, memory
 from syncguard.observe.simulate.inert import always
-from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, MARK, ORDINAL, names_device, storage_of
+from syncguard.observe.simulate.marks import (
+    CUDA,
+    DEVICES,
+    ORDINAL,
+    names_device,
+)
 from syncguard.observe.simulate.patches import Patches
 
-VERSION = "12.8"
-CPU = torch.device("cpu")
+VERSION, CUDNN = "12.8", 91002
 ALLOCATOR = "_cuda_CUDAAllocator_AllocatorState"
+DTYPES = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
 
 
 def patch(patches: Patches) -> None:
@@ -39,15 +44,11 @@ def patch(patches: Patches) -> None:
         patches.set(torch._C, name, stand_in)
     if not hasattr(torch._C, ALLOCATOR):  # imported by name where CUDA seems to be built in
         patches.set(torch._C, ALLOCATOR, type(ALLOCATOR, (), {}))
-    patches.set(torch.UntypedStorage, "__new__", make_storage)
-    patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
     patches.set(torch.Tensor, "record_stream", always(None))  # the parser of C++ takes no stream of ours
-    patches.set(torch.UntypedStorage, "device", property(storage_device))
-    patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
-    for name in vars(torch.cuda).copy():
-        if name.endswith("Tensor") and isinstance(vars(torch.cuda)[name], type):
-            patches.set(torch.cuda, name, legacy(name))
+    kinds.patch(patches)
     autocast(patches)
+    memory.patch(patches)
+    libraries(patches)
     if hasattr(torch, "Stream"):
         patches.set(torch, "Stream", inert.Stream)
         patches.set(torch, "Event", inert.Event)
@@ -72,41 +73,26 @@ class Generator(torch._C.Generator, metaclass=GeneratorKind):
     def device(self) -> torch.device:  # type: ignore[override]
         return CUDA if self.claims else torch.device("cpu")
 
-    claims = False
+    def __reduce__(self) -> Any:
+        return restored, (str(self.device), self.get_state())
+
+    def get_offset(self) -> int:
+        return self._offset if self.claims else int(super().get_offset())
+
+    def set_offset(self, offset: int) -> Generator:
+        if not self.claims:
+            super().set_offset(offset)
+        self._offset = offset
+        return self
+
+    claims, _offset = False, 0
 
 
-CPU_STORAGE_DEVICE = torch.UntypedStorage.device
-
-
-def storage_device(storage: Any) -> torch.device:
-    return CUDA if getattr(storage, MARK, None) == DEVICE else CPU_STORAGE_DEVICE.__get__(storage)
-
-
-def make_storage(cls: Any, *args: Any, device: Any = None, **settings: Any) -> Any:
-    """A storage of its own; a copy of a parameter makes one where the parameter is."""
-    there = device is not None and names_device(device)
-    place = {} if device is None else {"device": "cpu" if there else device}
-    made = torch._C.StorageBase.__new__(cls, *args, **place, **settings)
-    if there:
-        setattr(made, MARK, DEVICE)
+def restored(device: str, state: torch.Tensor) -> Generator:
+    """A generator that was pickled."""
+    made = Generator(device)
+    made.set_state(state)
     return made
-
-
-def wrapping(original: Any) -> Any:
-    """A tensor of a class that computes with other tensors: it says that it is on the device, and so are they."""
-
-    def make(*args: Any, **settings: Any) -> Any:
-        given = (*args, settings.get("device"))
-        there = any(isinstance(value, (str, torch.device)) and names_device(value) for value in given)
-        if there:
-            args = tuple(CPU if isinstance(value, torch.device) else value for value in args)
-            settings.update({"device": CPU} if "device" in settings else {})
-        made = original(*args, **settings)
-        if there:
-            setattr(storage_of(made), MARK, DEVICE)
-        return made
-
-    return staticmethod(make)
 
 
 def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any]:
@@ -122,24 +108,25 @@ def grouped(lists: list[list[Any]], with_indices: bool = False) -> dict[Any, Any
     return {key: (columns, indices if with_indices else []) for key, (columns, indices) in groups.items()}
 
 
-def legacy(name: str) -> type:
-    """torch.cuda.FloatTensor: makes tensors on the device, and knows them."""
-    host = getattr(torch, name, None)
+def libraries(patches: Patches) -> None:
+    """torch.backends: what a build for CUDA has. What torch does with it is for the CPU to do."""
+    patches.set(torch.backends.cuda, "is_built", always(True))
+    patches.set(torch.backends.cuda, "cufft_plan_cache", PlanCache())
+    patches.set(torch.backends.cudnn, "is_available", always(True))
+    patches.set(torch.backends.cudnn, "version", always(CUDNN))
+    patches.set(torch.backends.cudnn, "is_acceptable", lambda tensor: tensor.is_cuda and tensor.is_floating_point())
+    patches.set(torch.nn.RNNBase, "flatten_parameters", lambda module: None)
 
-    class Kind(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            return isinstance(value, torch.Tensor) and value.is_cuda and host is not None and value.dtype == cls.dtype
 
-        @property
-        def dtype(cls) -> Any:
-            return host(0).cpu().dtype if host is not None else None
+class PlanCache:
+    """The plans of cuFFT, of which there are none; of each device, or of the current one."""
 
-        def __call__(cls, *args: Any) -> Any:
-            if args and not isinstance(args[0], int):
-                return torch.tensor(args[0], dtype=cls.dtype, device=CUDA)
-            return torch.empty(args, dtype=cls.dtype, device=CUDA)
+    size, max_size = 0, 4096
 
-    return Kind(name, (), {"__module__": "torch.cuda"})
+    def __getitem__(self, device: Any) -> PlanCache:
+        return self
+
+    def clear(self) -> None: ...
 
 
 def autocast(patches: Patches) -> None:
@@ -186,19 +173,19 @@ ONE_DEVICE: dict[str, Any] = {
 ANSWERS: dict[str, Any] = {
     **dict.fromkeys("is_available is_initialized is_bf16_supported is_tf32_supported".split(), always(True)),
     "has_magma": True,
-    **dict.fromkeys("is_current_stream_capturing _is_in_bad_fork can_device_access_peer".split(), always(False)),
+    **dict.fromkeys("_is_in_bad_fork can_device_access_peer".split(), always(False)),
+    "is_current_stream_capturing": lambda: inert.state.capturing,
     **dict.fromkeys(
         "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats"
         " caching_allocator_delete reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached"
         " _sleep check_error"
-        " set_per_process_memory_fraction set_sync_debug_mode _record_memory_history _dump_snapshot seed seed_all"
+        " set_per_process_memory_fraction _record_memory_history _dump_snapshot seed seed_all"
         " reset_accumulated_host_memory_stats reset_peak_host_memory_stats _set_stream_by_id _lazy_call".split(),
         always(None),
     ),
     **dict.fromkeys(
-        "memory_allocated max_memory_allocated memory_reserved max_memory_reserved memory_cached"
-        " max_memory_cached get_sync_debug_mode utilization temperature power_draw clock_rate memory_usage"
-        " device_memory_used current_blas_handle caching_allocator_alloc".split(),
+        "utilization temperature power_draw clock_rate memory_usage current_blas_handle"
+        " caching_allocator_alloc".split(),
         always(0),
     ),
     "get_per_process_memory_fraction": always(1.0),
@@ -209,11 +196,9 @@ ANSWERS: dict[str, Any] = {
     "get_device_properties": always(inert.Properties()),
     "get_arch_list": always(["sm_80"]),
     "get_gencode_flags": always("-gencode compute=compute_80,code=sm_80"),
-    "mem_get_info": always((inert.Properties.total_memory, inert.Properties.total_memory)),
-    "memory_stats": always(collections.defaultdict(int)),
-    "memory_stats_as_nested_dict": always({}),
-    "memory_summary": always("No memory is used on a simulated device."),
-    "memory_snapshot": always([]),
+    "mem_get_info": memory.info,
+    "device_memory_used": lambda *_: memory.now(),
+    "cudart": always(memory.Runtime()),
     "list_gpu_processes": always("no processes are running"),
     "graph_pool_handle": always((0, 0)),
     "manual_seed": manual_seed,
@@ -226,9 +211,9 @@ ANSWERS: dict[str, Any] = {
     "Stream": inert.Stream,
     "ExternalStream": inert.ExternalStream,
     "Event": inert.Event,
-    "CUDAGraph": inert.CUDAGraph,
-    "graph": inert.graph,
-    "make_graphed_callables": inert.make_graphed_callables,
+    "CUDAGraph": graphs.CUDAGraph,
+    "graph": graphs.graph,
+    "make_graphed_callables": graphs.make_graphed_callables,
     "stream": inert.stream,
     "StreamContext": inert.StreamContext,
     "current_stream": inert.current_stream,
@@ -243,8 +228,12 @@ ANSWERS: dict[str, Any] = {
 }
 ACCELERATOR: dict[str, Any] = {
     **{name: ANSWERS[name] for name in ("is_available", "device_count", "current_stream", "set_stream", "synchronize")},
-    **{name: ANSWERS[name] for name in ("empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated")},
-    **{name: ANSWERS[name] for name in ("memory_reserved", "max_memory_reserved", "reset_peak_memory_stats")},
+    **{name: ANSWERS[name] for name in ("empty_cache", "reset_peak_memory_stats")},
+    **{name: getattr(torch.cuda, name) for name in ("memory_stats", "memory_allocated", "max_memory_allocated")},
+    **{name: getattr(torch.cuda, name) for name in ("memory_reserved", "max_memory_reserved")},
+    "empty_host_cache": always(None),
+    "get_device_capability": always({"supported_dtypes": DTYPES}),
+    "get_memory_info": memory.info,
     "reset_accumulated_memory_stats": always(None),
     "current_accelerator": always(torch.device("cuda")),
     "current_device_index": always(ORDINAL),

@@ -1,4 +1,4 @@
-"""Streams, events and graphs of a device on which all work is done when it is queued."""
+"""Streams and events of a device on which all work is done when it is queued."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stream:
         return event
 
     def is_capturing(self) -> bool:
-        return False
+        return state.capturing
 
     def __enter__(self) -> Stream:
         self._outer = state.stream
@@ -88,54 +88,18 @@ class Event:
 
 
 class State:
-    """Which stream is the current one."""
+    """Which stream is the current one, and the graph that is being captured."""
 
     def __init__(self) -> None:
         self.stream = self.first = Stream(stream_id=0)
+        self.capture: Any = None
+
+    @property
+    def capturing(self) -> bool:
+        return self.capture is not None
 
 
 state = State()
-
-
-class CUDAGraph:
-    """Nothing is recorded: what was captured ran once, and a replay leaves its results as they are."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None: ...
-
-    def capture_begin(self, *args: Any, **settings: Any) -> None: ...
-
-    def capture_end(self) -> None: ...
-
-    def instantiate(self) -> None: ...
-
-    def replay(self) -> None: ...
-
-    def reset(self) -> None: ...
-
-    def pool(self) -> tuple[int, int]:
-        return 0, 0
-
-    def enable_debug_mode(self) -> None: ...
-
-    def debug_dump(self, path: str) -> None: ...
-
-
-class graph:
-    """Capture: the body runs as it stands."""
-
-    default_capture_stream: Any = None
-
-    def __init__(self, cuda_graph: Any, pool: Any = None, stream: Any = None, **settings: Any) -> None:
-        self.cuda_graph = cuda_graph
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def make_graphed_callables(callables: Any, sample_args: Any, *args: Any, **settings: Any) -> Any:
-    """The callables themselves, run eagerly."""
-    return callables
 
 
 class StreamContext:

@@ -32,6 +32,16 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 MARK = "_syncguard_place"
 
 
+class World:
+    """What there is in this process: whether any tensor has been put on the device."""
+
+    def __init__(self) -> None:
+        self.used = False
+
+
+world = World()
+
+
 class Local(threading.local):
     """What holds on this thread: the backwards in progress, and where unmarked tensors are in them."""
 
@@ -122,6 +132,7 @@ def mark(value: Any, where: int, depth: int = 0) -> Any:
 
 def move(value: torch.Tensor, where: int) -> torch.Tensor:
     """A fresh tensor is put somewhere, whatever was said of it."""
+    world.used = world.used or where == DEVICE
     setattr(storage_of(value), MARK, where)
     if type(value) not in PLAIN:
         for inner in held(value):

@@ -28,6 +28,7 @@ from syncguard.observe.simulate.marks import (
     place,
     storage_of,
     tensors,
+    world,
 )
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.returns import results
@@ -142,7 +143,7 @@ class Device(TorchFunctionMode):
     def _native(self, name: str, row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         """A function of C++: on the CPU, with its device arguments rewritten."""
         judge, verdict = self.verdict.judge, self.verdict
-        constructor, mixes = moves.is_constructor(name), mixing.mixes(name)
+        constructor, check = moves.is_constructor(name), mixing.check_of(name)
         again = backward.again(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
@@ -151,10 +152,12 @@ class Device(TorchFunctionMode):
             asked = kwargs.get("device") if kwargs else None
             if asked is not None:
                 where = DEVICE if names_device(asked) else HOST
-            elif strangers and where == DEVICE and not mixes:
-                mixing.refuse(name)
-            elif constructor and where != DEVICE:
+            elif constructor and not (where == DEVICE and moves.follows(name, args)):
                 where = default_place()
+            elif strangers and where == DEVICE and check is not None:
+                check(args)
+            if kwargs and kwargs.get("generator") is not None:
+                mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()
             if waits and row is not None and not (one and args and args[0].numel() != 1):
                 told = judge(row, waits, args, kwargs, where)
@@ -192,6 +195,7 @@ class Device(TorchFunctionMode):
 def rewritten(kwargs: dict[str, Any], where: int, constructor: bool) -> tuple[dict[str, Any], int]:
     """The keywords for the CPU: no other device, no pinned memory; and where the result is said to be."""
     if where == DEVICE and (constructor or kwargs.get("device") is not None):
+        world.used = True
         return {**kwargs, "device": "cpu"}, where
     if kwargs.get("pin_memory") and where == HOST:
         return {**kwargs, "pin_memory": False}, PINNED

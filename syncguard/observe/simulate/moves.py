@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from syncguard.observe.simulate import exchange, mixing
 from syncguard.observe.simulate.marks import (
     CUDA,
     DEVICE,
@@ -17,9 +18,7 @@ from syncguard.observe.simulate.marks import (
     local,
     mark,
     move,
-    names_device,
     place,
-    tensors,
 )
 
 Call = tuple[Any, ...]
@@ -252,6 +251,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.get_device": get_device,
     "torch.Tensor.grad": gradient,
     "torch.Tensor._grad": gradient,
+    "torch.Tensor.grad.__set__": mixing.assigned,
     "torch.Tensor.to": to,
     "torch.Tensor.cuda": cuda,
     "torch.Tensor.cpu": cpu,
@@ -261,6 +261,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.is_pinned": is_pinned,
     "torch.Tensor.numpy": numpy,
     "torch.Tensor.__array__": numpy,
+    "torch.Tensor.__dlpack__": exchange.given,
+    "torch.Tensor.__cuda_array_interface__": exchange.interface,
     "torch.Tensor.share_memory_": share,
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,
@@ -279,6 +281,13 @@ def is_constructor(name: str) -> bool:
     return name in CONSTRUCTORS
 
 
+def follows(name: str, args: Call) -> bool:
+    """Does a constructor put its result where its tensors are? A size, or an item of a list, is only read."""
+    bare = name.rpartition(".")[2]
+    whole = not args or isinstance(args[0], torch.Tensor)
+    return bare.startswith(("sparse", "nested", "as_nested")) or (bare in ("tensor", "as_tensor", "asarray") and whole)
+
+
 def _constructors() -> frozenset[str]:
     from torch.overrides import resolve_name
 
@@ -287,4 +296,3 @@ def _constructors() -> frozenset[str]:
 
 
 CONSTRUCTORS = _constructors()
-__all__ = ["NAMED", "SPECIAL", "is_constructor", "names_device", "tensors"]

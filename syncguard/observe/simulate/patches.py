@@ -14,6 +14,7 @@ class Patches:
 
     def __init__(self) -> None:
         self._before: list[tuple[Any, str, Any]] = []
+        self._entries: list[tuple[dict[Any, Any], dict[Any, Any]]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         before = vars(owner).get(name, ABSENT) if hasattr(owner, "__dict__") else getattr(owner, name, ABSENT)
@@ -30,7 +31,15 @@ class Patches:
         if (original := getattr(owner, name, None)) is not None:
             self.set(owner, name, wrapper(original))
 
+    def items(self, table: dict[Any, Any], values: dict[Any, Any]) -> None:
+        """Entries of a dictionary that there are already."""
+        self._entries.append((table, {key: table[key] for key in values}))
+        table.update(values)
+
     def undo(self) -> None:
+        while self._entries:
+            table, entries = self._entries.pop()
+            table.update(entries)
         while self._before:
             owner, name, before = self._before.pop()
             if before is ABSENT:

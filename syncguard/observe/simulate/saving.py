@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, HOST, MARK, on_device
+from syncguard.observe.simulate.marks import CUDA, DEVICE, DEVICES, HOST, MARK, on_device, world
 from syncguard.observe.simulate.patches import Patches
-from syncguard.observe.simulate.verdict import Verdict
+from syncguard.observe.simulate.verdict import Verdict, internal
 
-PICKLED = "torch.Tensor.__reduce_ex__"
+PICKLING = "pickle.dumps"
 FIRST = 0  # before torch's own, which start at 10
 
 
@@ -36,6 +39,7 @@ def restore(storage: Any, location: str) -> Any:
                 " one device. Please use torch.load with map_location to map your storages to an existing device."
             )
         setattr(bare, MARK, DEVICE)
+        world.used = True
         return storage
     if location == "cpu":
         setattr(bare, MARK, HOST)
@@ -43,11 +47,22 @@ def restore(storage: Any, location: str) -> Any:
 
 
 def pickled(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any]:
-    """`pickle.dumps(t)` waits, `copy.copy(t)` does not, and both come this way: the caller's text tells."""
+    """Pickling a tensor of the device waits, whoever asks for it: `pickle.dumps`, a pickler. A copy does not."""
+    row = verdict.row(PICKLING)
+    hazard = next((wait.hazard for wait in verdict.waits(row)), "")
 
     def reduce(tensor: torch.Tensor, protocol: int) -> Any:
-        if on_device(tensor):
-            verdict.tell(PICKLED, "")
+        if on_device(tensor) and not copying(sys._getframe(1)):
+            verdict.tell(PICKLING, hazard)
         return original(tensor, protocol)
 
     return reduce
+
+
+def copying(frame: FrameType | None) -> bool:
+    """Does `copy.copy` or `copy.deepcopy` ask, before anyone who is not torch's?"""
+    while frame is not None and internal(frame.f_code.co_filename):
+        if frame.f_globals.get("__name__") == copy.__name__:
+            return True
+        frame = frame.f_back
+    return False

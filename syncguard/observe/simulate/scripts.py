@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import FrameType
 from typing import Any, Protocol
 
 import torch
@@ -15,7 +16,12 @@ from syncguard.observe.simulate.patches import Patches
 
 SCRIPTS = "torch.jit: scripts and traces ran eagerly"
 LOADED = "torch.jit.load: a loaded script ran as a whole, so what it waits for inside was not seen"
+DERIVATIVES = "torch._decomp."  # forward derivatives are found by the graph of their script
 EXPORTED = "torch.export: the program was exported as one of the CPU"
+
+
+EXPLAINED = "torch._dynamo.explain: the function was explained as one of the CPU"
+DYNAMO = "torch._dynamo"
 
 
 class Simulated(Protocol):
@@ -44,7 +50,11 @@ def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
 
     @functools.wraps(original)
     def script(*args: Any, **settings: Any) -> Any:
-        if not str(sys._getframe(1).f_globals.get("__name__", "")).startswith("torch."):
+        caller = asker()
+        if caller.startswith(DERIVATIVES):
+            with simulation.suspended():
+                return original(*args, **settings)
+        if not caller.startswith("torch."):
             simulation.note(SCRIPTS)
         made = original(*args, **settings)
         if isinstance(made, torch.nn.Module) and not hasattr(made, "save"):
@@ -52,6 +62,14 @@ def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
         return made
 
     return script
+
+
+def asker() -> str:
+    """The module that calls what was patched, past what else of ours stands between."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("syncguard.observe."):
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
 class Saving:
@@ -125,3 +143,33 @@ def exporting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
             return original(*args, **settings)
 
     return export
+
+
+def late(patches: Patches, simulation: Simulated) -> None:
+    """What stands in a module that torch itself loads late."""
+    module = sys.modules.get(DYNAMO)
+    explain = getattr(module, "explain", None)  # the module may only be half there
+    if explain is not None and not hasattr(explain, "_syncguard"):
+        patches.wrap(module, "explain", lambda original: explaining(original, simulation))
+
+
+def explaining(original: Callable[..., Any], simulation: Simulated) -> Callable[..., Any]:
+    """torch._dynamo.explain. Our modes would break its graphs, so it sees the CPU tensors that stand for others."""
+
+    @functools.wraps(original)
+    def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        def explained(*args: Any, **kwargs: Any) -> Any:
+            simulation.note(EXPLAINED)
+            try:
+                with simulation.suspended():
+                    return original(function)(*args, **kwargs)
+            except (RuntimeError, AssertionError) as fault:
+                raise NotImplementedError(
+                    "SyncGuard cannot simulate torch._dynamo.explain where the function itself asks for the device;"
+                    f" give it tensors that are there: {str(fault).strip().splitlines()[0]}"
+                ) from fault
+
+        return explained(*args, **kwargs) if args or kwargs else explained
+
+    explain._syncguard = True  # type: ignore[attr-defined]
+    return explain

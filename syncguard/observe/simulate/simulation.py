@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import backward, cuda, libraries, saving, scripts, warned, wraps
+from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
-from syncguard.observe.simulate.marks import local
+from syncguard.observe.simulate.marks import local, world
 from syncguard.observe.simulate.mode import Device, plain_only
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.seen import Seen
@@ -48,6 +48,11 @@ class Simulation:
         self.note(f"{name}: its calls were stepped over, so what depends on them has not the values of a device")
         return True
 
+    @property
+    def used(self) -> bool:
+        """Whether a tensor was on the device: else nothing can have waited for it."""
+        return world.used
+
     def note(self, sentence: str) -> None:
         """Say something once."""
         if sentence not in self.notes:
@@ -55,12 +60,14 @@ class Simulation:
 
     def __enter__(self) -> Simulation:
         self._install()
+        world.used = False
         if not self.forks:
             in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+        graphs.abandon()
         torch._C._pop_torch_function_stack()
         self._remove()
 
@@ -80,6 +87,7 @@ class Simulation:
         patches = self._patches
         overrides(patches)
         cuda.patch(patches)
+        self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
         patches.everywhere("_engine_run_backward", backward.engine(engine, self.verdict), engine, "torch")
         patches.set(
@@ -89,11 +97,18 @@ class Simulation:
         )
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
+        exchange.patch(patches)
         libraries.patch(patches, self)
         scripts.patch(patches, self)
         warned.patch(patches)
-        again = wraps.patch(patches, self.verdict)
-        self._later = Later(wraps.owners(self.verdict).__contains__, again, self.skips)
+        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict) | {scripts.DYNAMO}
+
+        def again() -> None:
+            wrap()
+            scripts.late(patches, self)
+
+        scripts.late(patches, self)
+        self._later = Later(wanted.__contains__, again, self.skips)
         self._later.enter()
         threads(patches, self.device)
 

@@ -16,8 +16,7 @@ from typing import Any
 from syncguard.pack import Pack
 
 SLOTS = tuple(
-    f"torch.Tensor.__{name}__"
-    for name in "bool int float complex index repr str format contains reduce_ex iter len".split()
+    f"torch.Tensor.__{name}__" for name in "bool int float complex index repr str format contains iter len".split()
 )
 CALLS = {opcode.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "PRECALL") if name in opcode.opmap}
 

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 
 from syncguard.observe.simulate.conditions import Arguments, hold
 from syncguard.observe.simulate.marks import DEVICE, local, on_device, tensors
+from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
 from syncguard.pack import Pack
@@ -35,6 +37,7 @@ class Verdict:
         self.engine: CodeType | None = None
         self.quiet: set[CodeType] = set()  # the code of frames in which a row speaks for everything inside
         self.version = numbers(torch.__version__)
+        self.debug = DebugMode()
 
     def row(self, name: str) -> Op | None:
         """The hand-written row of a callable, if this torch has it."""
@@ -65,15 +68,15 @@ class Verdict:
     ) -> tuple[str, ...]:
         """Tell each hazard of this call. `landing`: where its result will be; `owner`: what is being made."""
         arguments: Arguments | None = None
-        told: list[str] = []
+        told: dict[str, bool] = {}
         for wait in waits:
             if wait.hazard in told or not self._concerns(wait.on, args, keywords, landing):
                 continue
             arguments = arguments or Arguments(op.args, args, keywords, owner)
             if hold(wait.when, arguments):
-                told.append(wait.hazard)
-        for hazard in told:
-            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())))
+                told[wait.hazard] = wait.mode
+        for hazard, reported in told.items():
+            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())), reported=reported)
         return tuple(told)
 
     def _concerns(self, on: str, args: tuple[Any, ...], keywords: dict[str, Any], landing: int) -> bool:
@@ -83,8 +86,10 @@ class Verdict:
             return bool(args) and any(on_device(tensor) for tensor in (*tensors(args[:1]), *state(args[0])))
         return on == "always" or landing == DEVICE
 
-    def tell(self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None) -> None:
-        """One wait, here and now."""
+    def tell(
+        self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None, reported: bool = True
+    ) -> None:
+        """One wait, here and now. `reported`: the sync debug mode of a device knows of it."""
         if self.muted:
             return
         user = self.caller()
@@ -98,6 +103,9 @@ class Verdict:
             forward = forward_of(torch._C._current_autograd_node())
         with torch._C.DisableTorchFunction():
             self.seen(Seen(op, hazard, "backward" if backward else "forward", forward, size))
+        if reported and self.debug.level:
+            self.debug.meets(user)
+        in_a_capture(self.pack.by_hazard(hazard).breaks)
 
     def caller(self) -> FrameType | None:
         """The nearest frame of the user or of a library; None where torch's own frames on the way have a row."""
@@ -116,7 +124,8 @@ class Verdict:
 def state(owner: Any) -> tuple[torch.Tensor, ...]:
     """The tensors that an object of torch holds: a module's parameters and buffers, a mask's indices."""
     held = getattr(owner, "__dict__", None)
-    return () if held is None or isinstance(owner, torch.Tensor) else tuple(tensors(held.values()))
+    own = () if held is None or isinstance(owner, torch.Tensor) else tuple(tensors(held.values()))
+    return own or tuple(islice(owner.parameters(), 1)) if isinstance(owner, torch.nn.Module) else own
 
 
 def forward_of(node: Any) -> tuple[Frame, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from syncguard.show.look import TAB, plural, printable, width_of
 from syncguard.show.run.rows import Row, milliseconds, number, rows
 
 AROUND = 4  # lines shown before and after one that waits
+IDLE = re.compile(r"#.*|(else|try|finally)\s*:|[\])},:]*")  # lines that have nothing to run
 LARGE = 20_000  # lines of a file from which it is not coloured
 Sources = Callable[[str], Sequence[str]]
 
@@ -107,7 +109,7 @@ def _lines(
         gone = n > len(text) or (n in places and _moved(places[n], text))
         line = _plain(places[n].source) if gone and n in places else html[n - 1] if 0 < n <= len(html) else ""
         ran = executed is None or bool(here) or any(first <= n <= last for first, last in executed)
-        blank = 0 < n <= len(text) and not text[n - 1].strip()
+        blank = 0 < n <= len(text) and IDLE.fullmatch(text[n - 1].strip()) is not None
         shown = places[n].source if gone and n in places else text[n - 1] if 0 < n <= len(text) else ""
         marks = {mark for row in here if (mark := _mark(row.place, shown))}
         yield Line(

@@ -45,6 +45,9 @@ def _cells(change: Change) -> tuple[str, str, str, str, str]:
     place = wait.forward or wait.place
     source = printable(span(place) if place.source else wait.op)
     counts = f"{number(change.was)} -> {number(change.now)}"
+    if not change.was and not change.now:  # in the first steps, or outside of all
+        was, now = (wait.count if wait is not None else 0 for wait in (change.before, change.after))
+        counts = f"{was:,} -> {now:,} in all"
     return change.word, counts, short(printable(where(place)), 40), wait.code, source
 
 

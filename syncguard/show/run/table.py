@@ -25,6 +25,12 @@ VERDICTS = {
 }  # fmt: skip
 
 
+TITLES = {
+    "false-alarm": "False alarms of `check`",
+    "untested": "Not tested: not run, or nothing that a wait could show",
+}
+
+
 def render(record: Record, look: Look) -> Iterator[str]:
     """The lines of the whole report."""
     yield from _said(words.heading(record), look, "head")
@@ -40,7 +46,7 @@ def render(record: Record, look: Look) -> Iterator[str]:
             yield look.paint("head", f"{title}:")
         yield from _table(members, record, look)
     yield from _list("What if, all together and not the sum of each", words.what_ifs(record), look)
-    for verdict, title in (("false-alarm", "False alarms of `check`"), ("untested", "Not run, so not tested")):
+    for verdict, title in TITLES.items():
         findings = words.of_verdict(record, verdict)
         yield from _list(title, [f"{where(f.place)} {f.code} {f.message}" for f in findings], look)
     yield from _list("Not seen", words.unseen(record), look)

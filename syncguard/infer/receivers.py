@@ -1,0 +1,47 @@
+"""What a method of something unknown is called on, as it is written, in; what that tells of it out."""
+
+from __future__ import annotations
+
+import sys
+
+from syncguard.infer.gates import last_name
+from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import number_sureness
+from syncguard.read import core
+from syncguard.read.core import Node
+
+Nodes = tuple[Node, ...]
+
+
+def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
+    """Whether what is moved is taken by a key from what is called a batch, and moved to where the caller says: that
+    one was given it as a loader made it. What a framework hands to a module's methods it has moved before, and who
+    moves a part to a device of its own (`self.device`) makes sure of it, no more."""
+    call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
+    while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
+        part = part.fn.of  # `batch["x"].long().cuda()`
+    while type(part) is core.Index and type(part.key) is not core.Const:
+        part = part.of  # `batch["x"][:, :limit].to(device)`
+    if type(part) is not core.Index or not frame.world.places.is_("names", "batches", last_name(part.of)):
+        return False
+    if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
+        return False
+    if type(call) is not core.Call:
+        return False
+    aims = (*call.args, *(aim for key, aim in call.keywords if key == "device"))
+    return not aims or type(aims[0]) is core.Name or type(aims[0]) is core.Const  # `.cuda()` has none
+
+
+def of_python(name: str) -> bool:
+    """Whether a dotted name is one of Python itself: `abc.ABC` is no framework."""
+    return name.partition(".")[0] in sys.stdlib_module_names
+
+
+def of_numbers(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
+    from syncguard.infer.evaluate import quiet_value
+
+    made = nodes[0] if nodes else None
+    if type(made) is not core.Call or not made.args or made.keywords:
+        return False
+    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)

@@ -1,0 +1,34 @@
+"""A docstring -> the parameters that it says are tensors: Google's, numpy's and Sphinx's ways of writing it."""
+
+from __future__ import annotations
+
+import re
+
+KINDS = {
+    "": "", "bool": "bool", "byte": "", "long": "int", "int": "int", "short": "int", "float": "float",
+    "double": "float", "half": "float", "bfloat16": "float",
+}  # fmt: skip
+LINE = re.compile(
+    r"^[ \t]*(?:(?::type[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)", re.MULTILINE
+)
+TENSOR = re.compile(r"\W{0,3}(?:class:)?\W{0,2}(?:torch\.)?(?:cuda\.)?([A-Z]\w*?)?Tensor\b[`'\"]{0,2}(.*)", re.DOTALL)
+MASK = re.compile(r"(?:a |an |\W{0,2})bool(?:ean)?\W{0,2} (?:mask|tensor)\b", re.IGNORECASE)
+ANOTHER = re.compile(
+    r"(?:or|and|/|\|)\s*(?!\W{0,2}None\b)|,\s*(?:\w+\.)*(?:List|Tuple|Dict|list|tuple|dict|str|int|float|array|ndarray)\b"
+)
+
+
+def tensors(text: str) -> dict[str, str]:
+    """Parameter -> class of dtype ('bool', 'int', 'float', '' unknown) of those that are tensors and nothing else."""
+    found: dict[str, str] = {}
+    if "ensor" not in text and "bool" not in text:
+        return found
+    for match in LINE.finditer(text):
+        name, said = (match[1], match[2]) if match[1] else (match[4], match[3])
+        tensor = TENSOR.match(said)
+        kind = KINDS.get((tensor[1] or "").lower()) if tensor else None
+        if tensor and kind is not None and not ANOTHER.match(tensor[2].lstrip()):
+            found.setdefault(name, kind)
+        elif MASK.match(said):
+            found.setdefault(name, "bool")
+    return found

@@ -1,0 +1,72 @@
+"""What docstrings say of parameters, and what is no Python although it looks so."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncguard.config import Config
+from syncguard.pipeline import check
+from syncguard.read.docstrings import tensors
+
+TEXT = """A function.
+
+Args:
+    boxes (Tensor): of shape (N, 4)
+    scores (torch.Tensor, optional): one number each
+    input_ids (`torch.LongTensor` of shape `(batch, seq)`, *optional*): tokens
+    many (Tensor | None): or none
+    mixed (Tensor or list): either
+    other (list[Tensor]): several
+    array (Tensor, np.ndarray): either
+    either (Tensor/ndarray): either
+    parts: Tensors of one shape
+    sharded (DTensor): of another class
+    inliers: boolean mask of shape (N,)
+    verts: FloatTensor of shape (V, 3)
+    count (int): of Tensors
+    *rest (Tensor): more
+
+Returns:
+    Tensor: a result
+"""
+
+
+def test_google():
+    assert tensors(TEXT) == {
+        "boxes": "", "scores": "", "input_ids": "int", "many": "", "inliers": "bool", "verts": "float",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        (":param torch.Tensor x: what", {"x": ""}), (":type x: torch.BoolTensor", {"x": "bool"}),
+        (":param int x: a Tensor's size", {}), ("x : torch.Tensor", {"x": ""}), ("x : Tensor, shape (n,)", {"x": ""}),
+        ("x : array of Tensor", {}), ("x (:class:`torch.Tensor`): y", {"x": ""}),
+        ("x: a boolean tensor", {"x": "bool"}), ("", {}),
+    ],
+)  # fmt: skip
+def test_numpy_and_sphinx(line, found):
+    assert tensors(f"Text.\n\n    {line}\n") == found
+
+
+def found(text: str) -> list[tuple[int, str]]:
+    report = check(["-"], Config(heat="all"), stdin=text)
+    return [(finding.site.line, finding.code) for finding in report.findings]
+
+
+def test_an_annotation_is_believed_before_a_docstring():
+    text = 'import torch\ndef f(x: {}):\n    """x (Tensor): it"""\n    return int(x)\n'
+    assert found(text.format("int")) == []
+    assert found(text.format("torch.Tensor")) == [(4, "SG203")]
+    assert found(text.replace(": {}", "")) == [(4, "SG203")]
+
+
+@pytest.mark.parametrize("decorator", ["cuda.jit()", "numba.njit", "jit(nopython=True)", "triton.jit"])
+def test_a_kernel_is_no_python(decorator):
+    text = (
+        "import numba, triton, torch, functools\nfrom numba import cuda, jit\n"
+        f'@{decorator}\ndef f(x):\n    """x (torch.Tensor): it"""\n    return int(x.sum())\n'
+    )
+    assert found(text) == []
+    assert found(text.replace(decorator, "functools.cache")) == [(6, "SG203")]
