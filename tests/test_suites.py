@@ -114,6 +114,15 @@ def test_what_is_done_is_not_run_again(ran):
     assert (folder / "work" / "torch" / "plain.jsonl").read_bytes() == kept
 
 
+def test_a_test_in_which_time_was_up_was_not_run(tmp_path):
+    import suites
+
+    file = tmp_path / "plain.jsonl"
+    rows = [{"begun": "a"}, {"test": "a", "state": "passed"}, {"begun": "b"}, {"begun": "c"}, {"cut": "c"}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert {name: row["state"] for name, row in suites.outcomes(file).items()} == {"a": "passed", "b": "died"}
+
+
 def test_what_is_kept_and_shown(tmp_path):
     import kept
     import suites_page

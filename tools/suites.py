@@ -112,6 +112,9 @@ def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, opti
             )  # fmt: skip
             watched(process, file, deadline, options.patience)
         rows = list(lines(file))
+        if time.monotonic() > deadline and rows and "begun" in rows[-1]:
+            with file.open("a") as kept:
+                kept.write(json.dumps({"cut": rows[-1]["begun"]}) + "\n")
         if rows and "over" in rows[-1]:
             left = []
         elif not rows or "begun" not in rows[-1]:
@@ -141,12 +144,13 @@ def lines(file: Path) -> Iterator[Row]:
 
 
 def outcomes(file: Path) -> dict[str, Row]:
-    """How each test ended; `died` where it took its process along, or time was up in it.
+    """How each test ended; `died` where it took its process along.
 
     A test that is given the device by its name has one name on both sides.
     """
     found: dict[str, Row] = {}
     for row in lines(file):
+        found.pop(row.get("cut", ""), None)
         name = row.get("begun") or row.get("test")
         if name:
             died = {"test": name, "state": "died", "why": "the process ended in it"}
