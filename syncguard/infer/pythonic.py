@@ -74,6 +74,21 @@ def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Nod
     )
 
 
+OF_CHECKPOINT = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
+
+
+def _checkpoint(
+    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value | None:
+    """Activation checkpointing calls its first argument with the others."""
+    from syncguard.infer.calls import invoke
+
+    if not args:
+        return None
+    handed = {name: value for name, value in keywords.items() if name not in OF_CHECKPOINT}
+    return invoke(args[0], args[1:], handed, at, nodes[1:], frame)
+
+
 def _call(fn: Value, args: list[Value], at: At, frame: Frame) -> Value:
     from syncguard.infer.calls import invoke
 
@@ -239,6 +254,6 @@ FUNCTIONS: dict[str, Function] = {
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict,
-    "functools.reduce": _reduce,
+    "functools.reduce": _reduce, "torch.utils.checkpoint.checkpoint": _checkpoint,
     "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip
