@@ -1,12 +1,13 @@
 """Rewrites an installed transformers in a copy, and shows that its tiny random models still give the same, bit by bit.
 
-    python tools/refit.py PATH/TO/transformers WORK [--files 300] [--seed 0] [--python PYTHON] [--limit 30]
+    python tools/refit.py PATH/TO/transformers WORK [--files 300] [--named 'modeling_*.py'] [--seed 0] [--python PYTHON]
+        [--limit 30]
 
-Draws files (0: all), makes every safe fix in WORK/after, and asks four things: does a second pass change nothing, is
-every changed file still Python, does every module that could be imported still import, and do the models of every
-changed `modeling_*.py` give equal outputs and gradients? PYTHON is one that has torch and what transformers needs. Each
-module is run in a process of its own, both ways, for `--limit` seconds; what is done is kept in WORK and skipped the
-next time.
+Draws files (0: all; --named: of those with such names), makes every safe fix in WORK/after, and asks four things: does
+a second pass change nothing, is every changed file still Python, does every module that could be imported still
+import, and do the models of every changed `modeling_*.py` give equal outputs and gradients? PYTHON is one that has
+torch and what transformers needs. Each module is run in a process of its own, both ways, for `--limit` seconds; what
+is done is kept in WORK and skipped the next time.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> int:
     package = options.package.resolve()
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    changed = rewritten(package, work, options.files, options.seed)
+    changed = rewritten(package, work, options.files, options.seed, options.named)
     python = options.python or sys.executable
     imports = {side: imported(python, where, changed) for side, where in sides(package, work).items()}
     broken = sorted(name for name in changed if imports["before"][name] != imports["after"][name])
@@ -51,6 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("package", type=Path, help="the folder `transformers`, installed or unpacked")
     parser.add_argument("work", type=Path, help="a folder for the copy and the results")
     parser.add_argument("--files", type=int, default=300, help="how many files are drawn; 0 for all")
+    parser.add_argument("--named", default="*.py", help="a pattern that the drawn files' names match")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", help="a Python with torch; by default this one")
     parser.add_argument("--limit", type=int, default=30, help="seconds for the models of a module, on each side")
@@ -65,17 +67,17 @@ def sides(package: Path, work: Path) -> dict[str, Path]:
 # -- rewriting ------------------------------------------------------------------------------------
 
 
-def rewritten(package: Path, work: Path, count: int, seed: int) -> dict[str, list[int]]:
+def rewritten(package: Path, work: Path, count: int, seed: int, named: str = "*.py") -> dict[str, list[int]]:
     """The changed modules and their changed lines; the copy is made and rewritten where it is not there yet."""
     done = work / "changed.json"
-    asked = {"package": str(package), "files": count, "seed": seed}
+    asked = {"package": str(package), "files": count, "named": named, "seed": seed}
     if done.exists() and (kept := json.loads(done.read_text()))["asked"] == asked:
         print(kept["said"])
         return kept["changed"]
     copy = work / "after" / "transformers"
     shutil.rmtree(work / "after", ignore_errors=True)
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    files = sorted(str(path) for path in copy.rglob("*.py"))
+    files = sorted(str(path) for path in copy.rglob(named))
     drawn = files if not count else sorted(random.Random(seed).sample(files, min(count, len(files))))
     fixed = fixing.fixed(drawn, CONFIG, None, fixing.SAFE)
     changed: dict[str, list[int]] = {}
