@@ -175,6 +175,8 @@ def _refined(declared: Value, seen: Value | None) -> Value:
     if type(declared) is Seq:
         return _refined_items(declared, seen)
     if type(declared) is Union:
+        if all(type(option) in (Host, Const) for option in options(seen)):
+            return seen  # `int | Tensor`, and numbers are what it is given
         passed = tensor_in(seen)
         if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
             return declared

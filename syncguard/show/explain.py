@@ -39,6 +39,8 @@ WHEN = {
     "surely_dense": "{} is known to be dense",
     "data_or_unknown": "{} is Python data, or of unknown type",
     "listed": "{} is a list of tensors",
+    "of_host": "{} holds a tensor on the host",
+    "host_values": "{} is a tensor of one or more dimensions on the host, for a part that no tensor picks",
     "evaluating": "{} is in eval mode",
 }
 ON = {
