@@ -225,3 +225,11 @@ def test_gives_the_same(recipe, program, n, data):
     x = data.draw(tensors([n, data.draw(st.integers(1, 3))], dtype, grad))
     y = data.draw(tensors([n], dtype))
     same(program, AFTER[program], lambda: (x(), y()))
+
+
+def test_a_list_that_numpy_reads_keeps_its_numbers():
+    program = (
+        "import numpy as np\nimport torch\n\n\ndef f(losses: list[torch.Tensor]):\n    seen = []\n"
+        "    for loss in losses:\n        seen.append(loss.item())\n    return {}\n"
+    )
+    assert not fixes(program.format("np.mean(seen)"), "keep-tensor")

@@ -70,7 +70,8 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         case cst.Arg():
             call = region.parent(held)
             if isinstance(call, cst.Call) and _stores(call) and held.keyword is None and child is node:
-                return f"`{region.code(call.func.value)}`"  # type: ignore[attr-defined]
+                into = call.func.value  # type: ignore[attr-defined]
+                return f"`{region.code(into)}`" if not _told(into, region, known) else ""
             return ""
         case cst.DictElement() | cst.Element():
             display = region.parent(held)
