@@ -156,3 +156,12 @@ def test_what_was_run_last():
     for name in ("torchmetrics", "kornia", "x-transformers"):
         parts = kept[name]["parts"].values()
         assert sum(part["simulated"] for part in parts) >= 0.98 * sum(part["passing"] for part in parts) > 0
+
+
+def test_a_failure_does_not_name_the_folders_of_a_machine():
+    from types import SimpleNamespace
+
+    from outcomes import last_line
+
+    crash = SimpleNamespace(message="<module 'x' from '/home/me/lib/x.py'> is not a/b/c", path="/a/b/c/d.py", lineno=3)
+    assert last_line(SimpleNamespace(reprcrash=crash)) == "<module 'x' from 'x.py'> is not a/b/c (b/c/d.py:3)"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -23,6 +24,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 300  # characters of what a failure says
+FOLDERS = re.compile(r"(?<![\w./])/(?:[\w.@+-]+/)+")  # of this machine, before the name of a file
 
 
 class TooLong(Exception):
@@ -109,7 +111,7 @@ def last_line(shown: Any) -> str:
     crash = getattr(shown, "reprcrash", None)
     if crash is None:
         return str(shown).strip()[-LONGEST:]
-    return f"{crash.message[:LONGEST]} ({'/'.join(Path(crash.path).parts[-3:])}:{crash.lineno})"
+    return f"{FOLDERS.sub('', crash.message)[:LONGEST]} ({'/'.join(Path(crash.path).parts[-3:])}:{crash.lineno})"
 
 
 def too_long(*_: object) -> None:
