@@ -32,6 +32,25 @@ def ran(capsys):
     return ran
 
 
+@pytest.fixture
+def simulation():
+    """A simulated device, with what it told under `told`."""
+    from syncguard import pack
+    from syncguard.observe.simulate import Simulation
+
+    told = []
+    made = Simulation(pack.load(), told.append)
+    made.told = told
+    with made:
+        yield made
+
+
+@pytest.fixture
+def seen(simulation):
+    """What a simulated device told, inside it."""
+    return simulation.told
+
+
 @pytest.fixture(scope="module")
 def browser(request):
     """A Chromium, with the module's own BROWSER_FLAGS, that tells what it logs and fetches."""

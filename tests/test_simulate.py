@@ -26,14 +26,6 @@ PACK = pack.load()
 CUDA = "cuda"
 
 
-@pytest.fixture
-def seen():
-    """What the simulation told, inside one."""
-    told: list[Seen] = []
-    with Simulation(PACK, told.append):
-        yield told
-
-
 def hazards(told: list[Seen]) -> list[str]:
     return [wait.hazard for wait in told]
 

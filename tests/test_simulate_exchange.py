@@ -17,19 +17,9 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from syncguard import pack  # noqa: E402
-from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
-
-
-@pytest.fixture
-def simulation():
-    told: list[Seen] = []
-    made = Simulation(PACK, told.append)
-    made.told = told
-    with made:
-        yield made
 
 
 def there(*shape: int, **settings: Any) -> Any:

@@ -19,13 +19,6 @@ PACK = pack.load()
 CUDA = "cuda"
 
 
-@pytest.fixture
-def seen():
-    told: list[Seen] = []
-    with Simulation(PACK, told.append):
-        yield told
-
-
 def test_a_capture_computes_nothing_and_a_replay_everything(seen: list[Seen]) -> None:
     graph, x, total = torch.cuda.CUDAGraph(), torch.ones(3, device=CUDA), torch.zeros(3, device=CUDA)
     before = torch.get_rng_state()

@@ -17,20 +17,10 @@ from torch import nn  # noqa: E402
 from torch.nn.utils._per_sample_grad import call_for_per_sample_grads  # noqa: E402
 
 from syncguard import pack  # noqa: E402
-from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
+from syncguard.observe.simulate import Simulation  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
-
-
-@pytest.fixture
-def simulation():
-    """One with what it told under `told`."""
-    told: list[Seen] = []
-    made = Simulation(PACK, told.append)
-    made.told = told
-    with made:
-        yield made
 
 
 class Gate(nn.Module):

@@ -126,9 +126,7 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
         call = region.parent(held)
         if not isinstance(call, cst.Call):
             return held.attr.value in PLAIN_ATTRIBUTES
-        return (
-            known.op(call) is not None and held.attr.value not in known.world.views and held.attr.value not in SHARING
-        )
+        return known.op(call) is not None and not _shares(held.attr.value, known)
     if isinstance(held, cst.Subscript):
         outer = region.parent(held)
         return isinstance(
@@ -138,13 +136,18 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
     return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and _copies(call, known)
 
 
+def _shares(name: str, known: Known) -> bool:
+    """Whether a function of torch may give the memory of its tensor."""
+    return name in known.world.views or name in SHARING
+
+
 def _copies(call: cst.Call, known: Known) -> bool:
     """Whether a function of torch, or a built-in one, gives something else than what it was given."""
     callee = known.callee(call)
     last = callee.rpartition(".")[2]
     if callee.startswith("builtins."):
         return last in ("len", "float", "int", "bool", "print", "str", "repr", "range", "isinstance")
-    return known.op(call) is not None and last not in known.world.views and last not in SHARING and not _in_place(last)
+    return known.op(call) is not None and not _shares(last, known) and not _in_place(last)
 
 
 def _origins(name: str, region: Region, known: Known) -> set[str]:
@@ -165,7 +168,7 @@ def _copied(value: cst.Call, known: Known) -> bool:
     last = known.callee(value).rpartition(".")[2]
     if known.op(value) is None or known.tensor(value) is None:
         return False
-    return last not in known.world.views and last not in SHARING and not _in_place(last)
+    return not _shares(last, known) and not _in_place(last)
 
 
 def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:

@@ -88,9 +88,7 @@ def binding(node: cst.BaseExpression) -> int:
             return AWAITED
         case cst.IfExp() | cst.Lambda():
             return CHOICE
-        case cst.NamedExpr() | cst.Yield() | cst.GeneratorExp() | cst.StarredElement():
-            return NAMED
-        case cst.Tuple():
+        case cst.NamedExpr() | cst.Yield() | cst.GeneratorExp() | cst.StarredElement() | cst.Tuple():
             return NAMED
         case cst.Integer() | cst.Float() | cst.Imaginary():
             return ATOM - 1  # `1.real` is no attribute
