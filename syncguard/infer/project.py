@@ -13,6 +13,7 @@ from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.outcomes import Outcomes
+from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Env, Frame, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
@@ -61,6 +62,9 @@ class World(Outcomes):
             for routine in sorted(fresh, key=order):
                 if not routine.runs:
                     self.run(routine)
+        for info in home.classes:
+            for inherited, override in callers(info):
+                self.outcome(inherited, {}, Frame(self, override, {}), info)
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
@@ -243,6 +247,8 @@ class World(Outcomes):
             if frame.unused == at and not wrappers.thin(routine):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
+            if routine.home.own and parameters.learn(routine, given, keywords, receiver is not None, frame):
+                self.look_again((routine,))  # what a base class of another file calls
             found = self.outcome(routine, handed, frame, class_of(receiver))
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)

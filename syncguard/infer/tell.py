@@ -98,4 +98,5 @@ SENTENCES = {
     "torch only": "`{source}`: this function computes with torch and with no other array library",
     "wrapped": "`{source}` is what `{detail}` waits for",
     "isinstance": "`{source}` was tested to be a tensor",
+    "mask": "`{source}` indexes a tensor, as a mask does",
 }
