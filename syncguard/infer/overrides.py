@@ -16,6 +16,7 @@ def callers(info: ClassInfo) -> Iterator[tuple[Routine, Routine]]:
     mine = {name: asking for name, member in info.members.items() if (asking := _asks(member)) is not None}
     if not mine:
         return
+    asker = next(iter(mine.values()))
     for base in info.mro[1:]:
         if base.home.own:
             continue
@@ -24,6 +25,7 @@ def callers(info: ClassInfo) -> Iterator[tuple[Routine, Routine]]:
             node = routine.node if routine is not None else None
             if routine is None or type(node) is not core.Function or not node.params or routine.owner is not base:
                 continue
+            asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
             called = sorted(node.uses.get(node.params[0].name, frozenset()) & mine.keys())
             found = info.find(name)
             if called and found is not None and found[1] is base:

@@ -247,8 +247,12 @@ class World(Outcomes):
             if frame.unused == at and not wrappers.thin(routine):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
-            if routine.home.own and parameters.learn(routine, given, keywords, receiver is not None, frame):
-                self.look_again((routine,))  # what a base class of another file calls
+            if routine.home.own:
+                # What a base class of another file calls; what it only computed from tensors may be anywhere.
+                sure = [told(value) for value in given]
+                named = {name: told(value) for name, value in keywords.items()}
+                if parameters.learn(routine, sure, named, receiver is not None, frame):
+                    self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver))
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
@@ -303,6 +307,11 @@ class World(Outcomes):
         home.made.clear()
         home.infos.clear()
         home.env = {}
+
+
+def told(value: Value) -> Value:
+    """A tensor, which is sure enough to be told to who knows nothing of it; what may be many things is not."""
+    return value if all(type(option) is Tensor or option is NONE for option in options(value)) else UNKNOWN
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

@@ -59,6 +59,9 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
 
 def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     """What indexes a tensor: something unknown that is named as a mask is, or turned as only a mask is, is one."""
+    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
+        parts = zip(key.items, node.items, strict=False)
+        return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
     turned = type(node) is core.Do and node.what == "~"
     name = last_name(node.args[0] if type(node) is core.Do and turned else node)
     if type(key) is Unknown and key.batch is None and of.on_device and (turned or (name and frame.world.hint(name)[0])):
