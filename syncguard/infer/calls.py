@@ -244,7 +244,8 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
+    read = op.waits or name in world.reductions
+    if read and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
         return apply(
             frame,
             op,

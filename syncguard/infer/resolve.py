@@ -45,6 +45,7 @@ class Names:
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
+        self.reductions = frozenset(places.tables["names"]["reductions"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
