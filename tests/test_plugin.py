@@ -81,6 +81,24 @@ def test_simulated(tmp_path):
     assert sum(wait["count"] for wait in record["waits"]) == 10
 
 
+def test_the_record_has_the_lines_that_were_executed(tmp_path):
+    pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    record = json.loads((tmp_path / "run.json").read_text())
+    seen = {line for first, last in record["executed"]["test_it.py"] for line in range(first, last + 1)}
+    bodies = {number for number, line in enumerate(TESTS.split("\n"), 1) if line.startswith("    ")}
+    assert bodies <= seen
+
+
+def test_a_device_that_one_test_lost_is_there_for_the_next(tmp_path):
+    text = (
+        "import torch\n\n"
+        "def test_lost():\n    torch._C._pop_torch_function_stack()\n\n"
+        "def test_there():\n    assert torch.ones(2, device='cuda').is_cuda\n"
+    )
+    code, out = pytested(tmp_path, "--syncguard=simulate", text=text)
+    assert code == 0, out
+
+
 def test_told_to_end_it_writes_the_record(tmp_path):
     ends = "\n\ndef test_end():\n    import os, signal\n    os.kill(os.getpid(), signal.SIGTERM)\n    assert False\n"
     words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")

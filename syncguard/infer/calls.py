@@ -216,7 +216,7 @@ def constructed(
     if made is None or not made.returns.startswith("new"):
         return False
     if made.args[:1] == ("self",):  # what it does depends on what the class declares
-        mine = {key: value for key, value in declarations(info) if type(value) is Table and value.items}
+        mine: Keywords = {key: value for key, value in declarations(info) if type(value) is Table and value.items}
         args, nodes = [Instance(info, settings=mine), *args], (core.Const(None, at), *nodes)
     apply(frame, made, at, args, keywords, nodes)
     return True

@@ -1,4 +1,4 @@
-"""A class of the file that is checked in, the methods out that it has from other files and that call what it overrides."""
+"""A class of the file that is checked in, the methods that it has from other files and that call its own out."""
 
 from __future__ import annotations
 

@@ -229,7 +229,17 @@ class Names:
             for name in frame.routine.node.uses
             if type(value := frame.lookup(name)) is Named
         }
-        return "torch" in used and not used & set(arrays)
+        return ("torch" in used or self.declares_tensors(frame)) and not used & set(arrays)
+
+    def declares_tensors(self, frame: Frame) -> bool:
+        """Whether a parameter of this function is declared to be a tensor."""
+        node = frame.routine.node
+        for param in node.params if type(node) is core.Function else ():
+            named = param.annotation.id if type(param.annotation) is core.Name else ""
+            value = frame.lookup(named) if named else None
+            if type(value) is Named and self.is_tensor_type(value.name):
+                return True
+        return False
 
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""

@@ -58,7 +58,9 @@ class Session:
         return self._signal
 
     def begin(self, test: str) -> None:
-        """A test is called: its waits are its step."""
+        """A test is called: its waits are its step, and the device is there, whatever became of it in the last one."""
+        if renew := getattr(self.watch.engine, "renew", None):
+            renew()
         self._test, self._before = test, self.recorder.seen
 
     def end(self) -> None:
