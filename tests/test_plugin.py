@@ -110,6 +110,19 @@ def test_told_to_end_it_writes_the_record(tmp_path):
     assert sum(wait["count"] for wait in record["waits"]) == 10
 
 
+def test_told_to_end_in_a_test_that_catches_everything_it_ends_with_that_test(tmp_path):
+    ends = (
+        "\n\ndef test_end():\n    import os, signal\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    except BaseException:\n        pass\n\n\ndef test_never():\n    assert False\n"
+    )
+    words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    code, out = pytested(tmp_path, *words, text=TESTS + ends)
+    assert code == 128 + 15
+    assert "test_never" not in out
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert (record["ended"], record["complete"]) == ("signal SIGTERM", False)
+
+
 def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device(tmp_path):
     code, out = pytested(tmp_path, "test_it.py", "--strict-markers")
     assert code == 0

@@ -92,6 +92,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         if session is not None:
             session.end()
+            if session.status:  # told to end, in a test that catches everything
+                pytest.exit(session.ended_by, session.status)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -32,7 +32,7 @@ class Session:
         self._test = ""
         self._before = 0
         self._finder: OnImport | None = None
-        self._signal = ""
+        self.ended_by, self.status = "", 0  # what ended the session early
 
     def open(self) -> None:
         if self.lines is not None:
@@ -54,8 +54,8 @@ class Session:
 
     def told_to_end(self, number: int) -> str:
         """The name of the signal that ends the session early."""
-        self._signal = f"signal {signal.Signals(number).name}"
-        return self._signal
+        self.ended_by, self.status = f"signal {signal.Signals(number).name}", 128 + number
+        return self.ended_by
 
     def begin(self, test: str) -> None:
         """A test is called: its waits are its step, and the device is there, whatever became of it in the last one."""
@@ -72,12 +72,12 @@ class Session:
         # An engine that does not say so has seen a tensor on the device if anything waited.
         used = bool(getattr(self.watch.engine, "used", self.recorder.entries))
         here, measured = machine(self.watch.mode, used=used), self.watch.measured()
-        ended = self._signal or "exit 0"
+        ended = self.ended_by or "exit 0"
         executed = None
         if self.lines is not None:
             executed = self.lines.executed()
             self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
-        record = self.recorder.record(here, ended, not self._signal, executed, measured)
+        record = self.recorder.record(here, ended, not self.ended_by, executed, measured)
         if not self.received:
             return record
         from importlib import import_module
