@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import reads
+from syncguard.fix.loops import unchanged
+from syncguard.fix.names import reaching, reads
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import subscript
 from syncguard.fix.steady import since
@@ -23,21 +24,40 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
-    found = [key for key in keys if block in [*region.around(key)] and not _deeper(key, block, region)]
-    stay = {key: since(mask, found[0], key, region, known) for key in found}
-    found = [key for key in found if stay[key]]
-    if len(found) < 2 or mask not in found:
+    here = [key for key in keys if block in [*region.around(key)] and region.scope(key) is region.scope(mask)]
+    found = [key for key in here if not _deeper(key, block, region)][:1]
+    if not found:
+        return None
+    # Once the places are known they serve where it is not sure that one gets there, too.
+    stay = {key: since(mask, found[0], key, region, known) for key in here[here.index(found[0]) :]}
+    found = [key for key in stay if stay[key]]
+    loop = _steady_loop(mask, region, known)
+    if mask not in found or (len(found) < 2 and loop is None):
         return None
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
     name = region.fresh(f"{mask.value}_index")
-    edits = [region.before(first, f"{name} = {torch}.where({mask.value})"), *(region.swap(key, name) for key in found)]
-    text = f"looks up once where `{mask.value}` is true, for {len(found)} uses"
+    made = region.before(first if loop is None else loop, f"{name} = {torch}.where({mask.value})")
+    edits = [made, *(region.swap(key, name) for key in found)]
+    where = f"for {len(found)} uses" if loop is None else "before the loop"
+    text = f"looks up once where `{mask.value}` is true, {where}"
     bases = [region.parent(region.parent(region.parent(key))) for key in found]
     sure = all(isinstance(base, cst.Subscript) and known.tensor(base.value) is not None for base in bases)
     if known.rank(mask) > 0 and sure and all(stay[key] == "safe" for key in found):
         return Proposal("safe", text, tuple(edits), leaves=1)
     text += "; what it selects from must be tensors, it must have a dimension, and nothing in between may change it"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def _steady_loop(mask: cst.Name, region: Region, known: Known) -> cst.For | cst.While | None:
+    """The outermost loop around that changes nothing in a mask, which is there before it."""
+    found = None
+    for loop in region.loops(mask):
+        if unchanged(mask, loop, region, known) != "safe" or reaching(region, mask.value, loop) is None:
+            break
+        if reaching(region, mask.value, loop) is not reaching(region, mask.value, mask):
+            break
+        found = loop
+    return found
 
 
 def _keys(read: cst.Name, region: Region, known: Known) -> bool:

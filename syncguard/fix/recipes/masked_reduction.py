@@ -21,6 +21,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     edits: list[Edit] = []
     values: list[cst.CSTNode] = []
     by: list[cst.CSTNode] = []
+    averaged = False
     for call in calls:
         kind = REDUCTIONS[known.callee(call)]
         value = reduced(call, kind, known)
@@ -30,6 +31,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if any(part is held for part in (value, *found.by) for held in (node, *region.around(node))):
             edits.append(region.swap(call, text(found, kind, torch, region, known)))
             values.append(value)
+            averaged = averaged or kind == "mean"
             by += found.by
     if not edits:
         return None
@@ -37,6 +39,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if len(gone) < len(set(by)):
         return None  # the elements are needed for something else, too
     message = "adds up the same elements in another order, all of them in the dtype of the sum"
+    if averaged:
+        message += ": in float16 it can be infinite where a mean is not"
     return Proposal("unsafe", message, (*edits, *gone))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import libcst as cst
 
+from syncguard.fix.conditions import positive
+from syncguard.fix.names import defined, loaded
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import elementwise, fits, owned, subscript
+from syncguard.fix.steady import root, since
 from syncguard.terms import Finding
 
 SYMBOLS = {
@@ -18,6 +22,9 @@ SYMBOLS = {
 }  # fmt: skip
 # Elementwise functions of which the derivative is finite whatever the element is: that of sigmoid is NaN for NaN.
 BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp contiguous".split())
+CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqueeze"}
+ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
+COPY = re.compile(r"\bcopy_\b\s*(=[^=]|[\"'])|def copy_\(")
 SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -25,47 +32,113 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     """Where x has the mask's shape by construction, a program that ran gave y that shape, and x the dtype of y."""
     statement = region.small(node)
     torch = known.torch()
-    match statement:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)]):
-            value = statement.value
-        case cst.AugAssign(target=cst.Subscript() as target, operator=operator) if type(operator) in SYMBOLS:
-            value = statement.value
-        case _:
-            return None
-    mask = subscript(target)
-    if not torch or mask is None or not known.pure(target) or not _pure(value, region, known):
+    write = written(statement, region, known) if torch else None
+    if write is None:
         return None
-    held, written = known.tensor(mask), known.tensor(value)
-    if held is None or held.dtype != "bool":
+    pair = complement(write, region, known)
+    first, last = pair if pair is not None else (write, None)
+    target, mask, found = first.target, first.mask, first.found
+    same = fits(target, mask, region, known)
+    if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target)):
         return None
-    if isinstance(statement, cst.Assign) and written is not None and written.rank == 0:
-        found = Spread(value)
-    else:
-        spreading = spread(value, mask, region, known)
-        if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
-            return None
-        found = spreading
-    x, whole = region.code(target.value), region.code(found.value)
-    curved = found.curved
-    if isinstance(statement, cst.AugAssign):
-        plain = SYMBOLS[type(statement.operator)]
-        symbol = region.code(plain)
-        atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
-        whole = f"{x} {symbol} {whole if atom else f'({whole})'}"
-        curved = curved or not _straight(plain, target.value, found.value, known)
-    same = fits(target.value, mask, region, known)
-    if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target.value)):
-        return None
-    m = region.code(mask) if same else widened(mask, target.value, region)
-    edits = (region.swap(statement, f"{x}.copy_({torch}.where({m}, {whole}, {x}))"),)
-    if same and not found.loose and not curved and owned(target.value, region, known):
-        return Proposal("safe", "writes every element, those outside of the mask as they were", edits)
+    x = region.code(target)
+    m = region.code(mask) if same else widened(mask, target, region)
+    other = x if last is None else last.whole
+    put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
+    edits = (put,) if last is None else (put, region.remove(region.statement(last.statement)))
+    loose = found.loose or (last is not None and last.found.loose)
+    curved = first.curved or (last is not None and last.curved)
+    if same and not loose and not curved and owned(target, region, known):
+        what = "every element" if last is None else "every element at once"
+        return Proposal("safe", f"writes {what}, those outside of the mask as they were", edits)
     message = f"writes every element of `{x}`, and fails where `{x}` was made by `expand`"
-    if found.loose or not same:
+    if loose or not same:
         message += "; what is written must fit all of it, not only the elements in the mask"
     if curved:
         message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
     return Proposal("unsafe", message, edits)
+
+
+@dataclass(frozen=True, eq=False)
+class Write:
+    """`target[mask] = value`: the value computed from all elements, as text, and whether its derivative may be NaN."""
+
+    statement: cst.BaseSmallStatement
+    target: cst.BaseExpression
+    mask: cst.BaseExpression
+    found: Spread
+    whole: str
+    curved: bool
+
+
+def written(statement: cst.CSTNode, region: Region, known: Known) -> Write | None:
+    """What a statement writes where a mask is true. None: it does not, or what it writes is not computed one by one."""
+    match statement:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value):
+            pass
+        case cst.AugAssign(target=cst.Subscript() as target, operator=operator, value=value) if (
+            type(operator) in SYMBOLS
+        ):
+            pass
+        case _:
+            return None
+    mask = subscript(target)
+    if mask is None or not known.pure(target) or not _pure(value, region, known):
+        return None
+    held, given = known.tensor(mask), known.tensor(value)
+    if held is None or held.dtype != "bool":
+        return None
+    if isinstance(statement, cst.Assign) and given is not None and given.rank == 0:
+        found = Spread(value)
+    else:
+        spreading = Reach(mask, region, known).spread(value)
+        if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
+            return None
+        found = spreading
+    whole, curved = region.code(found.value), found.curved
+    if isinstance(statement, cst.AugAssign):
+        plain = SYMBOLS[type(statement.operator)]
+        atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
+        whole = f"{region.code(target.value)} {region.code(plain)} {whole if atom else f'({whole})'}"
+        curved = curved or not _straight(plain, target.value, found.value, known)
+    return Write(statement, target.value, mask, found, whole, curved)
+
+
+def complement(write: Write, region: Region, known: Known) -> tuple[Write, Write] | None:
+    """A write where a mask is true and the next where it is not, in the order in which they stand.
+
+    The second must not read what the first has written: of the tensor only its own elements.
+    """
+    block, here = region.block(region.statement(write.statement))
+    for step in (1, -1):
+        line = block[here + step] if 0 <= here + step < len(block) else None
+        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+            continue
+        other = written(line.body[0], region, known)
+        if other is None or not other.target.deep_equals(write.target):
+            continue
+        first, last = (write, other) if step == 1 else (other, write)
+        both = isinstance(first.statement, cst.Assign) and isinstance(last.statement, cst.Assign)
+        if both and first.found.taken and last.found.taken and opposite(first.mask, last.mask):
+            name = root(write.target)
+            used = [*loaded(region, first.found.value), *loaded(region, last.found.value)]
+            if name and name not in used and all(name not in loaded(region, one.mask) for one in (first, last)):
+                return first, last
+    return None
+
+
+def opposite(one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
+    """Whether of two masks one is `~` of the other, which is a variable."""
+    for mask, inverse in ((one, other), (other, one)):
+        match inverse:
+            case cst.UnaryOperation(operator=cst.BitInvert(), expression=cst.Name() as inner) if inner.deep_equals(mask):
+                return True
+    return False
+
+
+def assigned(x: str, value: str, region: Region) -> str:
+    """The statement that writes a tensor in place; where the file gives `copy_` another meaning, without it."""
+    return f"{x}[...] = {value}" if any(COPY.search(line) for line in region.lines) else f"{x}.copy_({value})"
 
 
 def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region) -> str:
@@ -91,56 +164,104 @@ class Spread:
     curved: bool = False
 
 
-def spread(value: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> Spread | None:
-    """A value computed from what the mask selects as one of all elements. None: it is not computed one by one."""
+@dataclass(frozen=True)
+class Reach:
+    """What a mask selects from, asked of the parts of a value."""
+
+    mask: cst.BaseExpression
+    region: Region
+    known: Known
+
+    def spread(self, value: cst.BaseExpression) -> Spread | None:
+        """A value computed from what the mask selects as one of all elements. None: it is not computed one by one."""
+        known = self.known
+        match value:
+            case cst.Subscript() if (key := subscript(value)) is not None and key.deep_equals(self.mask):
+                return Spread(value.value.with_changes(lpar=value.lpar, rpar=value.rpar), taken=True)
+            case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, SIMPLE):
+                one, other = self.spread(left), self.spread(right)
+                if one is None or other is None:
+                    return None
+                straight = not (one.taken or other.taken) or _straight(operator, left, right, known)
+                if isinstance(operator, cst.Divide) and (sound := self.divisor(other)) is not None:
+                    other, straight = sound, True
+                return Spread(
+                    value.with_changes(left=one.value, right=other.value),
+                    one.loose or other.loose,
+                    one.taken or other.taken,
+                    one.curved or other.curved or not straight,
+                )
+            case cst.UnaryOperation(operator=cst.Minus()):
+                inner = self.spread(value.expression)
+                return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
+            case cst.Call() if elementwise(value, known) or self.column(value):
+                return self._called(value)
+            case cst.Call() if pointwise(value, self.region, known):
+                first, *rest = [self.spread(arg.value) for arg in value.args]
+                if first is None or not first.taken or any(one is None or one.taken for one in rest):
+                    return None
+                args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
+                loose = first.loose or any(one.loose for one in rest if one is not None)
+                return Spread(value.with_changes(args=args), loose, True, curved=True)
+        held = known.tensor(value)
+        if known.number(value) or (held is not None and held.rank == 0):
+            return Spread(value)
+        return Spread(value, loose=True) if isinstance(value, cst.Name | cst.Attribute) else None
+
+    def column(self, call: cst.Call) -> bool:
+        """Whether a call puts dimensions behind the one that the mask selects in: `x[mask].unsqueeze(-1)`,
+        `n[mask].view(-1, 1)`, `n[mask].view(-1, *([1] * k))`."""
+        if self.known.rank(self.mask) != 1 or not isinstance(call.func, cst.Attribute):
+            return False
+        of = self.known.callee(call)
+        parts = [self.region.code(arg).rstrip(", ") for arg in call.args]
+        if of == "torch.Tensor.unsqueeze":
+            return parts == ["-1"]
+        ones = all(part in ("1",) or ONES.fullmatch(part) for part in parts[1:])
+        single = self.known.rank(call.func.value) == 1
+        return of in ("torch.Tensor.view", "torch.Tensor.reshape") and parts[:1] == ["-1"] and ones and single
+
+    def divisor(self, found: Spread) -> Spread | None:
+        """A divisor that the mask says is positive, where it is an integer at least 1; None: it may be 0."""
+        test = defined(self.region, self.mask)
+        count = positive(test, self.region, self.known)
+        held = self.known.tensor(count) if count is not None else None
+        if count is None or held is None or held.dtype != "int":
+            return None
+        if test is not self.mask and not since(count, test, self.mask, self.region, self.known):
+            return None
+        clamped = cst.parse_expression(f"{self.region.code(count)}.clamp(min=1)")
+        value = replaced(found.value, count, clamped)
+        return None if value is None else replace(found, value=value)
+
+    def _called(self, call: cst.Call) -> Spread | None:
+        """An elementwise function of what the mask selects."""
+        known = self.known
+        method = known.callee(call).startswith("torch.Tensor.")
+        source = call.func.value if method and isinstance(call.func, cst.Attribute) else call.args[0].value
+        inner = self.spread(source)
+        if inner is None or not inner.taken:
+            return None
+        whole: cst.BaseExpression
+        if isinstance(call.func, cst.Attribute) and method:
+            atom = isinstance(inner.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or bool(inner.value.lpar)
+            of = inner.value if atom else inner.value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            whole = call.with_changes(func=call.func.with_changes(value=of))
+        else:
+            whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
+        bounded = known.callee(call).rpartition(".")[2] in BOUNDED or self.column(call)
+        return replace(inner, value=whole, curved=inner.curved or not bounded)
+
+
+def replaced(value: cst.BaseExpression, count: cst.BaseExpression, by: cst.BaseExpression) -> cst.BaseExpression | None:
+    """A count, or what is only cast and shaped of it, with another in its place; None of anything else."""
+    if value.deep_equals(count):
+        return by
     match value:
-        case cst.Subscript() if (key := subscript(value)) is not None and key.deep_equals(mask):
-            return Spread(value.value.with_changes(lpar=value.lpar, rpar=value.rpar), taken=True)
-        case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, SIMPLE):
-            one, other = spread(left, mask, region, known), spread(right, mask, region, known)
-            if one is None or other is None:
-                return None
-            straight = not (one.taken or other.taken) or _straight(operator, left, right, known)
-            return Spread(
-                value.with_changes(left=one.value, right=other.value),
-                one.loose or other.loose,
-                one.taken or other.taken,
-                one.curved or other.curved or not straight,
-            )
-        case cst.UnaryOperation(operator=cst.Minus()):
-            inner = spread(value.expression, mask, region, known)
-            return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
-        case cst.Call() if elementwise(value, known):
-            return _called(value, mask, region, known)
-        case cst.Call() if pointwise(value, region, known):
-            first, *rest = [spread(arg.value, mask, region, known) for arg in value.args]
-            if first is None or not first.taken or any(one is None or one.taken for one in rest):
-                return None
-            args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
-            loose = first.loose or any(one.loose for one in rest if one is not None)
-            return Spread(value.with_changes(args=args), loose, True, curved=True)
-    held = known.tensor(value)
-    if known.number(value) or (held is not None and held.rank == 0):
-        return Spread(value)
-    return Spread(value, loose=True) if isinstance(value, cst.Name | cst.Attribute) else None
-
-
-def _called(call: cst.Call, mask: cst.BaseExpression, region: Region, known: Known) -> Spread | None:
-    """An elementwise function of what the mask selects."""
-    method = known.callee(call).startswith("torch.Tensor.")
-    source = call.func.value if method and isinstance(call.func, cst.Attribute) else call.args[0].value
-    inner = spread(source, mask, region, known)
-    if inner is None or not inner.taken:
-        return None
-    whole: cst.BaseExpression
-    if isinstance(call.func, cst.Attribute) and method:
-        atom = isinstance(inner.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or bool(inner.value.lpar)
-        of = inner.value if atom else inner.value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-        whole = call.with_changes(func=call.func.with_changes(value=of))
-    else:
-        whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
-    bounded = known.callee(call).rpartition(".")[2] in BOUNDED
-    return replace(inner, value=whole, curved=inner.curved or not bounded)
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name)) as func) if name in CARRIED:
+            inner = replaced(of, count, by)
+            return None if inner is None else value.with_changes(func=func.with_changes(value=inner))
+    return None
 
 
 def _straight(operator: cst.BaseBinaryOp, left: cst.BaseExpression, right: cst.BaseExpression, known: Known) -> bool:
