@@ -1,4 +1,4 @@
-"""A place in, what the tests on the way to it say of shapes out: `if a.shape == b.shape:`, `assert a.shape == b.shape`."""
+"""A place in, which tensors have one shape there out, because a test on the way says so: `if a.shape == b.shape:`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def equal_shapes(node: cst.CSTNode, region: Region) -> Iterator[Pair]:
         if isinstance(held, cst.If) and held.body is child:
             yield from _kept(_equal(held.test), node, region)
         if isinstance(held, cst.IndentedBlock | cst.Module):
-            for statement in held.body[: [*held.body].index(child)] if child in held.body else ():
-                yield from _kept(_stated(statement), node, region)
+            for statement in held.body:
+                if region.places[statement] < region.places[child]:
+                    yield from _kept(_stated(statement), node, region)
         if isinstance(held, cst.FunctionDef | cst.Lambda):
             break
         child = held

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.known import Known
 from syncguard.fix.facts import equal_shapes
+from syncguard.fix.known import Known
 from syncguard.fix.names import definition, loaded, reaching, version
 from syncguard.fix.region import Region, Unfit
 from syncguard.infer.values import Host
@@ -14,7 +14,8 @@ from syncguard.infer.values import Host
 ELEMENTWISE = frozenset(
     "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
     "long int "
-    "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like empty_like".split()
+    "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like "
+    "empty_like".split()
 )
 
 # What broadcasts two tensors: its result is at least as large as either.
@@ -87,9 +88,10 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
     match node:
         case cst.Name():
             store = reaching(region, node.value, node)
-            match region.parent(region.parent(store)) if store is not None else None:
-                case cst.Assign(value=value) if isinstance(region.parent(store), cst.AssignTarget):
-                    found |= _roots(value, region, known, depth - 1, wide)
+            target = region.parent(store) if store is not None else None
+            assign = region.parent(target) if isinstance(target, cst.AssignTarget) else None
+            if isinstance(assign, cst.Assign):
+                found |= _roots(assign.value, region, known, depth - 1, wide)
         case cst.Call(
             func=cst.Attribute(attr=cst.Name(value="expand_as" | "view_as" | "reshape_as")),
             args=[cst.Arg(value=other, star="")],

@@ -6,6 +6,7 @@ import libcst as cst
 
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.recipes.feed_tensor import fed, given
 from syncguard.terms import Finding
 
 BOUNDS = {"builtins.max": "min", "builtins.min": "max"}
@@ -28,6 +29,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         tensor = read.tensor if read is not None else other
         if known.number(one) and known.tensor(tensor) is not None and known.tensor(one) is None:
             text = f"{postfix(tensor, region)}.clamp({bound}={region.code(one)})"
+            if read is not None and not fed(call, region, known, 4):
+                # Somebody made a number of it: more likely a size than a measure.
+                takers = given(call, region, known, 3) if read.kind != "int" else []
+                if not takers:
+                    return None
+                who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
+                return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(call, text),))
             message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
             return Proposal("unsafe", message, (region.swap(call, text),))
     return None

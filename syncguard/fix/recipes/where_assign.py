@@ -131,8 +131,9 @@ def opposite(one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
     """Whether of two masks one is `~` of the other, which is a variable."""
     for mask, inverse in ((one, other), (other, one)):
         match inverse:
-            case cst.UnaryOperation(operator=cst.BitInvert(), expression=cst.Name() as inner) if inner.deep_equals(mask):
-                return True
+            case cst.UnaryOperation(operator=cst.BitInvert(), expression=cst.Name() as inner):
+                if inner.deep_equals(mask):
+                    return True
     return False
 
 
@@ -217,7 +218,7 @@ class Reach:
         parts = [self.region.code(arg).rstrip(", ") for arg in call.args]
         if of == "torch.Tensor.unsqueeze":
             return parts == ["-1"]
-        ones = all(part in ("1",) or ONES.fullmatch(part) for part in parts[1:])
+        ones = all(part == "1" or ONES.fullmatch(part) for part in parts[1:])
         single = self.known.rank(call.func.value) == 1
         return of in ("torch.Tensor.view", "torch.Tensor.reshape") and parts[:1] == ["-1"] and ones and single
 
@@ -244,8 +245,9 @@ class Reach:
             return None
         whole: cst.BaseExpression
         if isinstance(call.func, cst.Attribute) and method:
-            atom = isinstance(inner.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript) or bool(inner.value.lpar)
-            of = inner.value if atom else inner.value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            of = inner.value
+            if not of.lpar and not isinstance(of, cst.Name | cst.Attribute | cst.Call | cst.Subscript):
+                of = of.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
             whole = call.with_changes(func=call.func.with_changes(value=of))
         else:
             whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
