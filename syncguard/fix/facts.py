@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from syncguard.fix.names import loaded, version
 from syncguard.fix.region import Region
 
 Pair = tuple[cst.BaseExpression, cst.BaseExpression]
@@ -14,25 +13,18 @@ Pair = tuple[cst.BaseExpression, cst.BaseExpression]
 
 def equal_shapes(node: cst.CSTNode, region: Region) -> Iterator[Pair]:
     """The pairs of tensors that have one shape at a node because somebody has asked: in the `if` around it, or in an
-    assertion above it. Their variables hold then what they hold here."""
+    assertion above it. What is meant are the values that their variables hold there."""
     child: cst.CSTNode = node
     for held in region.around(node):
         if isinstance(held, cst.If) and held.body is child:
-            yield from _kept(_equal(held.test), node, region)
+            yield from _equal(held.test)
         if isinstance(held, cst.IndentedBlock | cst.Module):
             for statement in held.body:
                 if region.places[statement] < region.places[child]:
-                    yield from _kept(_stated(statement), node, region)
+                    yield from _stated(statement)
         if isinstance(held, cst.FunctionDef | cst.Lambda):
             break
         child = held
-
-
-def _kept(pairs: Iterator[Pair], node: cst.CSTNode, region: Region) -> Iterator[Pair]:
-    for pair in pairs:
-        names = {name for side in pair for name in loaded(region, side)}
-        if all(version(region, name, pair[0]) == version(region, name, node) for name in names):
-            yield pair
 
 
 def _stated(statement: cst.CSTNode) -> Iterator[Pair]:
