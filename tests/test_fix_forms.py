@@ -98,8 +98,12 @@ PASSED = (
     return seen, losses
 """
 )
-NOT_ALL = HEAD + "    keep = x > 0\n    out = y.clone()\n    if not keep.all():\n        out[~keep] = 0.0\n    return out\n"
-COUNTED = HEAD + "    m = x > 0\n    out = y.clone()\n    if m.sum().item() > 0:\n        out[m] = 0.0\n    return out\n"
+NOT_ALL = (
+    HEAD + "    keep = x > 0\n    out = y.clone()\n    if not keep.all():\n        out[~keep] = 0.0\n    return out\n"
+)
+COUNTED = (
+    HEAD + "    m = x > 0\n    out = y.clone()\n    if m.sum().item() > 0:\n        out[m] = 0.0\n    return out\n"
+)
 COMPARED = HEAD + "    low = x.sum().item()\n    return y.gt(low) & (y <= x.sum().item()), y.add(x.sum().item())\n"
 PROGRAMS = {
     BOTH: ("where-assign", "out.copy_(torch.where(m, y * 2, -x))", False),
@@ -109,7 +113,11 @@ PROGRAMS = {
     LATER: ("mask-once", "b = y[m_index] if len(a) > 1 else None", True),
     AHEAD: ("mask-once", "    m_index = torch.where(m)\n    for k in range(3):", True),
     WINDOW: ("accumulate-on-device", "            losses.clear()\n    return seen", False),
-    PASSED: ("accumulate-on-device", "            losses_list = torch.stack(losses).tolist() if losses else []\n", False),
+    PASSED: (
+        "accumulate-on-device",
+        "            losses_list = torch.stack(losses).tolist() if losses else []\n",
+        False,
+    ),
     NOT_ALL: ("unwrap-guard", "    out = y.clone()\n    out[~keep] = 0.0\n", True),
     COUNTED: ("unwrap-guard", "    out = y.clone()\n    out[m] = 0.0\n", True),
     COMPARED: ("feed-tensor", "y.gt(low) & (y <= x.sum()), y.add(x.sum().detach())", True),
@@ -214,7 +222,10 @@ def test_a_list_of_which_the_loop_does_more_stays(lines):
     ("test", "check"),
     [
         ("step > 3 and (x < 0).any()", "    if step > 3:\n        torch._assert_async(~(x < 0).any(), "),
-        ("step is not None and x.isnan().any()", "    if step is not None:\n        torch._assert_async(~x.isnan().any(), "),
+        (
+            "step is not None and x.isnan().any()",
+            "    if step is not None:\n        torch._assert_async(~x.isnan().any(), ",
+        ),
         ("not x.isfinite().all()", "    torch._assert_async(x.isfinite().all(), "),
     ],
 )
@@ -245,8 +256,7 @@ def test_a_message_has_dots_for_its_values(text):
         "    return x[: max(1, int(y.sum().item()))]\n",
         "    return g(max(1, y.long().sum().item()))\n",
         "    return x.new_zeros(max(1, int(y.max().item())))\n",
-        "    n = y.max().item()\n    return grow(x, n)\n\n\ndef grow(x, size):\n    wanted = size + 1\n"
-        "    if wanted > len(x):\n        x = x.new_zeros(wanted)\n    return x\n",
+        "    n = y.max().item()\n    return g(x, n)\n\n\ndef g(x, size):\n    n = size\n    return x if n else -x\n",
         "    return grow(x, size=y.max().item())\n\n\ndef grow(x, size):\n    return x[:size]\n",
     ],
 )
@@ -266,6 +276,59 @@ def test_a_number_that_is_needed_is_not_passed_on_as_a_tensor(body):
 def test_what_is_written_out_stays_a_number(body):
     program = f"import logging\nimport torch\n\n\ndef f(self, y: torch.Tensor):\n{body}"
     assert not fixes(program, "keep-tensor")
+
+
+GATED = """\
+import torch
+
+
+def f(x: torch.Tensor, y: torch.Tensor, n: int = 2):
+    seen = []
+    for step, row in enumerate(x):
+        loss = (row * y).sum()
+        value = loss.item()  # of this step
+        extra = loss * 2
+        if step % n == 0:
+            seen.append(value)
+            seen.append(value + float(extra))
+    return seen
+"""
+
+
+def test_what_is_read_behind_a_gate_is_read_there():
+    after = rewritten(GATED, "read-at-gate")
+    assert (
+        "        # of this step\n        extra = loss * 2\n        if step % n == 0:\n            value = loss" in after
+    )
+    same(GATED, after, lambda: (torch.randn(4, 3, requires_grad=True), torch.randn(3)))
+    later = GATED.replace("  # of this step", "").replace("extra = loss * 2", "loss.mul_(2)\n        extra = loss")
+    assert rewritten(later, "read-at-gate") is None
+    after = rewritten(later, "read-at-gate", unsafe=True)
+    assert "        if step % n == 0:\n            value = loss.item()\n        loss" in after.replace(
+        "  # of this step", ""
+    )
+    same(later, after, lambda: (torch.randn(4, 3), torch.randn(3)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    return seen", "    return seen, value"),
+        ("        extra = loss * 2", "        extra = loss * value"),
+        ("        if step % n == 0:", "        if value > 0:"),
+        ("        if step % n == 0:", "        if step == 0:\n            pass\n        elif step % n == 0:"),
+        ("        if step % n == 0:", "        while step % n == 0:"),
+        ("    seen = []", "    seen, value = [], 0.0\n    g = lambda: value"),
+        ("        extra = loss * 2", "        extra = loss * 2\n        g = lambda: value"),
+        ("    seen = []", "    global value\n    seen = []"),
+        ("        value = loss.item()  # of this step", "        value = loss.item() + next(seen)"),
+    ],
+)
+def test_what_is_read_elsewhere_too_stays(old, new):
+    assert old in GATED
+    assert not fixes(GATED.replace(old, new), "read-at-gate") or "next" in new
+    if "next" in new:
+        assert rewritten(GATED.replace(old, new), "read-at-gate") is None
 
 
 def test_what_may_be_a_tensor_already_is_not_filled_in():

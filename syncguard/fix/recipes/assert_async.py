@@ -15,6 +15,7 @@ from syncguard.terms import Edit, Finding
 
 QUOTES = {'"', "\\", "\n", "\t"}
 FIELD = re.compile(r"\{[^{}]*\}")
+DOTS = re.compile(r"\.{4,}")
 PERCENT = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
@@ -143,7 +144,7 @@ def words(node: cst.BaseExpression) -> str:
     """A message as a literal, with dots for its values: who asserts on the device has not looked at them."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
-    text = _words(node)
+    text = DOTS.sub("...", _words(node))
     if not text.strip(". "):
         return ""
     return f'"{text}"' if not set(text) & QUOTES else repr(text)

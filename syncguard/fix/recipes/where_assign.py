@@ -109,12 +109,15 @@ def complement(write: Write, region: Region, known: Known) -> tuple[Write, Write
 
     The second must not read what the first has written: of the tensor only its own elements.
     """
-    block, here = region.block(region.statement(write.statement))
+    line = region.parent(write.statement)
+    if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        return None
+    block, here = region.block(line)
     for step in (1, -1):
-        line = block[here + step] if 0 <= here + step < len(block) else None
-        if not isinstance(line, cst.SimpleStatementLine) or len(line.body) != 1:
+        near = block[here + step] if 0 <= here + step < len(block) else None
+        if not isinstance(near, cst.SimpleStatementLine) or len(near.body) != 1:
             continue
-        other = written(line.body[0], region, known)
+        other = written(near.body[0], region, known)
         if other is None or not other.target.deep_equals(write.target):
             continue
         first, last = (write, other) if step == 1 else (other, write)
