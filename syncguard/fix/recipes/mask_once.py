@@ -24,7 +24,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
-    here = [key for key in keys if block in [*region.around(key)] and region.scope(key) is region.scope(mask)]
+    here = [key for key in keys if block in [*region.around(key)] and not _later(key, mask, region)]
     found = [key for key in here if not _deeper(key, block, region)][:1]
     if not found:
         return None
@@ -72,6 +72,12 @@ def _keys(read: cst.Name, region: Region, known: Known) -> bool:
     if isinstance(target, cst.AssignTarget) and isinstance(assign, cst.Assign):
         return not known.number(assign.value) and not isinstance(assign.value, cst.Integer | cst.Float)
     return True
+
+
+def _later(key: cst.Name, mask: cst.Name, region: Region) -> bool:
+    """Whether it is computed who knows when: in another function, in a generator."""
+    lazy = any(isinstance(held, cst.GeneratorExp) for held in region.around(key))
+    return lazy or region.scope(key) is not region.scope(mask)
 
 
 def _deeper(key: cst.Name, block: cst.CSTNode, region: Region) -> bool:

@@ -13,7 +13,7 @@ from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import elementwise, fits, owned, subscript
-from syncguard.fix.steady import root, since
+from syncguard.fix.steady import related, root, since
 from syncguard.terms import Finding
 
 SYMBOLS = {
@@ -124,8 +124,10 @@ def complement(write: Write, region: Region, known: Known) -> tuple[Write, Write
         both = isinstance(first.statement, cst.Assign) and isinstance(last.statement, cst.Assign)
         if both and first.found.taken and last.found.taken and opposite(first.mask, last.mask):
             name = root(write.target)
-            used = [*loaded(region, first.found.value), *loaded(region, last.found.value)]
-            if name and name not in used and all(name not in loaded(region, one.mask) for one in (first, last)):
+            used = {
+                other for part in (first.found.value, last.found.value, first.mask) for other in loaded(region, part)
+            }
+            if name and not any(related(name, other, region, known) for other in used):
                 return first, last
     return None
 
