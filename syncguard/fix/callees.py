@@ -40,7 +40,7 @@ def _needs(node: core.Function, call: cst.Call, arg: cst.Arg, region: Region) ->
 def _told(name: str, function: cst.FunctionDef, region: Region, depth: int) -> bool:
     """Whether a variable, or one that is computed from it, is asked for a number."""
     for use in reads(region, function, name):
-        if _asked(use, region):
+        if asked(use, region):
             return True
         small = next((held for held in region.around(use) if isinstance(held, cst.Assign)), None)
         target = small.targets[0].target if small is not None else None
@@ -54,13 +54,13 @@ def _told(name: str, function: cst.FunctionDef, region: Region, depth: int) -> b
     return False
 
 
-def _asked(use: cst.CSTNode, region: Region) -> bool:
+def asked(use: cst.CSTNode, region: Region) -> bool:
     """Whether a use wants a number: a test, a key, the bound of a slice, an argument of a counter."""
     child = use
     for held in region.around(use):
         match held:
-            case cst.If() | cst.While() | cst.IfExp() | cst.Assert():
-                return child is held.test
+            case cst.If() | cst.While() | cst.IfExp() | cst.Assert() if child is held.test:
+                return True
             case cst.BooleanOperation() | cst.Index() | cst.Slice() | cst.FormattedStringExpression():
                 return True
             case cst.Arg():

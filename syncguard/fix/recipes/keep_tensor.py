@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.callees import asked
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -88,7 +89,8 @@ def _told(target: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether what it is stored into is written out: a host needs its numbers."""
     name = root(target)
     uses = reads(region, region.scope(target), name) if name and name != "self" else []
-    return any(_written_out(use, region, known) for use in uses)
+    again = [node for node in region.places if isinstance(node, cst.Attribute) and node.deep_equals(target)]
+    return any(_written_out(use, region, known) for use in uses) or any(asked(use, region) for use in again)
 
 
 def _written_out(use: cst.CSTNode, region: Region, known: Known) -> bool:

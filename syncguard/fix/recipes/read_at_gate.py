@@ -14,6 +14,7 @@ from syncguard.infer.values import Const, Host
 from syncguard.terms import Finding
 
 INDENT = "    "
+ASKING = ("get_", "is_", "has_")
 # What a test may be made of to be asked twice.
 PLAIN = (
     cst.Name, cst.Attribute, cst.Integer, cst.Float, cst.BaseString, cst.Comparison, cst.BooleanOperation,
@@ -76,6 +77,8 @@ def _data(path: cst.BaseExpression, known: Known) -> bool:
 
 def asked(name: str, statement: cst.Assign, gates: list[cst.If], region: Region, known: Known) -> Proposal | None:
     """The same tests before it is read: of variables and numbers, which nothing in between binds."""
+    if not all(_asks(part, known) for part in inside(statement.value)):
+        return None
     tests: list[str] = []
     for gate in gates:
         parts = [part for part in inside(gate.test) if isinstance(part, cst.BaseExpression)]
@@ -93,6 +96,15 @@ def asked(name: str, statement: cst.Assign, gates: list[cst.If], region: Region,
     edit = region.put(line, f"if {joined}:", f"{INDENT}{indented(region.code(statement), INDENT)}")
     text = f"computes `{name}` only where it is used: nothing in between may change the answer of `{joined}`"
     return Proposal("unsafe", text, (edit,), leaves=1)
+
+
+def _asks(part: cst.CSTNode, known: Known) -> bool:
+    """Whether a part of an expression only computes or asks: a call of which nothing is known does if it is given
+    nothing and is named so."""
+    if not isinstance(part, cst.Call):
+        return not isinstance(part, cst.NamedExpr | cst.Await | cst.Yield)
+    method = part.func.attr.value if isinstance(part.func, cst.Attribute) else ""
+    return known.computes(part) or (not part.args and method.startswith(ASKING))
 
 
 def _gates(name: str, statement: cst.Assign, region: Region) -> list[cst.If]:
