@@ -11,7 +11,10 @@ from syncguard.fix.region import Region
 from syncguard.read import core
 
 # What makes a number of what it is given, or waits until it is there.
-COUNTERS = ("range", "int", "float", "bool", "len", "min", "max", "round", "print", "str", "full", "new_full", "arange")
+COUNTERS = frozenset(
+    "range int float bool len min max round print str full new_full arange randint zeros ones empty rand randn "
+    "new_zeros new_ones new_empty view reshape expand repeat narrow linspace roll chunk".split()
+)
 
 
 def asks(call: cst.Call, arg: cst.Arg, region: Region, known: Known) -> bool:

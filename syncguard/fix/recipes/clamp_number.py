@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.callees import asked
+from syncguard.fix.names import reads
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.recipes.feed_tensor import fed, given
@@ -36,6 +38,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                     return None
                 who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
                 return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(call, text),))
+            if counts(call, region):
+                return None
             message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
             return Proposal("unsafe", message, (region.swap(call, text),))
     return None
@@ -44,3 +48,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 def measure(call: cst.Call, read: Read, region: Region, known: Known) -> bool:
     """Whether a number is only stored or given back, and no integer: that is more likely a size."""
     return read.kind != "int" and bool(stored(call, region, known))
+
+
+def counts(call: cst.Call, region: Region) -> bool:
+    """Whether the number is asked for, or counts, through a variable: one wait for another."""
+    held = region.parent(call)
+    if not isinstance(held, cst.Assign) or not isinstance(held.targets[0].target, cst.Name):
+        return False
+    uses = reads(region, region.scope(held), held.targets[0].target.value)
+    return any(region.places[use] > region.places[held] and asked(use, region) for use in uses)

@@ -11,7 +11,7 @@ from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.text import asked, fitted
 from syncguard.terms import Finding
 
-HOST = ("append", "extend", "format", "write", "join", "info", "debug", "warning", "error", "set_postfix")
+HOST = ("append", "extend", "insert", "format", "write", "join", "info", "debug", "warning", "error", "set_postfix")
 PLAIN = ("builtins.", "torch.", "math.", "numpy.", "logging.", "json.", "time.", "os.")
 TAKERS = frozenset(
     "new_full full full_like fill_ masked_fill masked_fill_ clamp where add sub mul div pow lerp".split()
@@ -35,7 +35,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         takers = given(read.whole, region, known, 3)
         if not takers:
             return None
-        who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
+        who = " and ".join(f"`{name}`" for name in dict.fromkeys(" ".join(taker.split()) for taker in takers))
         return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(read.whole, text),))
     message = "a 0-d tensor must be where the tensor is that it meets, and is rounded to its dtype if narrower"
     return Proposal("unsafe", message, (region.swap(read.whole, text),))

@@ -12,6 +12,8 @@ from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table
 from syncguard.terms import Finding
 
+NAMED = ("index", "idx", "indices", "_where")
+
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A mask in a variable that is a key at least twice in one block; its places select the same elements."""
@@ -35,7 +37,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if mask not in found or (len(found) < 2 and loop is None):
         return None
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
-    name = region.fresh(f"{mask.value}_index")
+    name = region.fresh(f"{mask.value}_where" if mask.value.endswith(NAMED) else f"{mask.value}_index")
     made = region.before(first if loop is None else loop, f"{name} = {torch}.where({mask.value})")
     edits = [made, *(region.swap(key, name) for key in found)]
     where = f"for {len(found)} uses" if loop is None else "before the loop"
