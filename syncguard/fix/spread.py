@@ -9,6 +9,7 @@ import libcst as cst
 
 from syncguard.fix.conditions import positive
 from syncguard.fix.known import Known
+from syncguard.fix.masks import Selected, selected
 from syncguard.fix.names import defined, reaching
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.region import Region, inside
@@ -72,11 +73,19 @@ class Reach:
                 args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
                 loose = first.loose or any(one.loose for one in rest if one is not None)
                 return Spread(value.with_changes(args=args), loose, True, curved=True)
+        if isinstance(value, cst.Name) and (found := selected(value, self.region, known)) is not None:
+            return Spread(found.source, taken=True) if found.mask.deep_equals(self.mask) else None
         held = known.tensor(value)
         if known.number(value) or (held is not None and held.rank == 0):
             return Spread(value)
         whole = isinstance(value, cst.Name | cst.Attribute) and not self._picked(value, 4)
         return Spread(value, loose=True) if whole else None
+
+    def picks(self, value: cst.BaseExpression) -> list[Selected]:
+        """What the mask selects in a value, also through variables."""
+        names = [part for part in inside(value) if isinstance(part, cst.Name | cst.Subscript)]
+        found = [selected(part, self.region, self.known) for part in names]
+        return [one for one in found if one is not None and one.mask.deep_equals(self.mask)]
 
     def _picked(self, value: cst.BaseExpression, depth: int) -> bool:
         """Whether a variable was computed of what the mask selects: it has but these elements."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix
@@ -14,7 +15,7 @@ from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import fits, owned, subscript
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
-from syncguard.terms import Finding
+from syncguard.terms import Edit, Finding
 
 SYMBOLS = {
     cst.AddAssign: cst.Add(), cst.SubtractAssign: cst.Subtract(), cst.MultiplyAssign: cst.Multiply(),
@@ -40,7 +41,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     m = region.code(mask) if same else widened(mask, target, region)
     other = x if last is None else last.whole
     put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
-    edits = (put,) if last is None else (put, region.remove(region.statement(last.statement)))
+    edits = (put, *dead(first, last, region, known))
+    if last is not None:
+        edits += (region.remove(region.statement(last.statement)),)
     loose = found.loose or (last is not None and last.found.loose)
     curved = first.curved or (last is not None and last.curved)
     if same and not loose and not curved and owned(target, region, known):
@@ -125,6 +128,19 @@ def complement(write: Write, region: Region, known: Known) -> tuple[Write, Write
             if name and not any(related(name, other, region, known) for other in used):
                 return first, last
     return None
+
+
+def dead(first: Write, last: Write | None, region: Region, known: Known) -> list[Edit]:
+    """The edits that take away what was selected only to be written."""
+    both = [one for one in (first, last) if one is not None]
+    values = [one.statement.value for one in both if isinstance(one.statement, cst.Assign | cst.AugAssign)]
+    by = [
+        node
+        for one, value in zip(both, values)
+        for pick in Reach(one.mask, region, known).picks(value)
+        for node in pick.by
+    ]
+    return unused(tuple(by), list(values), region)
 
 
 def opposite(one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
