@@ -306,7 +306,6 @@ def test_a_number_that_is_needed_is_not_passed_on_as_a_tensor(body):
         "    logs = {'a': y.sum().item()}\n    print(f\"{logs['a']}\")\n",
         "    logs = {'a': y.sum().item()}\n    self.log.info('%s', logs.items())\n",
         "    self.ids[0] = self.table[0][1].item()\n",
-        "    return y.item()\n",
         "    self.n = y.sum().item()\n    if self.n > 3:\n        return None\n",
     ],
 )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
-from syncguard.fix.names import definition, reads, stores
+from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import root
 from syncguard.terms import Edit, Finding
 
 WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
-RESULT, LAMBDA = "the result", "what the lambda gives"
 STORES = ("append", "add_", "sub_")
 LOGS = ("info", "debug", "warning", "error", "critical", "exception", "write", "writerow", "dump", "dumps", "format")
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
@@ -32,8 +31,6 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
         return None  # so is an entry of a table of which nothing is known
     where = stored(read.whole, region, known)
-    if where in (RESULT, LAMBDA) and given(read.tensor, region):
-        return None  # to make a number of what it is given is what the function is for
     if where:
         return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))
     statement = region.small(read.whole)
@@ -66,14 +63,14 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         return ""
     match held:
         case cst.Lambda():
-            return LAMBDA
+            return "what the lambda gives"
         case (
             cst.Assign(targets=[cst.AssignTarget(target=cst.Attribute() | cst.Subscript() as target)])
             | cst.AugAssign(target=cst.Attribute() | cst.Subscript() as target)
         ):
             return f"`{region.code(target)}`" if not _told(target, region, known) else ""
         case cst.Return():
-            return RESULT
+            return "the result"
         case cst.Arg():
             call = region.parent(held)
             if isinstance(call, cst.Call) and _stores(call) and held.keyword is None and child is node:
@@ -86,12 +83,6 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
             return _display(held, region, known)
     return ""
-
-
-def given(tensor: cst.BaseExpression, region: Region) -> bool:
-    """Whether a tensor is an argument, as it is."""
-    bound = stores(region, region.scope(tensor), tensor.value) if isinstance(tensor, cst.Name) else []
-    return bool(bound) and all(isinstance(region.parent(node), cst.Param) for node in bound)
 
 
 def _told(target: cst.CSTNode, region: Region, known: Known) -> bool:
@@ -160,7 +151,7 @@ def _display(display: cst.CSTNode, region: Region, known: Known) -> str:
     """What a display or comprehension goes into."""
     held = region.parent(display)
     if isinstance(held, cst.Return):
-        return RESULT
+        return "the result"
     if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
         target = held.targets[0].target
         return f"`{region.code(target)}`" if not _told(target, region, known) else ""
