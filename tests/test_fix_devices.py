@@ -168,7 +168,7 @@ PROGRAMS = {
     MASKED: ("unwrap-guard", "    z[m] = low\n    z = z.masked_fill(m, 3)"),
     PARTLY: ("unwrap-guard", "    if y is not None:\n"),
     HOISTED: ("hoist-read", "    n = y.sum().tolist()\n    for step"),
-    CHECKED: ("assert-async", 'torch._assert_async(~(x < 0).any(), "negative:")'),
+    CHECKED: ("assert-async", 'torch._assert_async(~(x < 0).any(), "negative: ...")'),
 }
 AFTER = {program: rewritten(program, recipe, unsafe=True) for program, (recipe, _) in PROGRAMS.items()}
 

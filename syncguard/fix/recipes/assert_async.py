@@ -45,14 +45,14 @@ def raised(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal
         return None
     test = condition(branch.test, region, known)
     if test is None:
-        return mixed(branch, torch, region, known) or behind(branch, only, torch, region, known)
+        return mixed(branch, only, torch, region, known) or behind(branch, only, torch, region, known)
     text, straight = test
     fault = reason(only)
     opposite = denied(branch.test, region, known) or (negated(text) if straight else text)
     return proposal(region.put(branch, call(torch, opposite, fault)))
 
 
-def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal | None:
+def mixed(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Known) -> Proposal | None:
     """`if not (n > 0 and mask.all()): raise ...`: the host asks for what it knows, the device for the rest."""
     test = branch.test
     negative = isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
@@ -64,7 +64,7 @@ def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal 
     if last is None or any(known.tensor(part) is not None for part in _parts(inner.left)):
         return None
     text, straight = last
-    check = call(torch, text if straight == negative else negated(text), "")
+    check = call(torch, text if straight == negative else negated(text), reason(only))
     bare = inner.left if not negative or inner.left.lpar or not isinstance(inner.left, cst.BooleanOperation) else None
     left = region.code(inner.left) if bare is not None else f"({region.code(inner.left)})"
     edits = (region.swap(test, f"not {left}" if negative else left), region.after(branch, check))
