@@ -12,6 +12,7 @@ from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
+    NONE,
     UNKNOWN,
     Const,
     Instance,
@@ -168,8 +169,18 @@ def bind(node: core.Bind, frame: Frame) -> None:
             value = declared
         if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
             return
+        if value is NONE and declared is not UNKNOWN:
+            promise(node.targets[0], declared, frame)
     for target in node.targets:
         store(target, value, frame)
+
+
+def promise(target: Node, declared: Value, frame: Frame) -> None:
+    """`self.x: Tensor = None` says what others will put there."""
+    if type(target) is core.Attr:
+        for option in options(value_of(target.of, frame)):
+            if type(option) is Instance and option.info is not None:
+                frame.world.learn(option.info, target.name, declared, frame)
 
 
 def alike(a: Node, b: Node) -> bool:

@@ -6,7 +6,7 @@ import builtins
 from pathlib import PurePath
 
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Tensor, Unknown, Value, Why
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, ClassOf, Host, Instance, Named, Tensor, Unknown, Value, Why
 from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -201,6 +201,9 @@ class Names:
                 callee = use[2:]
                 head, _, rest = callee.partition(".")
                 value = frame.lookup(head)
+                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
+                if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
+                    return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
                     if (
