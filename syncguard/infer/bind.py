@@ -180,7 +180,9 @@ def promise(target: Node, declared: Value, frame: Frame) -> None:
     if type(target) is core.Attr:
         for option in options(value_of(target.of, frame)):
             if type(option) is Instance and option.info is not None:
-                frame.world.learn(option.info, target.name, declared, frame)
+                if target.name not in option.info.promises:
+                    option.info.promises[target.name] = declared
+                    frame.world.look_again(option.info.readers.get(target.name, ()))
 
 
 def alike(a: Node, b: Node) -> bool:

@@ -219,7 +219,7 @@ def of_unknown(
         return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (
+    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
         name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
@@ -244,7 +244,7 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
+    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame, name):
         return apply(
             frame,
             op,

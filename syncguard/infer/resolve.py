@@ -218,8 +218,9 @@ class Names:
                         )
         return None
 
-    def only_torch(self, frame: Frame) -> bool:
-        """Whether this function, in a file that imports torch, computes with no other library that has arrays."""
+    def only_torch(self, frame: Frame, name: str = "") -> bool:
+        """Whether this function, in a file that imports torch, computes with no other library that has arrays; what
+        arrays are asked for too (`name`) proves something only where it computes with torch."""
         roots = {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
         if "torch" not in roots:
             return False
@@ -231,7 +232,7 @@ class Names:
             for name in frame.routine.node.uses
             if type(value := frame.lookup(name)) is Named
         }
-        return "torch" in used and not used & set(arrays)
+        return not used & set(arrays) and ("torch" in used or not self.places.is_("host", "array_methods", name))
 
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""
