@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
 from syncguard.infer.receivers import of_numbers, part_of_batch
 from syncguard.infer.results import is_true
@@ -244,12 +245,14 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame, name):
+    alone = world.only_torch(frame, name)
+    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    if (alone or loss) and op.waits and not args and not keywords and not of_numbers(nodes, frame):
         return apply(
             frame,
             op,
             at,
-            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))],
+            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at))],
             keywords,
             nodes,
         )
