@@ -178,11 +178,11 @@ def bind(node: core.Bind, frame: Frame) -> None:
 def promise(target: Node, declared: Value, frame: Frame) -> None:
     """`self.x: Tensor = None` says what others will put there."""
     if type(target) is core.Attr:
-        for option in options(value_of(target.of, frame)):
-            if type(option) is Instance and option.info is not None:
-                if target.name not in option.info.promises:
-                    option.info.promises[target.name] = declared
-                    frame.world.look_again(option.info.readers.get(target.name, ()))
+        for option in options(quiet_value(target.of, frame)):
+            info = option.info if type(option) is Instance else None
+            if info is not None and target.name not in info.promises:
+                info.promises[target.name] = declared
+                frame.world.look_again(info.readers.get(target.name, ()))
 
 
 def alike(a: Node, b: Node) -> bool:

@@ -252,7 +252,11 @@ def of_unknown(
             frame,
             op,
             at,
-            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at))],
+            [
+                Tensor(
+                    device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at)
+                )
+            ],
             keywords,
             nodes,
         )
