@@ -247,7 +247,8 @@ def of_unknown(
         )
     alone = world.only_torch(frame, name)
     loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
-    if (alone or loss) and op.waits and not args and not keywords and not of_numbers(nodes, frame):
+    asked = op.waits or (alone and world.places.is_("host", "array_methods", name))  # `if state.mask.any():`
+    if (alone or loss) and asked and not args and not keywords and not of_numbers(nodes, frame):
         return apply(
             frame,
             op,
