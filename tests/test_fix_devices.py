@@ -200,7 +200,7 @@ def test_an_assertion_on_the_device_still_fails():
         "    m = x > 0\n    if m.any():\n        x[m] = 0\n        print(1)\n    return x\n",
         "    m = x > 0\n    if m.all():\n        x[m] = 0\n    return x\n",
         "    m, z = x > 0, None\n    if m.any():\n        x[m] = 0\n        z = x.sum()\n    return z\n",
-        "    for i in range(3):\n        y = y * 2\n        x = x + y.sum().item()\n    return x\n",
+        "    for i in range(3):\n        y = y * 2\n        print(x, y.sum().item())\n    return x\n",
         "    for i in range(3):\n        y.add_(2)\n        print(y.sum().item())\n    return x\n",
         "    for i in range(3):\n        if i:\n            print(y.sum().item())\n    return x\n",
         "    if x.any():\n        print(1)\n        raise ValueError\n    return x\n",

@@ -15,6 +15,7 @@ from syncguard.infer.values import (
     NONE,
     UNKNOWN,
     Const,
+    Host,
     Instance,
     Named,
     Seq,
@@ -23,6 +24,7 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
+    came_from_device,
     options,
     tensor_in,
 )
@@ -123,8 +125,22 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
 
 def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame) -> None:
     """`of[key] = value` for a tensor."""
+    if not of.on_device and of.why is not None and brought(value, frame):
+        frame.routine.filled.add(of.why.root.at)
     row = frame.world.row("torch.Tensor.__setitem__")
     apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, target))
+
+
+def brought(value: Value, frame: Frame) -> bool:
+    """Whether a value is an array that the code did not build from nothing."""
+    tensor = tensor_in(value)
+    if tensor is None:
+        return any(type(option) is Host and option.kind == "array" for option in options(value))
+    return (
+        came_from_device(tensor.why)
+        or tensor.why is None
+        or tensor.why.root.text not in frame.world.places.tables["factories"]["built"]
+    )
 
 
 def filled(of: Seq | Table, key: Value, value: Value) -> Value:
@@ -157,6 +173,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
         and type(node.value) is core.Do
         and node.value.what == "+"
         and any(alike(node.targets[0], side) for side in node.value.args)
+        and not stays(value)
     ):
         accumulated(frame, seen)
     if node.annotation is not None:
@@ -204,11 +221,16 @@ def update(node: core.Update, frame: Frame) -> None:
     current = value_of(node.target, frame)
     value = value_of(node.value, frame)
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
-    if node.what in ("+", "-", "*x") and frame.context.loops:
+    if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
         accumulated(frame, seen)
     if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
         result = result.but(device="host")  # in place: it stays where it is
     store(node.target, result, frame)
+
+
+def stays(value: Value) -> bool:
+    """Whether a value is a tensor on the device: a number that goes into it is not collected on the host."""
+    return type(value) is Tensor and value.on_device
 
 
 def accumulated(frame: Frame, since: int) -> None:
@@ -246,7 +268,7 @@ def effect(node: core.Run, frame: Frame) -> None:
         held = quiet_value(call.fn.of, frame)
         if type(held) in (Seq, Table) and given[0] is call:
             _, args, keywords = given
-            if call.fn.name == "append" and frame.context.loops:
+            if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen)
             rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 
