@@ -51,6 +51,26 @@ def total(parts):
 def mean(rows):
     return np.mean(rows)
 """,
+    "reductions, where a function computes with torch": """
+def settle(state):
+    if state.mask.any():  # sync: SG204
+        return torch.zeros(3)
+    return int(state.lengths.max())  # sync: SG203
+
+
+def mean(rows):
+    return np.mean(rows)
+""",
+    "reductions that arrays have too": """
+def settle(state):
+    if state.mask.any():
+        return 3
+    return int(state.lengths.max())
+
+
+def mean(rows):
+    return np.mean(rows)
+""",
     "a list that arrays have too": """
 def words(self):
     return self.stop_words[0].tolist()
