@@ -134,6 +134,36 @@ def log(x: torch.Tensor):
 def returns(gamma: torch.Tensor | float, reward: torch.Tensor):
     return np.pi * torch.tensor([gamma], device=reward.device)  # sync: SG302
 """,
+    "a list is repeated": """
+def pad(lengths: torch.Tensor, most):
+    return np.array([[0] * n for n in lengths])  # sync: SG203
+
+
+def scale(x: torch.Tensor, parts: tuple[torch.Tensor]):
+    return np.pi, parts * x
+""",
+    "a scaler is known by what it is asked for": """
+class Optimizer:
+    def __init__(self, optimizer, scaler=None):
+        self.scaler, self.optimizer = scaler, optimizer
+
+    def step(self):
+        if self.scaler is not None:
+            before = self.scaler.get_scale()  # sync: SG504
+            return np.array(before)
+
+
+def fit(scaler, rows):
+    return np.array(scaler.fit(rows).transform(rows))
+""",
+    "an attribute that is None at first": """
+class Head:
+    def __init__(self, mask=None):
+        self.mask = mask
+
+    def share(self):
+        return np.array(self.mask.unsqueeze(0).sum().item())  # sync: SG201
+""",
     "torchtyping": """
 from torchtyping import TensorType
 

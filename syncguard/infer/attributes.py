@@ -126,7 +126,10 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         if held is None or held is NONE or not (type(value) is Const and value.value is None):
             held = value if held is None else join(held, value)
     if held is not None and held is not UNKNOWN:
-        return held
+        if any(type(option) is not Unknown and option is not NONE for option in options(held)):
+            return held
+        asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
+        return held if asked is None else asked
     if name == "__class__":
         return ClassOf(info)
     for base in info.libraries():

@@ -44,6 +44,7 @@ class Names:
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
+        self.scaling = frozenset(places.tables["names"]["scaling"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
@@ -189,6 +190,8 @@ class Names:
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses:
             return None
+        if self.places.is_("names", "scalers", name) and uses & self.scaling:
+            return Instance(None, self.places.tables["names"]["scaler"][0])
         proof = uses & self.tensor_only
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
