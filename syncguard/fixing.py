@@ -45,7 +45,7 @@ class Work:
 
     texts: dict[str, str] = field(default_factory=dict)
     made: list[Finding] = field(default_factory=list)
-    answers: dict[Key, bool] = field(default_factory=dict)  # what the user said
+    answers: dict[tuple[Key, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
     refused: set[Key] = field(default_factory=set)
     alone: set[tuple[str, str]] = field(default_factory=set)  # functions in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
@@ -135,13 +135,13 @@ def _wave(
     for path in dict.fromkeys(finding.site.path for finding in fixable):
         lines = texts.get(path, "")
         here = [f for f in fixable if f.site.path == path and key(f, lines) not in work.refused]
-        here = [f for f in here if work.answers.get(key(f, lines), True)]
+        here = [f for f in here if work.answers.get(asked(f, lines), True)]
         taken: set[str] = set()
         for finding in chosen(here, tiers):
             assert finding.fix is not None
             if finding.function in taken and (path, finding.function) in work.alone:
                 continue
-            told = key(finding, lines)
+            told = asked(finding, lines)
             if ask is not None and told not in work.answers:
                 work.answers[told] = ask(finding, texts[path], applied(texts[path], finding.fix.edits))
             if work.answers.get(told, True):
@@ -174,6 +174,11 @@ def key(finding: Finding, text: str) -> Key:
     """What tells a finding from others though lines move."""
     line = text.split("\n")[finding.site.line - 1 : finding.site.line]
     return finding.site.path, finding.function, finding.code, finding.message, "".join(line).strip()
+
+
+def asked(finding: Finding, text: str) -> tuple[Key, str]:
+    """What tells a fix from others of the same finding."""
+    return key(finding, text), finding.fix.recipe if finding.fix is not None else ""
 
 
 def _edits(findings: Sequence[Finding]) -> list[Edit]:

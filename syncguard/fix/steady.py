@@ -97,6 +97,12 @@ def root(node: cst.CSTNode) -> str:
     return node.value
 
 
+def related(one: str, other: str, region: Region, known: Known) -> bool:
+    """Whether two variables may hold the same memory: one is, or may be, a view of the other or of what that is of."""
+    first, second = ({name} | _origins(name, region, known) for name in (one, other))
+    return bool(first & second)
+
+
 def _written(node: cst.CSTNode, region: Region) -> cst.CSTNode | None:
     """What a node writes into: `x` in `x.add_(1)`, `x[0] = 1`, `x.data = y`, `x += 1` and `out=x`."""
     match node:

@@ -11,6 +11,7 @@ from syncguard.infer.gates import complains
 from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
+from syncguard.infer.subscript import mask
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -106,7 +107,7 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
     for option in options(of):
         match option:
             case Tensor():
-                setitem(target, option, key, value, frame)
+                setitem(target, option, mask(option, key, target.key, frame), value, frame)
             case Named(name=name) if (
                 type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
             ):

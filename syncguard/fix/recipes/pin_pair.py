@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import occurrences, reads
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.steady import root
+from syncguard.infer.values import Unknown
 from syncguard.terms import Edit, Finding
 
 LOADER = "torch.utils.data.DataLoader"
@@ -26,6 +28,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in COPIES:
             return None
         source = node.func.value
+        if finding.code == "SG301":
+            return handed(node, source, region, known)
         if not isinstance(source, cst.Name) or refilled(source, region):
             return None
         edit = told(node, "non_blocking", "True", region)
@@ -33,6 +37,18 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if edit is None:
         return None
     return Proposal("unsafe", f"nothing may write into {what} before its copy has arrived", (edit,))
+
+
+def handed(call: cst.Call, source: cst.BaseExpression, region: Region, known: Known) -> Proposal | None:
+    """A part of a batch whose loader is not seen: a sketch, for what is not pinned there waits as before."""
+    name = root(source)
+    if not name or not isinstance(known.value(source), Unknown) or not known.pure(source):
+        return None
+    if any(refilled(use, region) for use in reads(region, region.scope(call), name)[:1]):
+        return None
+    edit = told(call, "non_blocking", "True", region)
+    text = f"without a wait only if the loader pins `{name}`; nothing may write into that before the copy has arrived"
+    return Proposal("display", text, (edit,)) if edit is not None else None
 
 
 def told(call: cst.Call, name: str, value: str, region: Region) -> Edit | None:
