@@ -28,7 +28,7 @@ from syncguard.infer.values import (
     options,
 )
 from syncguard.read import core
-from syncguard.read.core import At
+from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -72,6 +72,8 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of_host(of, of.kind, name)
         case Unknown():
             return of_unknown(of, name, node, frame)
+        case Bound(of=Unknown()):
+            return of_unknown(UNKNOWN, name, node, frame)  # `part.data.float()`
     return UNKNOWN
 
 
@@ -126,7 +128,10 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         if held is None or held is NONE or not (type(value) is Const and value.value is None):
             held = value if held is None else join(held, value)
     if held is not None and held is not UNKNOWN:
-        return held
+        if any(type(option) is not Unknown and option is not NONE for option in options(held)):
+            return held
+        asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
+        return held if asked is None else asked
     if name == "__class__":
         return ClassOf(info)
     for base in info.libraries():
@@ -174,13 +179,22 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
         return Unknown(of.weak)
     if of.batch is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
-        return Bound(of, name) if op is not None and not frame.world.is_property(op) else of
+        asked = name in ("items", "get", "pop", "copy") or (op is not None and not frame.world.is_property(op))
+        return Bound(of, name) if asked else of
     known = frame.world.evidence(node.path, name, frame, node.at)
     if known is not None:
         return known
-    if name in frame.world.tensor_only:
+    if name in frame.world.tensor_only or (name in frame.world.tensor_names and cast(node.of, name, frame)):
         return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
     return Bound(of, name)
+
+
+def cast(node: Node, name: str, frame: Frame) -> bool:
+    """Whether this is `x.float()` that goes on as no module does: an array has no such method."""
+    if type(node) is not core.Call or node.args or type(node.fn) is not core.Attr:
+        return False
+    is_op, places = frame.world.op, frame.world.places
+    return places.is_("names", "casts", node.fn.name) and is_op(f"torch.nn.Module.{name}") is None
 
 
 def decorators(value: Call) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import mask
 from syncguard.infer.values import (
+    NONE,
     UNKNOWN,
     Const,
     Host,
@@ -186,8 +187,20 @@ def bind(node: core.Bind, frame: Frame) -> None:
             value = declared
         if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
             return
+        if value is NONE and declared is not UNKNOWN:
+            promise(node.targets[0], declared, frame)
     for target in node.targets:
         store(target, value, frame)
+
+
+def promise(target: Node, declared: Value, frame: Frame) -> None:
+    """`self.x: Tensor = None` says what others will put there."""
+    if type(target) is core.Attr:
+        for option in options(quiet_value(target.of, frame)):
+            info = option.info if type(option) is Instance else None
+            if info is not None and target.name not in info.promises:
+                info.promises[target.name] = declared
+                frame.world.look_again(info.readers.get(target.name, ()))
 
 
 def alike(a: Node, b: Node) -> bool:

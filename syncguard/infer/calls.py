@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, pythonic
 from syncguard.infer.apply import apply
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
 from syncguard.infer.receivers import of_numbers, part_of_batch
 from syncguard.infer.results import is_true
@@ -238,7 +239,7 @@ def of_unknown(
         return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame))) or (
+    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
         name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
@@ -263,13 +264,19 @@ def of_unknown(
             keywords,
             nodes,
         )
-    read = op.waits or name in world.reductions
-    if read and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
+    alone = world.only_torch(frame, name)
+    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
+    if read and not args and not keywords and not of_numbers(nodes, frame):
         return apply(
             frame,
             op,
             at,
-            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))],
+            [
+                Tensor(
+                    device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at)
+                )
+            ],
             keywords,
             nodes,
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer.lattice import pooled, same
+from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.routine import SERIAL, Env, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Named, Value, arrived
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Unknown, Value, arrived, options
 from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class ClassInfo:
         "mro",
         "name",
         "node",
+        "promises",
         "qualname",
         "readers",
         "serial",
@@ -39,6 +40,7 @@ class ClassInfo:
         self.node, self.home, self.name, self.qualname, self.bases = node, home, node.name, node.qualname, bases
         self.members: Env = {}
         self.attrs: Env = {}
+        self.promises: Env = {}  # what attributes are declared to hold that are None at first
         self.readers: dict[str, dict[Routine, None]] = {}
         self.world = world
         self.serial = next(SERIAL)
@@ -112,7 +114,15 @@ class ClassInfo:
         if reader is not None:
             for info in self.mro:
                 info.readers.setdefault(name, {})[reader] = None
-        return found
+        return self.kept(name, found)
+
+    def kept(self, name: str, found: Value | None) -> Value | None:
+        """What was assigned; where that is None and things unknown, what was declared (`self.x: Tensor = None`)."""
+        declared = next((info.promises[name] for info in self.mro if name in info.promises), None)
+        if declared is None or found is None:
+            return found
+        told = any(type(option) is not Unknown and option is not NONE for option in options(found))
+        return found if told else join(declared, NONE)
 
     def lend(self, name: str, value: Value, home: Home) -> Iterable[Routine]:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""

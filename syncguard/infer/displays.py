@@ -8,6 +8,7 @@ from syncguard.infer import evaluate
 from syncguard.infer.elements import element_of
 from syncguard.infer.lattice import join_all
 from syncguard.infer.narrow import narrowed
+from syncguard.infer.receivers import taken
 from syncguard.infer.routine import Frame, Step
 from syncguard.infer.values import UNKNOWN, Const, Seq, Table, Value
 from syncguard.read import core
@@ -61,6 +62,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
         context = (
             frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
         )
+        taken(target, iterable, frame)
         evaluate.assign(target, element, frame)
         for condition in conditions:
             evaluate.value_of(condition, frame)

@@ -11,6 +11,7 @@ from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import gated, last_name, size_threshold, step_reason, trains
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.receivers import taken
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
 from syncguard.infer.wrappers import decided
@@ -143,7 +144,8 @@ def loop(node: core.Loop, frame: Frame) -> None:
     for _ in range(ROUNDS):
         frame.env = dict(head)
         frame.paid = {}
-        if node.target is not None:
+        if node.target is not None and node.iterable is not None:
+            taken(node.target, node.iterable, frame)
             assign(node.target, element, frame)
         if node.test is not None:
             value_of(node.test, frame)

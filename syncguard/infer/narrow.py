@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from syncguard.infer.ranks import of_rank, ranked
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import MASKS
+from syncguard.infer.sureness import MASKS, number_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -70,6 +70,8 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return of_rank(path_of(of), _value(of, frame), rank) if equal else {}
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
+        case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
+            return _has(subject, name, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Name() | core.Attr() | core.Let():
@@ -135,6 +137,16 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], 
     if kept is UNKNOWN:
         kept = Tensor(device=frame.world.place(frame.routine), why=frame.why("isinstance", subject.at))
     return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
+
+
+def _has(subject: Node, name: str, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """`hasattr(x, "item")` is true of a tensor, and not of a number of Python."""
+    path = path_of(subject)
+    if not path or frame.world.op(f"torch.Tensor.{name}") is None:
+        return {}
+    value = _value(subject, frame)
+    unlike = (lambda option: number_sureness(option) > 0) if outcome else (lambda option: type(option) is Tensor)
+    return {path: without(value, unlike)} if any(map(unlike, options(value))) else {}
 
 
 def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[str, Value]:

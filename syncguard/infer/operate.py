@@ -23,6 +23,7 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
+    holds_tensor,
     kind_of,
     options,
 )
@@ -48,6 +49,12 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
 
 
 def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if what == "*x" and (type(a) is Seq or type(b) is Seq):
+        repeats, of, node = (a, b, nodes[:1]) if type(b) is Seq else (b, a, nodes[1:])
+        if type(of) is Seq and type(repeats) is Tensor and not holds_tensor(of):
+            # `[0] * n` asks the tensor for its number.
+            apply(frame, frame.world.row("torch.Tensor.__index__"), at, [repeats], {}, node)
+            return Seq(of.kind, None, of.element)
     if type(a) is Tensor or type(b) is Tensor:
         return with_tensor(what, a, b, at, nodes, frame)
     match a, b:

@@ -20,9 +20,10 @@ def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
     call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
     while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
         part = part.fn.of  # `batch["x"].long().cuda()`
-    while type(part) is core.Index and type(part.key) is not core.Const:
+    while type(part) is core.Index and type(part.key) is not core.Const and not _each(part):
         part = part.of  # `batch["x"][:, :limit].to(device)`
-    if type(part) is not core.Index or not frame.world.places.is_("names", "batches", last_name(part.of)):
+    named = type(part) is core.Index and frame.world.places.is_("names", "batches", last_name(part.of))
+    if not named and not (type(part) is core.Name and part.id in frame.parts):
         return False
     if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
         return False
@@ -30,6 +31,21 @@ def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
         return False
     aims = (*call.args, *(aim for key, aim in call.keywords if key == "device"))
     return not aims or type(aims[0]) is core.Name or type(aims[0]) is core.Const  # `.cuda()` has none
+
+
+def _each(part: core.Index) -> bool:
+    """Whether a key of a loop is asked for: `batch[key] = batch[key].to(device)`."""
+    return type(part.key) is core.Name and type(part.of) is not core.Index
+
+
+def taken(target: Node, iterable: Node, frame: Frame) -> None:
+    """Note which names a loop gives to the parts of what is called a batch: `for key, part in batch.items()`."""
+    while type(iterable) is core.Call and type(iterable.fn) is core.Attr and not iterable.args:
+        iterable = iterable.fn.of
+    batch = frame.world.places.is_("names", "batches", last_name(iterable))
+    for name in target.items if type(target) is core.Seq else (target,):
+        if type(name) is core.Name:
+            (frame.parts.add if batch else frame.parts.discard)(name.id)
 
 
 def of_python(name: str) -> bool:

@@ -6,7 +6,7 @@ import builtins
 from pathlib import PurePath
 
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Host, Instance, Named, Tensor, Unknown, Value, Why
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, ClassOf, Host, Instance, Named, Tensor, Unknown, Value, Why
 from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -44,6 +44,7 @@ class Names:
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
+        self.scaling = frozenset(places.tables["names"]["scaling"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.reductions = frozenset(places.tables["names"]["reductions"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
@@ -190,6 +191,8 @@ class Names:
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses:
             return None
+        if self.places.is_("names", "scalers", name) and uses & self.scaling:
+            return Instance(None, self.places.tables["names"]["scaler"][0])
         proof = uses & self.tensor_only
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
@@ -202,6 +205,9 @@ class Names:
                 callee = use[2:]
                 head, _, rest = callee.partition(".")
                 value = frame.lookup(head)
+                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
+                if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
+                    return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
                     if (
@@ -216,8 +222,9 @@ class Names:
                         )
         return None
 
-    def only_torch(self, frame: Frame) -> bool:
-        """Whether this function, in a file that imports torch, computes with no other library that has arrays."""
+    def only_torch(self, frame: Frame, name: str = "") -> bool:
+        """Whether this function, in a file that imports torch, computes with no other library that has arrays; what
+        arrays are asked for too (`name`) proves something only where it computes with torch."""
         roots = {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
         if "torch" not in roots:
             return False
@@ -229,7 +236,8 @@ class Names:
             for name in frame.routine.node.uses
             if type(value := frame.lookup(name)) is Named
         }
-        return ("torch" in used or self.declares_tensors(frame)) and not used & set(arrays)
+        shared = name in self.reductions or self.places.is_("host", "array_methods", name)
+        return not used & set(arrays) and (not shared or "torch" in used or self.declares_tensors(frame))
 
     def declares_tensors(self, frame: Frame) -> bool:
         """Whether a parameter of this function is declared to be a tensor."""

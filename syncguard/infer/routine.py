@@ -176,6 +176,7 @@ class Frame:
         "limit",
         "outer",
         "paid",
+        "parts",
         "quiet",
         "returned",
         "routine",
@@ -192,6 +193,7 @@ class Frame:
         self.quiet = 0
         self.sometimes = 0  # tests around this place that may skip it
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
+        self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = 3  # no sighting is surer than this
         self.returned: Value | None = None

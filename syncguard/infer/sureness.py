@@ -63,6 +63,8 @@ def data_sureness(value: Value) -> int:
             if value.kind in ("int", "float", "bool", "number", "size", "shape", "array"):
                 return CERTAIN
             return LIKELY if value.kind == "object" else NO
+        case Union():
+            return max(map(data_sureness, value.options))
         case Seq(kind="slice"):
             return NO
         case Seq() if value.items is not None:

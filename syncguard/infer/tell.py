@@ -96,6 +96,7 @@ SENTENCES = {
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
     "torch only": "`{source}`: this function computes with torch and with no other array library",
+    "loss": "`{source}`: what is read from a loss is read from a tensor",
     "overrides": "`{source}` is given what `{detail}` is given, which this overrides",
     "wrapped": "`{source}` is what `{detail}` waits for",
     "isinstance": "`{source}` was tested to be a tensor",

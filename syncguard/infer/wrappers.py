@@ -48,7 +48,7 @@ def decided(test: Node) -> bool:
             return decided(inner)
         case core.Do(what="is" | "is not"):
             return True
-        case core.Call(fn=core.Name(id="isinstance") | core.Attr(name="is_tensor")):
+        case core.Call(fn=core.Name(id="isinstance" | "hasattr") | core.Attr(name="is_tensor")):
             return True
     return False
 
