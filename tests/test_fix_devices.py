@@ -73,14 +73,60 @@ def test_fractions_may_differ_in_the_last_bit():
     assert "torch.arange(0, 1, 0.1, device=x.device)" in rewritten(program, "build-on-device", unsafe=True)
 
 
-def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
+PINNED = [
+    # Where the tensor beside it lies on the host, in a forked worker too, nothing may open the GPU.
+    ("[1, 7], dtype=torch.int, device=x.device", "x.device", "x.is_cuda"),
+    ("[x.size(0), 7], device=(x + 1).device", "(x + 1).device", "(x + 1).is_cuda"),
+    ('[x.size(0), 7], device="cuda"', '"cuda"', "True"),
+    ('[x.size(0), 7], device=torch.device("cuda", 0)', 'torch.device("cuda", 0)', "True"),
+]
+
+
+@pytest.mark.parametrize(("given", "where", "there"), PINNED)
+def test_lists_go_through_pinned_memory_only_where_the_device_is_one_of_cuda(given, where, there):
     """Pinning fails without CUDA, and a copy that nobody waits for has raced from memory that is not pinned."""
-    program = HEAD + "    return torch.tensor([x.size(0), 7], dtype=torch.int32, device=x.device)\n"
+    program = HEAD + f"    return torch.tensor({given})\n"
     after = rewritten(program, "pin-data")
-    there = "torch.cuda.is_available()"
-    pinned = f'[x.size(0), 7], dtype=torch.int32, device="cpu", pin_memory={there})'
-    assert f"{pinned}.to(x.device, non_blocking={there})" in after
-    same(program, after, lambda: (torch.rand(3), torch.rand(1)))
+    rest = given.removesuffix(f"device={where}")
+    pinned = f'torch.tensor({rest}device="cpu", pin_memory={there}).to({where}, non_blocking={there})'
+    assert "".join(line.strip() for line in after.split("\n")).endswith(f"return {pinned}")
+    if there != "True":
+        same(program, after, lambda: (torch.rand(3), torch.rand(1)))
+
+
+@pytest.mark.parametrize(
+    ("made", "pinned"),
+    [
+        (
+            "torch.tensor(x.tolist()).to(x.device)",
+            'torch.tensor(x.tolist(), device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=x.is_cuda)',
+        ),
+        (
+            "torch.tensor([3, len(x)]).cuda()",
+            'torch.tensor([3, len(x)], device="cpu", pin_memory=True).cuda(non_blocking=True)',
+        ),
+        (
+            "torch.as_tensor([3, len(x)], device=there)",
+            'torch.tensor([3, len(x)], device="cpu", pin_memory=there.type == "cuda")'
+            '.to(there, non_blocking=there.type == "cuda")',
+        ),
+    ],
+)
+def test_data_that_is_moved_goes_through_pinned_memory_too(made, pinned):
+    program = HEAD + f"    there = y.device\n    return {made}, there\n"
+    after = rewritten(program, "pin-data")
+    assert after is not None
+    assert pinned in "".join(line.strip() for line in after.split("\n"))
+
+
+def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
+    program = HEAD.replace("y: torch.Tensor", "device") + "    return x * torch.tensor([1, len(x)], device=device)\n"
+    assert rewritten(program, "pin-data") is None
+    after = rewritten(program, "pin-data", unsafe=True)
+    assert 'pin_memory="cuda" in str(device)' in after
+    assert 'device, non_blocking="cuda" in str(device)' in after
+    for device in ("cpu", torch.device("cpu"), None):
+        same(program, after, lambda device=device: (torch.rand(3), device))
 
 
 @pytest.mark.parametrize(
@@ -90,6 +136,8 @@ def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
         "torch.tensor(y, device=x.device)",
         "torch.tensor([1, 2], device=x.device, requires_grad=True)",
         "torch.tensor([1, 2], device=x.device, pin_memory=True)",
+        "torch.tensor([1.5, 2]).to(x.device, torch.half)",
+        "torch.tensor(y).to(x.device)",
         "x.to('cpu')",
     ],
 )
