@@ -11,6 +11,8 @@ torch = pytest.importorskip("torch")
 from fixing import fixes, function, rewritten, same  # noqa: E402
 from tensors import tensors  # noqa: E402
 
+from syncguard.fix.apply import applied  # noqa: E402
+
 HEAD = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
 FINITE = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0)
 
@@ -268,6 +270,46 @@ def test_copies_to_the_host_are_never_made_without_waiting():
     found = fixes(program, "copy-together")
     assert {fix.tier for fix in found} == {"display"}
     assert rewritten(program, unsafe=True) is None
+
+
+COPIES = [
+    (
+        "    a = x.cpu()\n    b = y.to('cpu').detach()\n    return a, b\n",
+        "    a = x.to(\"cpu\", non_blocking=True)\n    b = y.to('cpu', non_blocking=True).detach()\n"
+        "    if x.is_cuda:\n        torch.cuda.current_stream().synchronize()  # before the host reads them\n"
+        "    return a, b\n",
+    ),
+    # What reads a copy that has not arrived reads rubbish: on the device instead, and before it.
+    (
+        "    rows = []\n    for row in y:\n        rows.append((x * row).cpu().contiguous())\n    return rows\n",
+        '    rows = []\n    for row in y:\n        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
+        "    if torch.cuda.is_available():\n"
+        "        torch.cuda.current_stream().synchronize()  # before the host reads them\n    return rows\n",
+    ),
+    (
+        "    a = x.cpu()  # here\n    return a\n",
+        '    if x.is_cuda:\n        a = torch.empty_like(x, device="cpu", pin_memory=True)\n'
+        "        a.copy_(x, non_blocking=True)\n"
+        "        torch.cuda.current_stream().synchronize()  # before the host reads it\n"
+        "    else:\n        a = x.cpu()  # here\n    return a\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "after"), COPIES)
+def test_a_copy_that_is_queued_is_waited_for_where_there_is_a_device(body, after):
+    (fix, *_) = fixes(HEAD + body, "copy-together")
+    assert applied(HEAD + body, fix.edits) == HEAD + after
+    for x, y in ((torch.rand(2, 3).t(), torch.rand(3, 2)), (torch.zeros(0), torch.zeros(0))):
+        same(HEAD + body, HEAD + after.replace('"cpu"', "'cpu'"), lambda x=x, y=y: (x, y))
+
+
+@pytest.mark.parametrize(
+    "read", ["x.cpu().tolist(), y.cpu()", "x.cpu() + 1, y.cpu()", "y.cpu().T.contiguous(), x.cpu()", "x.cpu(), abs(y.cpu())"]
+)
+def test_a_copy_that_is_read_at_once_is_not_queued(read):
+    assert not fixes(HEAD + f"    a = {read}\n    return a\n", "copy-together")
+    assert not fixes(HEAD + "    return x.cpu(), y.cpu()\n", "copy-together")
 
 
 PICKED = (

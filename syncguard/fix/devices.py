@@ -70,7 +70,7 @@ def sure(node: cst.BaseExpression, known: Known) -> bool:
     if isinstance(node, cst.SimpleString):
         return True
     if isinstance(node, cst.Call):
-        return known.callee(node) == "torch.device"
+        return known.callee(node) in ("torch.device", "torch.cuda.current_device")
     return isinstance(node, cst.Attribute) and node.attr.value == "device" and known.tensor(node.value) is not None
 
 
