@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.terms import Edit, Finding
+from syncguard.terms import Edit, Finding, Site
 
 # What a copy that has not arrived yet may be asked for: nothing of these reads it.
 VIEWS = frozenset(
@@ -56,7 +56,8 @@ def queue(call: cst.Call, region: Region) -> list[Edit] | None:
         outer = region.parent(held)
         asked = outer if isinstance(outer, cst.Call) and outer.func is held else None
         if first and asked is not None and held.attr.value in BEFORE and not asked.args:
-            edits += [region.cut(asked), region.behind(call.func.value, f".{held.attr.value}()")]
+            end = region.outer(call.func.value)[2:]
+            edits += [region.cut(asked), Edit(Site(region.path, *end, *end), f".{held.attr.value}()")]
         elif held.attr.value not in VIEWS:
             return None
         else:
