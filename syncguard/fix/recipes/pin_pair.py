@@ -1,4 +1,4 @@
-"""A loader without `pin_memory`, a copy of pinned memory without `non_blocking` -> with both: nobody waits for it."""
+"""A loader without `pin_memory`, a copy of pinned memory or of a batch without `non_blocking` -> with both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.names import occurrences
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.infer.values import Unknown
 from syncguard.terms import Edit, Finding
 
 LOADER = "torch.utils.data.DataLoader"
@@ -26,13 +27,37 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in COPIES:
             return None
         source = node.func.value
-        if not isinstance(source, cst.Name) or refilled(source, region):
-            return None
         edit = told(node, "non_blocking", "True", region)
-        what = f"`{source.value}`"
+        what = f"`{region.code(source)}`"
+        if edit is not None and batched(source, known):
+            text = f"nobody waits if the loader has `pin_memory=True`, too; nothing may write into {what} before"
+            return Proposal("display", text, (edit,))
+        if not isinstance(source, cst.Name) or not pinned(source, known) or refilled(source, region):
+            return None
     if edit is None:
         return None
     return Proposal("unsafe", f"nothing may write into {what} before its copy has arrived", (edit,))
+
+
+def pinned(source: cst.BaseExpression, known: Known) -> bool:
+    """Whether what is copied is known to be pinned: a tensor, or what a loader that pins gives."""
+    value = known.value(source)
+    held = known.tensor(source)
+    batch = value.batch if type(value) is Unknown else None
+    return (held is not None and held.pinned) or (batch is not None and batch.text == "pinned batch")
+
+
+def batched(source: cst.BaseExpression, known: Known) -> bool:
+    """Whether what is copied comes from a loader, as a batch or a part of one, and is not known to be pinned."""
+    value = known.value(source)
+    if type(value) is Unknown and value.batch is not None:
+        return value.batch.text != "pinned batch"
+    part = isinstance(source, cst.Subscript)
+    while isinstance(source, cst.Subscript):
+        source = source.value
+    name = source.attr if isinstance(source, cst.Attribute) else source
+    named = isinstance(name, cst.Name) and known.world.places.is_("names", "batches", name.value)
+    return part and named and type(value) is Unknown and known.tensor(source) is None
 
 
 def told(call: cst.Call, name: str, value: str, region: Region) -> Edit | None:
