@@ -109,8 +109,10 @@ def test_lists_go_through_pinned_memory_only_where_the_device_is_one_of_cuda(giv
         ),
         (
             "torch.as_tensor([3, len(x)], device=there)",
-            'torch.tensor([3, len(x)], device="cpu", pin_memory=there.type == "cuda")'
-            '.to(there, non_blocking=there.type == "cuda")',
+            (
+                'torch.tensor([3, len(x)], device="cpu", pin_memory=there.type == "cuda")'
+                '.to(there, non_blocking=there.type == "cuda")'
+            ),
         ),
     ],
 )
@@ -275,23 +277,29 @@ def test_copies_to_the_host_are_never_made_without_waiting():
 COPIES = [
     (
         "    a = x.cpu()\n    b = y.to('cpu').detach()\n    return a, b\n",
-        "    a = x.to(\"cpu\", non_blocking=True)\n    b = y.to('cpu', non_blocking=True).detach()\n"
-        "    if x.is_cuda:\n        torch.cuda.current_stream().synchronize()  # before the host reads them\n"
-        "    return a, b\n",
+        (
+            "    a = x.to(\"cpu\", non_blocking=True)\n    b = y.to('cpu', non_blocking=True).detach()\n"
+            "    if x.is_cuda:\n        torch.cuda.current_stream().synchronize()  # before the host reads them\n"
+            "    return a, b\n"
+        ),
     ),
     # What reads a copy that has not arrived reads rubbish: on the device instead, and before it.
     (
         "    rows = []\n    for row in y:\n        rows.append((x * row).cpu().contiguous())\n    return rows\n",
-        '    rows = []\n    for row in y:\n        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
-        "    if torch.cuda.is_available():\n"
-        "        torch.cuda.current_stream().synchronize()  # before the host reads them\n    return rows\n",
+        (
+            '    rows = []\n    for row in y:\n        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
+            "    if torch.cuda.is_available():\n"
+            "        torch.cuda.current_stream().synchronize()  # before the host reads them\n    return rows\n"
+        ),
     ),
     (
         "    a = x.cpu()  # here\n    return a\n",
-        '    if x.is_cuda:\n        a = torch.empty_like(x, device="cpu", pin_memory=True)\n'
-        "        a.copy_(x, non_blocking=True)\n"
-        "        torch.cuda.current_stream().synchronize()  # before the host reads it\n"
-        "    else:\n        a = x.cpu()  # here\n    return a\n",
+        (
+            '    if x.is_cuda:\n        a = torch.empty_like(x, device="cpu", pin_memory=True)\n'
+            "        a.copy_(x, non_blocking=True)\n"
+            "        torch.cuda.current_stream().synchronize()  # before the host reads it\n"
+            "    else:\n        a = x.cpu()  # here\n    return a\n"
+        ),
     ),
 ]
 
@@ -305,7 +313,8 @@ def test_a_copy_that_is_queued_is_waited_for_where_there_is_a_device(body, after
 
 
 @pytest.mark.parametrize(
-    "read", ["x.cpu().tolist(), y.cpu()", "x.cpu() + 1, y.cpu()", "y.cpu().T.contiguous(), x.cpu()", "x.cpu(), abs(y.cpu())"]
+    "read",
+    ["x.cpu().tolist(), y.cpu()", "x.cpu() + 1, y.cpu()", "y.cpu().T.contiguous(), x.cpu()", "x.cpu(), abs(y.cpu())"],
 )
 def test_a_copy_that_is_read_at_once_is_not_queued(read):
     assert not fixes(HEAD + f"    a = {read}\n    return a\n", "copy-together")

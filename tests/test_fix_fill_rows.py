@@ -23,7 +23,10 @@ LOOPS = [
         "    for i in range(mask.shape[0]):\n        mask[i][: n[i]] = True\n",
         "    mask[positions < n[: mask.shape[0], None]] = True\n",
     ),
-    ("    for i, k in enumerate(n):\n        mask[i, : int(k)] = -1\n", "    mask[: len(n)][positions < n[:, None]] = -1\n"),
+    (
+        "    for i, k in enumerate(n):\n        mask[i, : int(k)] = -1\n",
+        "    mask[: len(n)][positions < n[:, None]] = -1\n",
+    ),
     (
         "    for i in range(len(n)):\n        k = int(n[i])\n        mask[i, k : k + 2] = 5\n",
         "    mask[: len(n)][(positions >= n[:, None]) & (positions < n[:, None] + 2)] = 5\n",

@@ -13,11 +13,11 @@ from syncguard.infer.values import Const, Host
 
 def moved(node: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call, str] | None:
     """The call whose result `.to(device)` or `.cuda()` moves, and the device as text."""
-    found = sent(node, known)
+    found = sent(node, region, known)
     return (found[0], region.code(found[1])) if found is not None else None
 
 
-def sent(node: cst.CSTNode, known: Known) -> tuple[cst.Call, cst.BaseExpression] | None:
+def sent(node: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call, cst.BaseExpression] | None:
     """The call whose result `.to(device)` or `.cuda()` moves, and the device."""
     match node:
         case cst.Call(
@@ -32,7 +32,8 @@ def sent(node: cst.CSTNode, known: Known) -> tuple[cst.Call, cst.BaseExpression]
     if len(rest) != 1 or rest[0].star or (rest[0].keyword is not None and rest[0].keyword.value != "device"):
         return None
     target = rest[0].value
-    return (made, target) if rest[0].keyword is not None or device(target, known) else None
+    named = device(target, known) or device(defined(region, target), known)
+    return (made, target) if rest[0].keyword is not None or named else None
 
 
 def cuda(where: cst.BaseExpression, region: Region, known: Known) -> str:

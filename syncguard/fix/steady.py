@@ -159,8 +159,15 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             value = holder.value if isinstance(holder, cst.Assign) else holder.iter if holder is not None else None
             copy = isinstance(value, ARITHMETIC) or (isinstance(value, cst.Call) and _copied(value, known))
             if value is not None and not copy:
-                found |= loaded(region, value)
+                found |= loaded(region, unkeyed(value))
     return found - {name}
+
+
+def unkeyed(value: cst.BaseExpression) -> cst.BaseExpression:
+    """What is picked from: of `x[n : m]` it is `x` that is shared, not the places."""
+    while isinstance(value, cst.Subscript):
+        value = value.value
+    return value
 
 
 def _copied(value: cst.Call, known: Known) -> bool:

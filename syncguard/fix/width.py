@@ -176,8 +176,7 @@ def tokens(text: str) -> list[TokenInfo]:
     """The tokens of a part of a program, without the parenthesis that holds it open; as many as there are."""
     found: list[TokenInfo] = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(f"({text}").readline):
-            found.append(token)
+        found.extend(tokenize.generate_tokens(io.StringIO(f"({text}").readline))
     except (tokenize.TokenError, SyntaxError):
         pass
     plain: list[TokenInfo] = []

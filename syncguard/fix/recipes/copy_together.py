@@ -9,7 +9,7 @@ from syncguard.terms import Edit, Finding, Site
 
 # What a copy that has not arrived yet may be asked for: nothing of these reads it.
 VIEWS = frozenset(
-    "numpy detach data shape dtype device ndim T mT t transpose permute squeeze unsqueeze view reshape_as size dim numel "
+    "numpy detach data shape dtype device ndim T mT t transpose permute squeeze unsqueeze view size dim numel "
     "expand unbind requires_grad_".split()
 )
 # What reads it, and can as well be done on the device before the copy.

@@ -1,4 +1,4 @@
-"""`for i in range(n): x[i, :lengths[i]] = 0` -> the same of all rows at once, where a row of positions is below them."""
+"""`for i in range(n): x[i, :lengths[i]] = 0` -> the same of all rows at once, where their positions are below it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNS: dict[type[cst.BaseBinaryOp], str] = {cst.Add: "+", cst.Subtract: "-", cst
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop over rows: the variable that counts them, the one that holds the length of each, and how many there are."""
+    """A loop over rows: the variables that count them and hold the length of each, and how many there are."""
 
     node: cst.For
     count: str
@@ -65,7 +65,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         f"{name} = {torch}.arange({region.code(x)}.size(1), device={region.code(lengths)}.device)",
         f"{all_of}[{test}] = {region.code(value)}",
     )
-    text = f"writes all rows at once: `{region.code(lengths)}` must hold a number for each of `{region.code(x)}`, beside it"
+    text = f"writes all rows at once: `{region.code(lengths)}` must hold a number for each, beside `{region.code(x)}`"
     if not bounds.positive:
         text += ", and no bound may be below 0"
     return Proposal("unsafe", text, (region.put(loop.node, *lines),))
@@ -87,7 +87,9 @@ def counted(loops: list[cst.For | cst.While], known: Known) -> Loop | None:
             cst.For(
                 asynchronous=None,
                 orelse=None,
-                target=cst.Tuple(elements=[cst.Element(value=cst.Name(value=count)), cst.Element(value=cst.Name(value=each))]),
+                target=cst.Tuple(
+                    elements=[cst.Element(value=cst.Name(value=count)), cst.Element(value=cst.Name(value=each))]
+                ),
                 iter=cst.Call(args=[cst.Arg(value=lengths, star="", keyword=None)]) as over,
             ) as loop
         ] if known.callee(over) == "builtins.enumerate" and known.rank(lengths) in (-1, 1):
@@ -224,7 +226,9 @@ class Bounds:
         held = self.known.tensor(base)
         if not isinstance(base, cst.Name | cst.Attribute) or turned(base, loop, self.region):
             return ""
-        if (held is None and read is None) or (held is not None and (held.rank not in (-1, 1) or held.dtype == "float")):
+        if (held is None and read is None) or (
+            held is not None and (held.rank not in (-1, 1) or held.dtype == "float")
+        ):
             return ""
         if self.lengths is not None and not self.lengths.deep_equals(base):
             raise Unfit("lengths of two kinds")

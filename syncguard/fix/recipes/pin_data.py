@@ -17,7 +17,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 
     On other devices neither pinning nor copies without waiting are to be relied on, so both ask for CUDA.
     """
-    found = sent(node, known)
+    found = sent(node, region, known)
     made, where = found if found is not None else (node, None)
     torch = known.torch()
     if not torch or not isinstance(node, cst.Call) or not isinstance(made, cst.Call) or not made.args:
