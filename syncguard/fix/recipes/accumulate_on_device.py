@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.collect import filled, listing
 from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
@@ -27,7 +28,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     elif isinstance(statement, cst.Expr):
         return collected(read, statement, region, known)
     elif isinstance(statement, cst.Assign) and statement.value is read.whole:
-        return passed_on(read, statement, region, known)
+        return filled(read, statement, region, known) or passed_on(read, statement, region, known)
     else:
         return None
     if sure:
@@ -161,6 +162,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
         return None
     sums: list[str] = []
     others: list[str] = []
+    lists = left = 0
     for use in found:
         if definition(region, use) is not statement:
             return None
@@ -177,6 +179,11 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits += [region.swap(node, f"{number}({target})") for node in gated]
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
+        elif (row := listing(use, statement, region, known)) is not None:
+            sums.append(row[0])
+            edits += row[1]
+            left += row[2]
+            lists += 1
         elif takers := given(use, region, known, 1):
             others += takers
         else:
@@ -188,7 +195,9 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
         return Proposal("display", text, tuple(edits), leaves=len(sums))
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
     sure = bool(read.dtype) and read.rank == 0 and not varying(read.tensor, loops[-1], region, known)
-    return Proposal("safe" if sure else "unsafe", text, tuple(edits), leaves=len(sums) + len(found))
+    if lists:
+        text = f"{text}: what is put into a list must be 0-d tensors of one dtype and device"
+    return Proposal("safe" if sure else "unsafe", text, tuple(edits), leaves=len(sums) - lists + left + len(found))
 
 
 def _divides(part: cst.BaseExpression) -> bool:

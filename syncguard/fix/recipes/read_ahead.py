@@ -26,7 +26,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             continue
         found = [*rows[start]]
         tiers = {"safe"}
-        for statement, row in zip(block[start + 1 :], rows[start + 1 :]):
+        for row in rows[start + 1 :]:
             told = [ahead(one, block[start], found[0], region, known) for one in row]
             if row and all(told):
                 found += row
