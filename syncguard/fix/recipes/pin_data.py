@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
+
 import libcst as cst
 
 from syncguard.fix.devices import cuda, keywords, sent, sure
-from syncguard.fix.names import defined
+from syncguard.fix.names import defined, loaded
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.region import inside
 from syncguard.terms import Edit, Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor")
@@ -43,7 +46,16 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     else:
         edits += [region.argue(made, f'device="cpu", pin_memory={there}')]
         edits.append(region.argue(node, f"non_blocking={there}"))
-    if sure(defined(region, where), known):
-        return Proposal("safe", "copies through pinned memory without waiting", tuple(edits))
-    text = f"copies through pinned memory without waiting: `{region.code(where)}` must name a device"
-    return Proposal("unsafe", text, tuple(edits))
+    text = "copies through pinned memory without waiting"
+    if not sure(defined(region, where), known):
+        text += f": `{region.code(where)}` must name a device"
+    if standing(made.args[0].value, region):
+        text += "; what is the same in each call need not be copied again: a buffer, or a tensor kept for each device"
+    return Proposal("safe" if sure(defined(region, where), known) else "unsafe", text, tuple(edits))
+
+
+def standing(data: cst.BaseExpression, region: Region) -> bool:
+    """Whether data is made of what an object holds, of numbers and of nothing that a call is given."""
+    targets = [clause.target for clause in inside(data) if isinstance(clause, cst.CompFor)]
+    own = {name.value for target in targets for name in inside(target) if isinstance(name, cst.Name)}
+    return loaded(region, data) - own - {*dir(builtins)} == {"self"}
