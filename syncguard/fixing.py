@@ -71,7 +71,10 @@ def fixed(
     for _ in range(PASSES):
         now = {**first, **work.texts}
         names = named(report, now)
+        answers = len(work.answers)
         wave = _wave(report, now, tiers, work, ask, names)
+        if not wave and len(work.answers) > answers:
+            continue  # what was declined stood before others
         if not wave:
             if not (work.grown and (work.refused or work.alone)):
                 break

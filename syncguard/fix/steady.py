@@ -133,7 +133,7 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
             outer, cst.Attribute | cst.AssignTarget | cst.AugAssign | cst.BinaryOperation | cst.Comparison
         )
     call = region.parent(held)
-    return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and _copies(call, known)
+    return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and copies(call, known)
 
 
 def _shares(name: str, known: Known) -> bool:
@@ -141,7 +141,7 @@ def _shares(name: str, known: Known) -> bool:
     return name in known.world.views or name in SHARING
 
 
-def _copies(call: cst.Call, known: Known) -> bool:
+def copies(call: cst.Call, known: Known) -> bool:
     """Whether a function of torch, or a built-in one, gives something else than what it was given."""
     callee = known.callee(call)
     last = callee.rpartition(".")[2]
