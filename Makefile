@@ -1,6 +1,6 @@
 # `make demo` shows what SyncGuard finds, `make test` runs the tests. Both set up .venv first, and only when pyproject.toml changed.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench device docs clean
+.PHONY: help demo test lint format bench device docs wheels clean
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -16,6 +16,7 @@ help:
 	@echo "make docs    write again the pages of docs/ that are generated"
 	@echo "make bench   measure the speed of 'syncguard check'"
 	@echo "make device  measure on the GPU of this machine, into evidence/"
+	@echo "make wheels  build what is published, into dist/"
 	@echo "make clean   remove $(VENV) and every cache"
 
 $(BIN)/python:
@@ -77,6 +78,10 @@ bench: $(VENV)/.developing
 # `make device ARGS="--part doctor"`, `ARGS=--dry-run`, `ARGS=--list`; evidence/README.md says what it is for.
 device: $(VENV)/.developing
 	$(BIN)/python tools/device/device.py $(ARGS)
+
+# A compiled wheel is for this Python and system; the plain one is for all.
+wheels: $(VENV)/.developing
+	$(BIN)/python tools/wheels.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .syncguard_cache

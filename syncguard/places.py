@@ -36,6 +36,11 @@ class Places:
     def loop_calls(self) -> frozenset[str]:
         return frozenset(self.tables["hot"]["loop_calls"])
 
+    @cached_property
+    def passes(self) -> frozenset[str]:
+        """Names of calls that run a backward pass."""
+        return frozenset(self.tables["gates"]["passes"])
+
 
 @cache
 def pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:

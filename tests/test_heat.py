@@ -63,6 +63,42 @@ def test_a_gate_makes_it_rare(gate: str) -> None:
     ) == ["amortized"]
 
 
+def test_a_gate_around_the_backward_pass_is_the_rhythm_of_training() -> None:
+    assert heats(
+        """
+        def fit(model, env, every):
+            for step in range(1000):
+                env.step()
+                if step % every == 0:
+                    loss = torch.relu(model(env.x)).sum()
+                    loss.backward()
+                    print(loss)
+                    if step % 100 == 0:
+                        print(loss)
+        """
+    ) == ["hot", "amortized"]
+
+
+LEARNS = """
+    def learn(model, x):
+        loss = torch.relu(model(x)).sum()
+        {learns}
+        return loss.item()
+
+
+    def fit(model, batches):
+        for step, x in enumerate(batches):
+            torch.relu(model(x)).sum().backward()
+            if step % 10 == 0:
+                learn(model, x)
+    """
+
+
+@pytest.mark.parametrize(("learns", "heat"), [("loss.backward()", "hot"), ("loss = loss + 1", "amortized")])
+def test_what_a_step_calls_behind_a_gate_is_rare_unless_it_trains(learns: str, heat: str) -> None:
+    assert heats(LEARNS.format(learns=learns)) == [heat]
+
+
 def test_an_early_return_is_a_gate() -> None:
     assert heats(
         """

@@ -14,6 +14,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
     UNKNOWN,
     Const,
+    Host,
     Instance,
     Named,
     Seq,
@@ -22,6 +23,7 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
+    came_from_device,
     options,
     tensor_in,
 )
@@ -122,8 +124,22 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
 
 def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame) -> None:
     """`of[key] = value` for a tensor."""
+    if not of.on_device and of.why is not None and brought(value, frame):
+        frame.routine.filled.add(of.why.root.at)
     row = frame.world.row("torch.Tensor.__setitem__")
     apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, target))
+
+
+def brought(value: Value, frame: Frame) -> bool:
+    """Whether a value is an array that the code did not build from nothing."""
+    tensor = tensor_in(value)
+    if tensor is None:
+        return any(type(option) is Host and option.kind == "array" for option in options(value))
+    return (
+        came_from_device(tensor.why)
+        or tensor.why is None
+        or tensor.why.root.text not in frame.world.places.tables["factories"]["built"]
+    )
 
 
 def filled(of: Seq | Table, key: Value, value: Value) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
-from syncguard.infer.gates import gated, last_name, size_threshold, step_reason
+from syncguard.infer.gates import gated, last_name, size_threshold, step_reason, trains
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed, off_device
 from syncguard.infer.routine import Env, Frame, Step
@@ -87,7 +87,8 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.env = {**before, **told}
         frame.paid = dict(paid)
         frame.quiet += off
-        surrounding = frame.surround(gate=gate, failing=frame.context.failing or fails(body, frame))
+        rare = gate if gate and not trains(body, frame.world.places) else ""
+        surrounding = frame.surround(gate=rare, failing=frame.context.failing or fails(body, frame))
         seen = len(frame.emitted)
         run(body, frame)
         frame.context = surrounding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import Const, Host, Instance, Value, options
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -36,6 +37,11 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Either():
             return gated(inner, outcome, frame)
     return ""
+
+
+def trains(body: tuple[Node, ...], places: Places) -> bool:
+    """Whether a body runs a backward pass: a test around it sets the rhythm of training, and makes nothing rare."""
+    return any(type(node) is core.Call and last_name(node.fn) in places.passes for node in core.walk(body))
 
 
 def last_name(node: Node) -> str:
@@ -91,7 +97,7 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
     """Why a loop runs once per training or inference step; '' for an ordinary loop."""
     called = node.calls & frame.world.places.loop_calls
     if called:
-        return f"the loop at line {node.at[0]} calls `{min(called)}` at every turn"
+        return f"the loop at line {node.at[0]} calls `{min(called)}`"
     places = frame.world.places
     for option in options(iterated):
         if type(option) is Instance and places.is_("hot", "loop_iterables", option.name):

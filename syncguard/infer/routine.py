@@ -107,6 +107,7 @@ class Routine:
         "closure",
         "contexts",
         "copies",
+        "filled",
         "given_to",
         "home",
         "host",
@@ -140,6 +141,7 @@ class Routine:
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
         self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
+        self.filled: set[At] = set()  # what was built here on the host, and then took in data from elsewhere
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False

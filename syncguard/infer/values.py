@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from syncguard.read.core import Node
 
 # "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed" varies by path.
+LINKS = 60  # of a because chain that are followed
 DEVICES = ("device", "assumed", "host", "mixed")
 
 
@@ -23,6 +24,14 @@ class Why:
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
+
+    @property
+    def root(self) -> Why:
+        """The link that the chain begins with."""
+        why = self
+        while why.parent is not None:
+            why = why.parent
+        return why
 
 
 class Unknown(Value):
@@ -260,6 +269,16 @@ def tensor_in(value: Value) -> Tensor | None:
             if type(option) is Tensor:
                 return option
     return None
+
+
+def came_from_device(why: Why | None) -> bool:
+    """Whether a value was fetched from the device on its way."""
+    seen = 0
+    while why is not None and seen < LINKS:
+        if why.left:
+            return True
+        why, seen = why.parent, seen + 1
+    return False
 
 
 def without(value: Value, unwanted: Any) -> Value:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from syncguard.infer.gates import trains
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -29,19 +30,21 @@ def warmths(
 ) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
-    found: dict[Routine, Warmth] = {}
-    queue: deque[Routine] = deque()
+    training: dict[Routine, bool] = {}
     caches = places.tables["gates"]["caches"]
     cached = {routine for routine in routines if not set(caches).isdisjoint(decorator(routine))}
+    found: dict[Routine, Warmth] = {}
     for routine in routines:
-        reason = root(routine, places, hot, cold, decorator)
-        if reason:
+        if reason := root(routine, places, hot, cold, decorator):
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
-            queue.append(routine)
-    for callee, path in stepped((r for r in routines if not test_file(r, places)), cold):
-        if callee not in found:
-            found[callee] = Warmth("hot", path)
-            queue.append(callee)
+    rare: dict[Routine, Warmth] = {}
+    for callee, gated, path in stepped((r for r in routines if not test_file(r, places)), cold):
+        if gated and not trained(callee, places, training):
+            rare.setdefault(callee, Warmth("amortized", path))
+        else:
+            found.setdefault(callee, Warmth("hot", path))
+    found = {**rare, **found}
+    queue = deque(found)
     while queue:
         routine = queue.popleft()
         warmth = found[routine]
@@ -49,8 +52,8 @@ def warmths(
             for at, context in calls:
                 if context.failing or callee is routine:
                     continue
-                rare = context.gate or warmth.heat == "amortized" or callee in cached
-                heat: Heat = "amortized" if rare else "hot"
+                gated = bool(context.gate) and not trained(callee, places, training)
+                heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in cached else "hot"
                 known = found.get(callee)
                 if known is None or (known.heat == "amortized" and heat == "hot"):
                     found[callee] = Warmth(
@@ -85,15 +88,28 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
     return found
 
 
-def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, tuple[Fact, ...]]]:
-    """What the loops that are steps call, each with the path that shows it."""
+def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
+    """Whether a function, or one that it calls, runs a backward pass: then what calls it now and then is the step."""
+    if routine not in known:
+        known[routine] = False  # while we look, for those that call one another
+        body = routine.node.body if type(routine.node) is core.Function else ()
+        known[routine] = trains(body, places) or any(trained(callee, places, known) for callee in routine.calls)
+    return known[routine]
+
+
+def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, bool, tuple[Fact, ...]]]:
+    """What the loops that are steps call, whether it is behind a gate there, and the path that shows it."""
     for routine in routines:
         for callee, calls in routine.calls.items():
             for at, context in calls:
                 step = next((loop.reason for loop in context.loops if loop.reason), "")
-                if step and not context.gate and not context.failing and not matches(cold, callee.name):
+                if step and not context.failing and not matches(cold, callee.name):
                     first = Fact(step, context.loops[0].at[0], routine.home.path)
-                    yield callee, (first, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
+                    yield (
+                        callee,
+                        bool(context.gate),
+                        (first, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)),
+                    )
 
 
 def root(

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.values import Why
+from syncguard.infer.values import came_from_device
 from syncguard.terms import Heat
 
-LONGEST = 60  # links of a because chain that are followed
 NEAR = 3  # lines between a synchronize and the clock that it is for
 
 
@@ -24,23 +23,12 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     why = sighting.why
     if came_from_device(why):
         return "host-round-trip"
-    while why is not None and why.parent is not None:
-        why = why.parent
-    if why is not None and why.text == "prepared" and heat != "hot":
+    root = None if why is None else why.root
+    if root is not None and root.text == "prepared" and heat != "hot":
         return ""  # what a request brings has to cross once
-    if why is not None and why.text in world.places.tables["factories"]["built"]:
+    if root is not None and root.text in world.places.tables["factories"]["built"] and root.at not in routine.filled:
         return "built-on-host"
     return sighting.hazard
-
-
-def came_from_device(why: Why | None) -> bool:
-    """Whether a value was fetched from the device on its way."""
-    seen = 0
-    while why is not None and seen < LONGEST:
-        if why.left:
-            return True
-        why, seen = why.parent, seen + 1
-    return False
 
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:

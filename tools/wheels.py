@@ -1,0 +1,60 @@
+"""`make wheels`: into dist/ go the source distribution, the wheel for every machine and, where there is a C compiler,
+the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in examples/.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+
+
+def built(compiled: bool) -> Path:
+    """The wheel of this version, built from the source distribution so that nothing is compiled into the source."""
+    before = set(DIST.glob("*.whl"))
+    environment = {**os.environ, "HATCH_BUILD_HOOKS_ENABLE": "1"} if compiled else {**os.environ}
+    subprocess.run(
+        [sys.executable, "-m", "build", "--outdir", DIST, ROOT], env=environment, check=True, stdout=subprocess.DEVNULL
+    )
+    (wheel,) = set(DIST.glob("*.whl")) - before
+    return wheel
+
+
+def found(wheel: Path) -> str:
+    """What `syncguard check` of this wheel, installed alone, says about the examples."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        python = Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
+        command = [python, "-m", "syncguard", "check", ROOT / "examples", "--isolated", "--no-cache", "--heat", "all"]
+        done = subprocess.run(
+            [*command, "--exit-zero", "-o", "json"], check=True, capture_output=True, text=True, cwd=folder
+        )
+        return done.stdout
+
+
+def main() -> int:
+    DIST.mkdir(exist_ok=True)
+    for old in (*DIST.glob("syncguard-*.whl"), *DIST.glob("syncguard-*.tar.gz")):
+        old.unlink()
+    plain = built(compiled=False)
+    told = found(plain)
+    try:
+        fast = built(compiled=True)
+    except subprocess.CalledProcessError:
+        print(f"{plain.name} is built; the compiled wheel is not: it takes a C compiler")
+        return 1
+    if found(fast) != told:
+        print(f"{fast.name} finds something else in examples/ than {plain.name}")
+        return 1
+    for path in sorted(DIST.glob("syncguard-*")):
+        print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
