@@ -128,3 +128,11 @@ def test_the_sizes_of_a_list_are_read_at_once():
     assert "    sizes_list = torch.stack(sizes).tolist()\n" in after
     assert "torch.zeros(torch.Size(sizes_list[i]), device=x.device)" in after
     same(HEAD + GATHERED, after, lambda: (torch.rand(2, 3), torch.rand(1, 4)))
+
+
+def test_what_is_read_twice_is_read_once():
+    body = "    a = len(x) - int(n[-1])\n    y = y[a:]\n    b = len(y) - int(n[-1])\n    return a, b\n"
+    after = rewritten(HEAD + body, "read-ahead", unsafe=True)
+    assert "    number_1 = n[-1].item()\n    a = len(x) - int(number_1)\n" in after
+    assert "    b = len(y) - int(number_1)\n" in after
+    same(HEAD + body, after, lambda: (torch.arange(4.0), torch.arange(9.0)))

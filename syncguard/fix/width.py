@@ -16,6 +16,7 @@ from syncguard.fix.text import CLOSING, OPENING
 from syncguard.terms import Edit, Site
 
 LEAST, MOST = 88, 120
+COMPARING = ("==", "!=", "<=", ">=", ":=")
 # Of so few lines the longest tells nothing.
 ENOUGH = 100
 NEVER = re.compile(r"#|\"\"\"|'''|\\$")
@@ -106,12 +107,13 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
         marks = [mark - len(margin) for mark in commas]
         return [part for one in cut(line.strip(), marks) for part in again(one, margin, most)]
     fits: list[tuple[bool, list[str]]] = []
-    for start, end, call in reversed(pairs):
+    for start, end, call in sorted(reversed(pairs), key=lambda pair: line[pair[0]] == "[" and not pair[2]):
         head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
         if not body or len(head) > most or len(tail) > most:
             continue
         if len(step + body) <= most:
-            return [head, step + body, tail]
+            whole = held(line, step, most) if not call or len(tail.strip().rstrip(",:")) > 1 else None
+            return whole or [head, step + body, tail]
         inner, marks = brackets(body)
         if marks and not {"for", "lambda"} & words(body):
             parts = [part for one in cut(body, marks) for part in again(one, step, most)]
@@ -121,6 +123,28 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
             fits.append((False, [head, *split(step + body, most), tail]))
     good = [rows for fit, rows in fits if fit] or [rows for _, rows in fits]
     return good[0] if good else [line]
+
+
+def held(line: str, step: str, most: int) -> list[str] | None:
+    """What a statement assigns or returns, in parentheses on a line of its own; None where it is no such, or too long."""
+    depth = 0
+    start = 0
+    margin = len(line) - len(line.lstrip())
+    for token in tokens(line.strip()):
+        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        column = token.end[1] - 1 + margin
+        if not depth and token.type == tokenize.OP and token.string.endswith("=") and token.string not in COMPARING:
+            start = column
+        elif not depth and token.string == "return" and not start:
+            start = column
+    body = line[start:].strip()
+    if not start or not body or body.startswith("("):
+        return None
+    rows = [step + body]
+    _, marks = brackets(body)
+    if len(rows[0]) > most and marks and not {"for", "lambda"} & words(body):
+        rows = [step + part for part in cut(body, marks)]
+    return [f"{line[:start]} (", *rows, f"{line[:margin]})"] if all(len(row) <= most for row in rows) else None
 
 
 def again(part: str, margin: str, most: int) -> list[str]:

@@ -38,13 +38,21 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     kinds = {one.dtype for one in found}
     if len({region.statement(one.whole) for one in found}) < 2 or kinds not in ({"float"}, {"int"}, {"bool"}):
         return None
-    parts = ", ".join(
-        region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in found
+    different = [one for n, one in enumerate(found) if not any(one.tensor.deep_equals(o.tensor) for o in found[:n])]
+    names = dict(zip((region.code(one.tensor) for one in different), named(different, region)))
+    made = ", ".join(
+        region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in different
     )
-    names = named(found, region)
-    edits = [region.before(block[start], f"{', '.join(names)} = {torch}.stack(({parts})).tolist()")]
-    edits += [region.swap(one.whole, f"{one.into}({name})" if one.into else name) for one, name in zip(found, names)]
-    text = f"reads {len(found)} numbers at once, where the first was read"
+    if len(different) == 1:
+        made = f"{postfix(different[0].tensor, region)}.item()"
+        text = "reads the number once"
+    else:
+        made = f"{torch}.stack(({made})).tolist()"
+        text = f"reads {len(different)} numbers at once, where the first was read"
+    edits = [region.before(block[start], f"{', '.join(names.values())} = {made}")]
+    for one in found:
+        name = names[region.code(one.tensor)]
+        edits.append(region.swap(one.whole, f"{one.into}({name})" if one.into else name))
     if tiers == {"safe"} and beside(found, region, known):
         return Proposal("safe", text, tuple(edits), leaves=1)
     return Proposal("unsafe", f"{text}: nothing in between may change them", tuple(edits), leaves=1)
