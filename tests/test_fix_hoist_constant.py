@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from fixing import fixes, rewritten, same  # noqa: E402
 
-HEAD = "import torch\n\n\ndef f(x: torch.Tensor, n: int, rows):\n"
+HEAD = "import torch\n\nWIDTH = 3\n\n\ndef f(x: torch.Tensor, n: int, rows):\n"
 LOOP = """\
     for step in range(len(rows)):
         for _ in range(2):
@@ -54,6 +54,11 @@ def test_what_is_the_same_in_each_turn_is_made_once(steps, n, grad):
         "x += rows(torch.tensor([1, n], device='cuda'))",
         "x = (lambda: x + torch.tensor([1, n], device='cuda'))()",
         "torch.add(x, 1, out=torch.tensor([1, n], device='cuda'))",
+        (
+            "def up():\n            nonlocal n\n            n += 1\n"
+            "        x = x + torch.tensor([1, n], device='cuda')\n        up()"
+        ),
+        "x = x + torch.tensor([1, WIDTH], device='cuda')",
         "rows.append(torch.nn.Parameter(torch.tensor([1.0, n], device='cuda')))",
         "try:\n            x = x + torch.tensor([1, n], device='cuda')\n        except RuntimeError:\n            pass",
     ],

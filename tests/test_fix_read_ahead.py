@@ -45,6 +45,10 @@ def test_reads_apart_are_made_at_once():
         "    a = n.max().item()\n    if a:\n        n = x.int()\n    b = n.sum().item()\n    return a, b\n",
         "    a = n.max().item()\n    if a:\n        a = n.sum().item()\n    return a\n",
         "    a = n.max().item()\n    b = a and n.sum().item()\n    return a, b\n",
+        (
+            "    def up():\n        nonlocal n\n        n = n + 1\n"
+            "    a = n.max().item()\n    up()\n    b = n.sum().item()\n    return a, b\n"
+        ),
         "    a = n.max().item()\n    del n\n    n = y.long()\n    b = n.sum().item()\n    return a, b\n",
         "    a = n.max().item()\n    b = x.float().mean().item()\n    return a, log([b])\n",
         "    a = n.max().item()\n    b = (n := y.long()).sum().item()\n    return a, b\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.loops import bound_in
-from syncguard.fix.names import loaded
+from syncguard.fix.names import loaded, own
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
@@ -83,7 +83,7 @@ def constant(node: cst.Call, region: Region, known: Known) -> Proposal | None:
         return None
     if any(bound_in(name, loop, region) for name in names) or not steady(names, loop, region):
         return None
-    if _tested(names, loop, region):
+    if _tested(names, loop, region) or not all(own(region, region.scope(node), name) for name in names):
         return None
     for outer in region.loops(loop):
         bound = any(bound_in(name, outer, region) for name in names)

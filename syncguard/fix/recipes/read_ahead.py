@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import between, loaded, stored
+from syncguard.fix.names import between, loaded, own, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.read_together import beside, every, named, undisturbed
@@ -73,6 +73,10 @@ def ahead(read: Read, start: cst.CSTNode, first: Read, region: Region, known: Kn
     """Whether a read can be made before a statement above it: "safe", "unsafe", or ''."""
     names = loaded(region, read.tensor)
     if between(region, start, read.tensor, names) or names & bound(start, region):
+        return ""
+    parts = [part for part in inside(read.tensor) if isinstance(part, cst.Name) and part.value in names]
+    free = {part.value for part in parts if type(known.value(part)) is not Named}
+    if not all(own(region, region.scope(read.tensor), name) for name in free):
         return ""
     if any(not still(part, known) for part in inside(read.tensor)):
         return ""
