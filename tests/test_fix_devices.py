@@ -287,7 +287,8 @@ COPIES = [
     (
         "    rows = []\n    for row in y:\n        rows.append((x * row).cpu().contiguous())\n    return rows\n",
         (
-            '    rows = []\n    for row in y:\n        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
+            "    rows = []\n    for row in y:\n"
+            '        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
             "    if torch.cuda.is_available():\n"
             "        torch.cuda.current_stream().synchronize()  # before the host reads them\n    return rows\n"
         ),

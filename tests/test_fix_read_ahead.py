@@ -59,7 +59,8 @@ def test_reads_apart_are_made_at_once():
         ),
         "    r = [n, n + 1]\n    a = r[0].max().item()\n    r[1] = n\n    b = r[1].sum().item()\n    return a, b\n",
         (
-            "    for n in (x.long(), y.long()):\n        a = n.max().item()\n        c = log([a])\n    b = n.sum().item()\n"
+            "    for n in (x.long(), y.long()):\n        a = n.max().item()\n        c = log([a])\n"
+            "    b = n.sum().item()\n"
             "    return a, b, c\n"
         ),
     ],

@@ -107,7 +107,7 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
         marks = [mark - len(margin) for mark in commas]
         return [part for one in cut(line.strip(), marks) for part in again(one, margin, most)]
     fits: list[tuple[bool, list[str]]] = []
-    for start, end, call in sorted(reversed(pairs), key=lambda pair: line[pair[0]] == "[" and not pair[2]):
+    for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
         head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
         if not body or len(head) > most or len(tail) > most:
             continue
@@ -126,16 +126,15 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
 
 
 def held(line: str, step: str, most: int) -> list[str] | None:
-    """What a statement assigns or returns, in parentheses on a line of its own; None where it is no such, or too long."""
+    """What a statement assigns or returns, in parentheses on lines of its own; None where it does not, or too long."""
     depth = 0
     start = 0
     margin = len(line) - len(line.lstrip())
     for token in tokens(line.strip()):
         depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
         column = token.end[1] - 1 + margin
-        if not depth and token.type == tokenize.OP and token.string.endswith("=") and token.string not in COMPARING:
-            start = column
-        elif not depth and token.string == "return" and not start:
+        sets = token.type == tokenize.OP and token.string.endswith("=") and token.string not in COMPARING
+        if not depth and (sets or (token.string == "return" and not start)):
             start = column
     body = line[start:].strip()
     if not start or not body or body.startswith("("):

@@ -31,5 +31,5 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         f"    {copies}[{there}] = {region.code(node)}",
     )
     edits = (region.before(region.statement(node), *lines), region.swap(node, f"{copies}[{there}]"))
-    text = f"copies once for each device, if nobody changes `{name}` later; as a registered buffer it moves with its module"
+    text = f"copies once for each device, if nobody changes `{name}` later; a registered buffer moves with its module"
     return Proposal("display", text, edits, leaves=1)
