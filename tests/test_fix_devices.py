@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from fixing import fixes, function, rewritten, same  # noqa: E402
+from fixing import codes, fixes, function, rewritten, same  # noqa: E402
 from tensors import tensors  # noqa: E402
 
 from syncguard.fix.apply import applied  # noqa: E402
@@ -356,3 +356,32 @@ def test_an_element_is_picked_on_the_device(program, shape, data):
 )
 def test_an_index_that_the_host_needs_stays(body):
     assert not fixes(HEAD + body, "index-select")
+
+
+BATCHES = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def fit(model, data, device):
+    for batch in DataLoader(data{settings}):
+        x = batch["x"].to(device)
+        model(x).sum().backward()
+"""
+
+
+def test_what_a_loader_gives_is_copied_behind_the_hosts_back_only_if_it_pins():
+    """Without `pin_memory` such a copy may wait all the same: then it is only shown, with what is missing."""
+    found = fixes(BATCHES.replace("{settings}", ""), "pin-pair")
+    shown = [fix for fix in found if any("non_blocking=True" in edit.text for edit in fix.edits)]
+    assert {fix.tier for fix in shown} == {"display"}
+    assert "pin_memory=True" in shown[0].message
+
+
+def test_a_switch_is_no_data():
+    """`pin_memory=...` made the list a tensor of booleans, and what it picked a mask."""
+    body = (
+        "    i = torch.tensor([p[0] for p in y], device='cpu', pin_memory=x.is_cuda).to(x.device, non_blocking=True)\n"
+    )
+    program = HEAD.replace("y: torch.Tensor", "y") + body + "    return x[:, i]\n"
+    assert "SG102" not in codes(program)
