@@ -46,7 +46,7 @@ class Work:
 
     texts: dict[str, str] = field(default_factory=dict)
     made: list[Finding] = field(default_factory=list)
-    answers: dict[Named, bool] = field(default_factory=dict)  # what the user said
+    answers: dict[tuple[Named, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
     refused: set[Named] = field(default_factory=set)
     alone: set[tuple[str, str]] = field(default_factory=set)  # functions in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
@@ -95,7 +95,11 @@ def fixed(
         work.made += [finding for findings in wave.values() for finding in findings]
         gone = [names[finding.site, finding.code] for findings in wave.values() for finding in findings]
         work.refused = {left for one in work.refused if (left := _closed(one, gone))}
-        work.answers = {left: said for one, said in work.answers.items() if (left := _closed(one, gone))}
+        work.answers = {
+            (left, recipe): said
+            for (one, recipe), said in work.answers.items()
+            if (left := _closed(one, gone)) is not None
+        }
         work.texts, report, work.grown = texts, after, True
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
@@ -147,13 +151,13 @@ def _wave(
     fixable = [wanted(finding, tiers) for finding in report.findings if finding.fix is not None]
     for path in dict.fromkeys(finding.site.path for finding in fixable):
         here = [f for f in fixable if f.site.path == path and names[f.site, f.code] not in work.refused]
-        here = [f for f in here if work.answers.get(names[f.site, f.code], True)]
+        here = [f for f in here if work.answers.get(asked(f, names), True)]
         taken: set[str] = set()
         for finding in chosen(here, tiers):
             assert finding.fix is not None
             if finding.function in taken and (path, finding.function) in work.alone:
                 continue
-            told = names[finding.site, finding.code]
+            told = asked(finding, names)
             if ask is not None and told not in work.answers:
                 work.answers[told] = ask(finding, texts[path], applied(texts[path], finding.fix.edits))
             if work.answers.get(told, True):
@@ -208,6 +212,11 @@ def key(finding: Finding, text: str, line: int = 0) -> Key:
     at = line or finding.site.line
     here = text.split("\n")[at - 1 : at]
     return finding.site.path, finding.function, finding.code, finding.message, "".join(here).strip()
+
+
+def asked(finding: Finding, names: Mapping[tuple[Site, str], Named]) -> tuple[Named, str]:
+    """What tells a fix from others of the same finding."""
+    return names[finding.site, finding.code], finding.fix.recipe if finding.fix is not None else ""
 
 
 def _edits(findings: Sequence[Finding]) -> list[Edit]:

@@ -225,6 +225,13 @@ def f(x: torch.Tensor, y: torch.Tensor):
         ANY,
         left=1,
     ),
+    "read-at-gate": Case(
+        "    found = []\n    for step in range(4):\n        total = (x * y).sum()\n        number = total.item()\n"
+        "        if step % 4 == 3:\n            found.append(number)\n    return found\n",
+        "safe",
+        ANY,
+        left=1,
+    ),
     "scatter-count": Case(
         "    n = y.nan_to_num().abs().clamp(max=8).long().flatten()\n    return torch.bincount(n, minlength=9), x\n",
         "unsafe",

@@ -23,6 +23,11 @@ PICKED = (
     + "    m = (x > 0).flatten()\n"
     + "    v = x.flatten()\n    index = torch.nonzero(m).squeeze(1)\n    return v[index].sum()\n"
 )
+APART = HEAD + "    m = x > 0.25\n    return (x[m] - y[m]).abs().mean()\n"
+SQUARES = HEAD + "    m = x > 0.25\n    p = x[m]\n    t = y[m]\n    return ((p - t) ** 2).sum()\n"
+ERRORS = (
+    HEAD + "    m = x > 0.25\n    p = x[m]\n    return F.mse_loss(p, y[m] * 2), F.huber_loss(x[m], y[m], delta=2.0)\n"
+)
 LOSS = (
     HEAD
     + """\
@@ -52,6 +57,9 @@ PROGRAMS = {
     TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
     MEAN: ("masked-reduction", ".expand_as(x).sum()"),
     PICKED: ("masked-reduction", "v, 0).sum()"),
+    APART: ("masked-reduction", "return torch.where(m, (x - y).abs(), 0).sum() / m.sum()"),
+    SQUARES: ("masked-reduction", "    m = x > 0.25\n    return torch.where(m, ((x - y) ** 2), 0).sum()\n"),
+    ERRORS: ("masked-reduction", 'torch.where(m, F.huber_loss(x, y, delta=2.0, reduction="none"), 0).sum() / m.sum()'),
     LOSS: ("ignore-index", "target.masked_fill(~m, -100)"),
     LOSSES: ("ignore-index", "scores.flatten(0, -2), target.masked_fill(~m, 7).flatten(), ignore_index=7"),
     UNIQUE: ("sort-and-count", ".flatten().sort().values"),
@@ -79,7 +87,8 @@ def test_rewrites(program):
         "    m = y > 0\n    z = x[m]\n    m = y > 1\n    return z.sum()\n",
         "    return F.cross_entropy(x[y > 0], y[y > 1].long())\n",
         "    return F.cross_entropy(x[y > 0], y[y > 0], reduction='none')\n",
-        "    return F.mse_loss(x[y > 0], y[y > 0])\n",
+        "    return F.mse_loss(x[y > 0], y[y > 1])\n",
+        "    return F.mse_loss(x[y > 0], y[y > 0], reduction='none')\n",
         "    return torch.unique(x, dim=0).numel()\n",
         "    return torch.unique(x, return_counts=True)\n",
         "    u = torch.unique(x)\n    return u.numel(), u\n",
@@ -155,8 +164,8 @@ def test_gives_just_the_same(program, shape, data):
         "    m = y > 0\n    x[m] = 0.0\n    return x[m]\n",
         "    m = y > 0\n    a = x[m]\n    m = y > 1\n    return a, x[m]\n",
         "    m = y > 0\n    a = x[m]\n    m.logical_not_()\n    return a, x[m]\n",
-        "    m = y > 0\n    a = x[m]\n    return a, [x[m] for _ in range(0)]\n",
-        "    m = y > 0\n    a = x[m]\n    if len(a):\n        return x[m]\n    return a\n",
+        "    m = y > 0\n    a = x[m]\n    return a, lambda: x[m]\n",
+        "    m = y > 0\n    if len(y):\n        return x[m]\n    return x[m] if len(x) else y\n",
         "    m = y.long()\n    return x[m], y[m]\n",
         "    return torch.bincount(y.long())\n",
         "    return torch.bincount(y.long(), x, minlength=3)\n",

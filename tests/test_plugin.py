@@ -81,6 +81,24 @@ def test_simulated(tmp_path):
     assert sum(wait["count"] for wait in record["waits"]) == 10
 
 
+def test_the_record_has_the_lines_that_were_executed(tmp_path):
+    pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    record = json.loads((tmp_path / "run.json").read_text())
+    seen = {line for first, last in record["executed"]["test_it.py"] for line in range(first, last + 1)}
+    bodies = {number for number, line in enumerate(TESTS.split("\n"), 1) if line.startswith("    ")}
+    assert bodies <= seen
+
+
+def test_a_device_that_one_test_lost_is_there_for_the_next(tmp_path):
+    text = (
+        "import torch\n\n"
+        "def test_lost():\n    torch._C._pop_torch_function_stack()\n\n"
+        "def test_there():\n    assert torch.ones(2, device='cuda').is_cuda\n"
+    )
+    code, out = pytested(tmp_path, "--syncguard=simulate", text=text)
+    assert code == 0, out
+
+
 def test_told_to_end_it_writes_the_record(tmp_path):
     ends = "\n\ndef test_end():\n    import os, signal\n    os.kill(os.getpid(), signal.SIGTERM)\n    assert False\n"
     words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
@@ -90,6 +108,19 @@ def test_told_to_end_it_writes_the_record(tmp_path):
     record = json.loads((tmp_path / "run.json").read_text())
     assert (record["ended"], record["complete"]) == ("signal SIGTERM", False)
     assert sum(wait["count"] for wait in record["waits"]) == 10
+
+
+def test_told_to_end_in_a_test_that_catches_everything_it_ends_with_that_test(tmp_path):
+    ends = (
+        "\n\ndef test_end():\n    import os, signal\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    except BaseException:\n        pass\n\n\ndef test_never():\n    assert False\n"
+    )
+    words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    code, out = pytested(tmp_path, *words, text=TESTS + ends)
+    assert code == 128 + 15
+    assert "test_never" not in out
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert (record["ended"], record["complete"]) == ("signal SIGTERM", False)
 
 
 def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device(tmp_path):

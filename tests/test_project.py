@@ -298,3 +298,48 @@ def test_files_that_import_one_another_in_a_circle_are_the_same_from_either_end(
     for order in (["p/use.py"], ["p/first.py", "p/use.py"], ["."]):
         report = pipeline.check(order, config(cache=False))
         assert lines(report, "p/use.py") == [(5, "SG203")], order
+
+
+def test_an_override_is_given_what_the_base_class_of_another_file_gives_it(project):
+    Path("p/base.py").write_text(
+        "import torch\nfrom torch import nn\n\n\nclass Loss(nn.Module):\n"
+        "    def forward(self, x: torch.Tensor):\n        return self._compute(x, x > 0, self.named(x))\n\n"
+        "    def named(self, x):\n        return {'x': x}\n\n"
+        "    def _compute(self, x, chosen, more):\n        raise NotImplementedError\n"
+    )
+    Path("p/loss.py").write_text(
+        "from .base import Loss\n\n\nclass Mean(Loss):\n    def _compute(self, x, chosen, more):\n"
+        "        if chosen.bool().any():\n            return x[chosen].mean()\n        return more['x'].sum()\n\n\n"
+        "class Other:\n    def _compute(self, x, chosen, more):\n        return chosen.bool().any() and x\n"
+    )
+    settings = config(cache=False)
+    found = lines(pipeline.check(["p/loss.py"], settings), "p/loss.py")
+    assert found == [(6, "SG204"), (7, "SG102")]
+    assert lines(pipeline.check(["p"], settings), "p/loss.py") == found
+
+
+def test_an_override_is_looked_at_again_when_the_base_class_begins_to_call_it(project):
+    called = "    def forward(self, x: torch.Tensor):\n        return self._compute(x > 0)\n"
+    base = (
+        "import torch\nfrom torch import nn\n\n\nclass Loss(nn.Module):\n"
+        "    def forward(self, x: torch.Tensor):\n        return x\n"
+    )
+    Path("p/base.py").write_text(base)
+    Path("p/loss.py").write_text(
+        "from .base import Loss\n\n\nclass Mean(Loss):\n    def _compute(self, chosen):\n"
+        "        return 1 if chosen.all() else 2\n"
+    )
+    assert lines(pipeline.check(["p/loss.py"], config()), "p/loss.py") == []
+    Path("p/base.py").write_text(base.replace("    def forward(self, x: torch.Tensor):\n        return x\n", called))
+    assert lines(pipeline.check(["p/loss.py"], config()), "p/loss.py") == [(6, "SG204")]
+
+
+def test_a_module_that_the_package_itself_imports_from_itself_is_found(project):
+    Path("p/__init__.py").write_text("from .model import root as root\nfrom . import linear\n")
+    Path("p/linear.py").write_text("import torch\n\ninverse = torch.linalg.inv\n")
+    Path("p/model.py").write_text(
+        "import torch\nfrom . import linear\nfrom p import linear as same\n\n\ndef root(x: torch.Tensor):\n"
+        "    return linear.inverse(x)\n\n\ndef other(x: torch.Tensor):\n    return same.inverse(x)\n"
+    )
+    report = pipeline.check(["p/model.py"], config(cache=False))
+    assert lines(report, "p/model.py") == [(7, "SG503"), (11, "SG503")]

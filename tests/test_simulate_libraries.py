@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import pickle
 import sys
 import warnings
@@ -21,6 +22,43 @@ from syncguard.observe.simulate import Simulation  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
+
+
+# What no caller names: methods, whose first is the object, and what torch itself calls.
+UNNAMED = ("_reduce_ex_internal", "_engine_run_backward", "init_process_group")
+
+
+def functions_of_torch() -> dict[tuple[str, str], Any]:
+    """The functions and methods of the modules of torch that are loaded, by their owner and name."""
+    found: dict[tuple[str, str], Any] = {}
+    for path, module in list(sys.modules.items()):
+        for name, value in list(vars(module).items()) if path.startswith("torch") else ():
+            if inspect.isfunction(value):
+                found[path, name] = value
+            if inspect.isclass(value) and value.__module__.startswith("torch"):
+                own = {key: getattr(held, "__func__", held) for key, held in vars(value).items()}
+                found |= {(f"{path}.{name}", key): held for key, held in own.items() if inspect.isfunction(held)}
+    return found
+
+
+def test_what_stands_in_for_a_function_takes_its_arguments_by_the_same_names() -> None:
+    plain = functions_of_torch()
+    with Simulation(PACK, lambda seen: None):
+        patched = functions_of_torch()
+    checked = 0
+    for key, function in patched.items():
+        original = plain.get(key)
+        if original in (None, function) or "syncguard" not in function.__code__.co_filename or key[1] in UNNAMED:
+            continue
+        ours = inspect.signature(function, follow_wrapped=False).parameters.values()
+        theirs = inspect.signature(original, follow_wrapped=False).parameters.values()
+        first = {next((p.name for p in theirs), "")} & {"self", "cls"}
+        named = {p.name for p in [*ours][len(first) :] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        wanted = {p.name for p in theirs if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} - first
+        assert named <= wanted, key
+        assert any(p.kind is p.VAR_KEYWORD for p in ours) or wanted <= named, key
+        checked += 1
+    assert checked > 50
 
 
 class Gate(nn.Module):
@@ -76,6 +114,8 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     assert torch.equal(loaded(x), expected)
     assert not torch.jit.load(file)(x.cpu()).is_cuda
     assert any(note.startswith("torch.jit.load: a loaded script ran as a whole") for note in simulation.notes)
+    torch.jit.save(m=torch.jit.script(Gate().cuda()), f=file)
+    assert torch.jit.load(f=file)(x.cpu()).shape == (1, 2)
 
 
 class Mixed(nn.Module):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
+from syncguard.fix.names import defined
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.region import Region
 from syncguard.fix.text import asked, fitted
+
+COUNTING = ("count_nonzero", "bincount", "histc")
 
 
 def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[str, bool] | None:
@@ -69,13 +72,26 @@ def compared(test: cst.Comparison, region: Region, known: Known) -> str:
 
 
 def positive(test: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
-    """The tensor n of `n > 0`, `n != 0` or `n.item() > 0`."""
+    """The tensor n of `n > 0` or `n.item() > 0`, and of `n != 0` where n counts."""
     match test:
         case cst.Comparison(
-            left=left, comparisons=[cst.ComparisonTarget(operator=cst.GreaterThan() | cst.NotEqual(), comparator=zero)]
+            left=left,
+            comparisons=[cst.ComparisonTarget(operator=cst.GreaterThan() | cst.NotEqual() as sign, comparator=zero)],
         ) if isinstance(zero, cst.Integer | cst.Float) and zero.evaluated_value == 0:
-            return _tensor(left, region, known)
+            found = _tensor(left, region, known)
+            return found if found is None or isinstance(sign, cst.GreaterThan) or counts(found, region, known) else None
     return None
+
+
+def counts(node: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a tensor counts something, and is never negative: a sum of a mask, a histogram."""
+    made = defined(region, node)
+    if not isinstance(made, cst.Call):
+        return False
+    name = known.callee(made).rpartition(".")[2]
+    of = known.argument(made, "input") if name == "sum" else None
+    held = known.tensor(of) if of is not None else None
+    return name in COUNTING or (held is not None and held.dtype == "bool")
 
 
 def less_than_one(test: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:

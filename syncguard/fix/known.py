@@ -131,25 +131,22 @@ class Known:
 
     def pure(self, node: cst.CSTNode) -> bool:
         """Whether computing an expression again, or never, makes no difference but time."""
-        if isinstance(node, cst.Call):
-            name = self.callee(node)
-            if not name and isinstance(node.func, cst.Attribute) and self.value(node.func.value) is UNKNOWN:
-                name = f"torch.Tensor.{node.func.attr.value}"  # such a method of anything else only computes, too
-            last = name.rpartition(".")[2]
-            inplace = last.endswith("_") and not last.endswith("__")
-            if (
-                not name
-                or self.world.op(name) is None
-                or inplace
-                or last in CHANGING
-                or any(word in last for word in RANDOM)
-            ):
-                return False
-            if any(arg.keyword is not None and arg.keyword.value in ("out", "inplace") for arg in node.args):
-                return False
-        elif isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
+        if isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
             return False
-        return all(self.pure(child) for child in node.children)
+        return (not isinstance(node, cst.Call) or self.computes(node)) and all(map(self.pure, node.children))
+
+    def computes(self, node: cst.Call) -> bool:
+        """Whether a call does nothing but compute what it gives, whatever its arguments do."""
+        name = self.callee(node)
+        if not name and isinstance(node.func, cst.Attribute) and self.value(node.func.value) is UNKNOWN:
+            name = f"torch.Tensor.{node.func.attr.value}"  # such a method of anything else only computes, too
+        last = name.rpartition(".")[2]
+        inplace = last.endswith("_") and not last.endswith("__")
+        if not name or self.world.op(name) is None or inplace or last in CHANGING:
+            return False
+        if any(word in last for word in RANDOM):
+            return False
+        return not any(arg.keyword is not None and arg.keyword.value in ("out", "inplace") for arg in node.args)
 
     def torch(self, module: str = "torch") -> str:
         """What this file calls torch, or a module of it; '' where it does not import it."""

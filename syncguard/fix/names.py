@@ -83,6 +83,62 @@ def definition(region: Region, read: cst.Name) -> cst.Assign:
     return assign
 
 
+def reaching(region: Region, name: str, node: cst.CSTNode) -> cst.Name | None:
+    """Where a variable got what it holds at a node, on every way that leads there; None where that may differ."""
+    scope = region.scope(node)
+    bound = stores(region, scope, name)
+    if any(_binder(region, one) is not scope for one in bound):
+        return None
+    start = region.places[node][:2]
+    before = [
+        one
+        for one in bound
+        if region.places[one][:2] < start and not _under_way(region, one, node) and not _otherwise(region, node, one)
+    ]
+    last = before[-1] if before else None
+    if last is None or not _passed(region, last, node):
+        return None
+    again = [*straddled(region, last, node)]
+    return last if not any(one in again for one in bound) else None
+
+
+def version(region: Region, name: str, node: cst.CSTNode) -> str:
+    """What tells the value that a variable has at a node from those that it has elsewhere."""
+    if not stores(region, region.scope(node), name):
+        return name
+    store = reaching(region, name, node)
+    line, column = region.places[store if store is not None else node][:2]
+    return f"{name}@{line}:{column}"
+
+
+def _binder(region: Region, store: cst.Name) -> cst.CSTNode:
+    """The function whose variable a name is where it is bound."""
+    if not isinstance(region.parent(store), cst.Param):
+        return region.scope(store)
+    return next(held for held in region.around(store) if isinstance(held, cst.FunctionDef | cst.Lambda))
+
+
+def _under_way(region: Region, store: cst.Name, node: cst.CSTNode) -> bool:
+    """Whether a node belongs to the statement that binds, which is computed before it does."""
+    small = next((held for held in region.around(store) if isinstance(held, cst.BaseSmallStatement)), None)
+    return small is not None and any(held is small for held in region.around(node))
+
+
+def _passed(region: Region, store: cst.Name, node: cst.CSTNode) -> bool:
+    """Whether every way to a node leads by where a name is bound, which is plain to see."""
+    held = region.parent(store)
+    while isinstance(held, cst.Element | cst.StarredElement | cst.Tuple | cst.List):
+        held = region.parent(held)
+    around = [*region.around(node)]
+    if isinstance(held, cst.For):
+        return held.body in around
+    if isinstance(held, cst.AssignTarget):
+        held = region.parent(held)
+    if isinstance(held, cst.Assign | cst.AnnAssign | cst.AugAssign):
+        return region.parent(region.parent(held)) in around
+    return isinstance(held, cst.Param)
+
+
 def defined(region: Region, node: cst.BaseExpression) -> cst.BaseExpression:
     """What a variable was last bound to, where there is only one such place; any other expression as it is."""
     while isinstance(node, cst.Name):

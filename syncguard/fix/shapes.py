@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
-from syncguard.fix.names import definition
+from syncguard.fix.names import definition, loaded, reaching, version
 from syncguard.fix.region import Region, Unfit
 from syncguard.infer.values import Host
 
@@ -13,7 +14,8 @@ from syncguard.infer.values import Host
 ELEMENTWISE = frozenset(
     "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
     "long int "
-    "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like".split()
+    "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like "
+    "empty_like".split()
 )
 
 # What broadcasts two tensors: its result is at least as large as either.
@@ -34,9 +36,9 @@ def alike(one: cst.BaseExpression, other: cst.BaseExpression, region: Region, kn
     return bool(roots[0] & roots[1])
 
 
-def shape_of(node: cst.BaseExpression, region: Region, known: Known) -> set[str]:
-    """The expressions that have this one's shape by construction, as source."""
-    return _roots(node, region, known, 6)
+def shaped_as(node: cst.BaseExpression, name: str, at: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether an expression has, by construction, the shape that a variable has at a place."""
+    return version(region, name, at) in _roots(node, region, known, 6)
 
 
 def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
@@ -46,7 +48,15 @@ def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, k
     """
     if 0 <= known.rank(tensor) == known.rank(mask):
         return True
-    return bool(_roots(tensor, region, known, 6) & _roots(mask, region, known, 6, wide=True))
+    own = _roots(tensor, region, known, 6)
+    wide = _roots(mask, region, known, 6, wide=True)
+    if own & wide:
+        return True
+    for pair in equal_shapes(mask, region):
+        one, other = (_roots(side, region, known, 6) for side in pair)
+        if (own & one and other & wide) or (own & other and one & wide):
+            return True
+    return False
 
 
 def elementwise(call: cst.Call, known: Known) -> bool:
@@ -70,16 +80,23 @@ def _setting(node: cst.BaseExpression, known: Known) -> bool:
 
 
 def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, wide: bool = False) -> set[str]:
-    """What an expression has the shape of, as source; `wide`, what it is at least as large as."""
-    found = {region.code(node).strip("()") if isinstance(node, cst.Name) else region.code(node)}
+    """What an expression has the shape of, told apart by what its variables hold; `wide`, what it is at least as large
+    as."""
+    found = {_told(node, region)}
     if depth == 0:
         return found
     match node:
         case cst.Name():
-            try:
-                found |= _roots(definition(region, node).value, region, known, depth - 1, wide)
-            except Unfit:
-                pass
+            store = reaching(region, node.value, node)
+            target = region.parent(store) if store is not None else None
+            assign = region.parent(target) if isinstance(target, cst.AssignTarget) else None
+            if isinstance(assign, cst.Assign):
+                found |= _roots(assign.value, region, known, depth - 1, wide)
+        case cst.Call(
+            func=cst.Attribute(attr=cst.Name(value="expand_as" | "view_as" | "reshape_as")),
+            args=[cst.Arg(value=other, star="")],
+        ) if known.callee(node).startswith("torch.Tensor."):
+            found |= _roots(other, region, known, depth - 1, wide)
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
             found |= _both(node.left, right, region, known, depth, wide)
         case cst.BinaryOperation():
@@ -98,6 +115,13 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             elif node.args and all(_scalar(arg.value, known) for arg in node.args[1:]):
                 found |= _roots(node.args[0].value, region, known, depth - 1, wide)
     return found
+
+
+def _told(node: cst.BaseExpression, region: Region) -> str:
+    """An expression as source, and which values of its variables are meant."""
+    if isinstance(node, cst.Name):
+        return version(region, node.value, node)
+    return " ".join([region.code(node), *sorted(version(region, name, node) for name in loaded(region, node))])
 
 
 def _both(

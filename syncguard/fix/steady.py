@@ -9,7 +9,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import loaded, reads, stored, stores, straddled
 from syncguard.fix.region import Region
-from syncguard.infer.values import Const, Host, Seq, Table
+from syncguard.infer.values import Const, Host, Instance, Seq, Table
 
 PLAIN = ("builtins.", "math.", "time.")
 PLAIN_ATTRIBUTES = ("shape", "dtype", "device", "ndim", "requires_grad", "is_cuda")
@@ -30,8 +30,16 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
     for node in every:
         if isinstance(node, cst.Name | cst.Attribute) and node.deep_equals(base) and _given(node, region, known):
             return ""
+        if _optimizes(node) and _leaf(base, region, known):
+            return ""
         if isinstance(node, cst.Yield | cst.Await) or (isinstance(node, cst.Call) and not quiet(node, known)):
             tier = tier if alone else "unsafe"
+        if (rebound := _rebound(node)) is not None:
+            if path == (other := region.code(rebound)) or path.startswith(f"{other}."):
+                return ""
+            if rebound.attr.value in path.split(".")[1:] and root(rebound) != origin:
+                tier = tier if alone else "unsafe"
+            continue
         target = _written(node, region)
         if target is None:
             continue
@@ -57,6 +65,27 @@ def since(base: cst.BaseExpression, first: cst.CSTNode, last: cst.CSTNode, regio
     return steady(base, [*nodes, *calls, *straddled(region, first, last)], region, known)
 
 
+def kept(name: cst.Name, nodes: Iterable[cst.CSTNode], region: Region, known: Known) -> bool:
+    """Whether some nodes leave a variable that is no tensor, and what it holds, as it is: they bind neither, call none
+    of its methods and give it to nobody."""
+    for node in nodes:
+        if not isinstance(node, cst.Name) or node.value != name.value:
+            continue
+        outer: cst.CSTNode = node
+        while isinstance(held := region.parent(outer), cst.Attribute | cst.Subscript) and held.value is outer:
+            outer = held
+        if stored(region, node) or (outer is not node and isinstance(held, cst.AssignTarget | cst.AugAssign | cst.Del)):
+            return False
+        if isinstance(known.value(node), Const | Host):
+            continue
+        call = region.parent(held) if isinstance(held, cst.Arg) else held
+        if not isinstance(call, cst.Call) or quiet(call, known):
+            continue
+        if (outer is node and held is not call) or (call.func is outer and type(known.value(outer)) is not Instance):
+            return False
+    return True
+
+
 def root(node: cst.CSTNode) -> str:
     """The variable of `x`, `x.a`, `x[0]`, `x.view(-1)`; '' where there is none."""
     while not isinstance(node, cst.Name):
@@ -68,17 +97,33 @@ def root(node: cst.CSTNode) -> str:
     return node.value
 
 
+def related(one: str, other: str, region: Region, known: Known) -> bool:
+    """Whether two variables may hold the same memory: one is, or may be, a view of the other or of what that is of."""
+    first, second = ({name} | _origins(name, region, known) for name in (one, other))
+    return bool(first & second)
+
+
 def _written(node: cst.CSTNode, region: Region) -> cst.CSTNode | None:
     """What a node writes into: `x` in `x.add_(1)`, `x[0] = 1`, `x.data = y`, `x += 1` and `out=x`."""
     match node:
         case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name))) if _in_place(name):
             return of
-        case cst.AssignTarget(target=cst.Subscript(value=of) | cst.Attribute(value=of)):
+        case cst.AssignTarget(target=cst.Subscript(value=of)):
+            return of
+        case cst.AssignTarget(target=cst.Attribute(value=of, attr=cst.Name(value="data"))):
             return of
         case cst.AugAssign(target=target):
             return target
         case cst.Arg(keyword=cst.Name(value="out"), value=value):
             return value
+    return None
+
+
+def _rebound(node: cst.CSTNode) -> cst.Attribute | None:
+    """The attribute that a node gives another value, which writes into no memory; `x.data = y` does write."""
+    match node:
+        case cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name)) as target) if name != "data":
+            return target
     return None
 
 
@@ -102,6 +147,29 @@ def quiet(call: cst.Call, known: Known) -> bool:
     if not isinstance(call.func, cst.Attribute):
         return False
     return type(known.value(call.func.value)) in (Seq, Table, Const, Host) or known.tensor(call.func.value) is not None
+
+
+def _optimizes(node: cst.CSTNode) -> bool:
+    """Whether a node may be the step of an optimizer, `optimizer.step()` or `scaler.step(optimizer)`, which writes into
+    the parameters that it was given."""
+    match node:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="step")), args=[] | [_]):
+            return True
+    return False
+
+
+def _leaf(base: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a tensor may be one that an optimizer was given: not where a function computes it."""
+    if not isinstance(base, cst.Name):
+        return True
+    bound = stores(region, region.scope(base), base.value)
+    return not bound or not all(_made(node, region, known) and not _asks(node, region) for node in bound)
+
+
+def _asks(node: cst.Name, region: Region) -> bool:
+    """Whether a tensor is made to take a gradient of its own."""
+    assign = next((held for held in region.around(node) if isinstance(held, cst.Assign)), None)
+    return assign is not None and any(word in region.code(assign.value) for word in ("requires_grad", "Parameter"))
 
 
 def private(base: cst.BaseExpression, region: Region, known: Known) -> bool:

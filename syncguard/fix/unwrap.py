@@ -25,7 +25,10 @@ def unwrap(branch: cst.If, region: Region, *swaps: Edit) -> Edit:
         text = lines[site.line - 1]
         lines[site.line - 1] = text[: site.column - 1] + edit.text + text[site.end_column - 1 :]
     deeper, indent = region.indent(block.body[0]), region.indent(branch)
-    comments = [node for node in inside(branch) if isinstance(node, cst.Comment) and region.places[node][0] < first]
+    top = region.top(branch)
+    comments = [
+        node for node in inside(branch) if isinstance(node, cst.Comment) and top <= region.places[node][0] < first
+    ]
     header = [node.value for node in sorted(comments, key=lambda node: region.places[node])]
     body = [indent + line.removeprefix(deeper) if line.strip() else line for line in lines[first - 1 : last]]
     text = "".join(f"{line}\n" for line in [*(indent + comment for comment in header), *body])

@@ -37,6 +37,8 @@ def apply(
         and arguments.get("device") is None
     ):
         result = result.but(device="host")
+    if type(result) is Tensor and result.rank >= 0 and _several(nodes):
+        result = result.but(rank=-1)  # `torch.ones(*shape)`
     if any(tensor.on_device for tensor in tensors):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
@@ -56,6 +58,12 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _several(nodes: tuple[Node, ...]) -> bool:
+    """Whether a starred argument stands for nobody knows how many."""
+    stars = [id(node) for node in nodes if type(node) is core.Do and node.what == "*"]
+    return len(set(stars)) == len(stars) > 0
 
 
 def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Frame) -> Value:

@@ -113,6 +113,8 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
     above = of.name == "super"
     held = None if above else info.attribute(name, frame.routine)
     member = info.find(name, above)
+    if member is not None and (above or member[1] is not info) and library_first(info, name, member[1], frame):
+        return Bound(of, name)
     if member is not None:
         value = member[0]
         if type(value) is Call and value.receiver is None:
@@ -138,6 +140,16 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         return Host("dtype")
     known = frame.world.evidence(node.path, name, frame, node.at)
     return known if known is not None else Bound(of, name)
+
+
+def library_first(info: ClassInfo, name: str, owner: ClassInfo, frame: Frame) -> bool:
+    """Whether an imported base that has this method stands before the class of the project that has it, too."""
+    for base in info.bases:
+        if type(base) is Named and frame.world.op(f"{base.name}.{name}") is not None:
+            return True
+        if type(base) is ClassOf and owner in base.info.mro:
+            return base.info is not owner and library_first(base.info, name, owner, frame)
+    return False
 
 
 def bound(method: Call, kinds: tuple[str, ...], of: Instance, info: ClassInfo) -> Call:

@@ -11,6 +11,7 @@ from syncguard.infer.gates import complains
 from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
+from syncguard.infer.subscript import mask
 from syncguard.infer.values import (
     UNKNOWN,
     Const,
@@ -105,7 +106,7 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
     for option in options(of):
         match option:
             case Tensor():
-                setitem(target, option, key, value, frame)
+                setitem(target, option, mask(option, key, target.key, frame), value, frame)
             case Named(name=name) if (
                 type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
             ):
@@ -172,6 +173,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
         and type(node.value) is core.Do
         and node.value.what == "+"
         and any(alike(node.targets[0], side) for side in node.value.args)
+        and not stays(value)
     ):
         accumulated(frame, seen)
     if node.annotation is not None:
@@ -207,11 +209,16 @@ def update(node: core.Update, frame: Frame) -> None:
     current = value_of(node.target, frame)
     value = value_of(node.value, frame)
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
-    if node.what in ("+", "-", "*x") and frame.context.loops:
+    if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
         accumulated(frame, seen)
     if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
         result = result.but(device="host")  # in place: it stays where it is
     store(node.target, result, frame)
+
+
+def stays(value: Value) -> bool:
+    """Whether a value is a tensor on the device: a number that goes into it is not collected on the host."""
+    return type(value) is Tensor and value.on_device
 
 
 def accumulated(frame: Frame, since: int) -> None:
@@ -249,7 +256,7 @@ def effect(node: core.Run, frame: Frame) -> None:
         held = quiet_value(call.fn.of, frame)
         if type(held) in (Seq, Table) and given[0] is call:
             _, args, keywords = given
-            if call.fn.name == "append" and frame.context.loops:
+            if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen)
             rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 

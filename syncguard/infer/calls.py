@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, pythonic
@@ -29,6 +30,7 @@ from syncguard.infer.values import (
     Value,
     options,
 )
+from syncguard.read import core
 from syncguard.read.core import At, Node
 
 if TYPE_CHECKING:
@@ -192,7 +194,7 @@ def inherited(
         op = world.op(f"{base}.{name}")
         if op is not None:
             return apply(frame, op, at, [of, *args], keywords, nodes)
-        if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame):
+        if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame, info):
             return NONE
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
@@ -200,13 +202,30 @@ def inherited(
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
-def constructed(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> bool:
+def constructed(
+    name: str,
+    args: list[Value],
+    keywords: Keywords,
+    at: At,
+    nodes: Nodes,
+    frame: Frame,
+    info: ClassInfo | None = None,
+) -> bool:
     """Run the constructor of an imported class for one that descends from it; whether there is a row for it."""
     made = frame.world.op(name)
     if made is None or not made.returns.startswith("new"):
         return False
+    if made.args[:1] == ("self",):  # what it does depends on what the class declares
+        mine: Keywords = {key: value for key, value in declarations(info) if type(value) is Table and value.items}
+        args, nodes = [Instance(info, settings=mine), *args], (core.Const(None, at), *nodes)
     apply(frame, made, at, args, keywords, nodes)
     return True
+
+
+def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:
+    """What the bodies of a class and its bases bind, the nearest last."""
+    for owner in reversed(info.mro if info is not None else ()):
+        yield from owner.members.items()
 
 
 def of_unknown(
@@ -244,7 +263,8 @@ def of_unknown(
             keywords,
             nodes,
         )
-    if op.waits and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
+    read = op.waits or name in world.reductions
+    if read and not args and not keywords and not of_numbers(nodes, frame) and world.only_torch(frame):
         return apply(
             frame,
             op,

@@ -111,6 +111,8 @@ class Modules(Names):
         other = self.interface(source.place)
         held = other.env.get(name) if other is not None else None
         self.half += other is not None and (other.top is None or other.top.running)
+        if type(held) is Later and (held.place, held.name) == (source.place, name):
+            held = None  # `from . import name` in the package itself: the module of this name
         if held is not None and other is not None and other.top is not None:
             asker.uses.update(other.top.uses)
             return self.brought(held, asker)

@@ -256,7 +256,8 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
             equal = (what == "==") is outcome
             word = _device_word(right, frame) or _device_word(left, frame)
             about = _is_device(left, frame) or _is_device(right, frame)
-            return bool(word) and about and ((word == "cpu") is equal)
+            # On a device of another kind there may be something to wait for, but not on this one.
+            return about and ((word == "cpu") is equal if word in ("cpu", "cuda") else bool(word) and equal)
         case core.Do(what="in" | "not in" as what, args=(left, right)):
             words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
             return (
@@ -285,10 +286,10 @@ def _callee(fn: Node, frame: Frame) -> str:
 
 
 def _device_word(node: Node, frame: Frame) -> str:
-    """'cpu' or 'cuda' when the expression names a device."""
+    """'cpu', 'cuda' or another that we know, when the expression names a device."""
     if type(node) is core.Const and isinstance(node.value, str):
         word = node.value.split(":")[0]
-        return word if word in ("cpu", "cuda") else ""
+        return word if word in ("cpu", "cuda") or frame.world.places.is_("names", "other_devices", word) else ""
     if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
         return _device_word(node.args[0], frame) if _callee(node.fn, frame) == "torch.device" else ""
     return ""

@@ -57,6 +57,9 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             and isinstance(b.value, (int, float))
         ):
             return fold(what, a.value, b.value)
+        case Unknown(), Unknown() if what in ("&", "|") and all(map(compares, nodes)) and frame.world.only_torch(frame):
+            # `(a < x) & (x < b)`: of mere numbers one would write `and`.
+            return Tensor("bool", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
         case (Unknown(), _) | (_, Unknown()):
             weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
             batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
@@ -76,6 +79,13 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
             return Host("str")
     return on_host(what, a, b)
+
+
+def compares(node: Node) -> bool:
+    """Whether an expression is a comparison, or the opposite or several of them."""
+    return type(node) is core.Do and (
+        node.what in COMPARISONS or (node.what in ("&", "|", "~") and all(map(compares, node.args)))
+    )
 
 
 def on_host(what: str, a: Value, b: Value) -> Value:

@@ -86,6 +86,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
     found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
+    if found is UNKNOWN:
+        found = _overriding(frame, param, position, place)
     if default is not None and type(default) is core.Const:
         found = join(found, NONE)
     if seen is None:
@@ -93,6 +95,19 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
+    """What overrides a method of a library is given what that is given: a `log_prob` gets a tensor."""
+    owner, name = frame.routine.owner, frame.routine.name
+    for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
+        op = frame.world.op(f"{base}.{name}")
+        asked = op.args[position] if op is not None and position < len(op.args) else ""
+        if op is not None and any(
+            condition == "tensor" and asked in names.split("|") for wait in op.waits for condition, names in wait.when
+        ):
+            return Tensor(device=place, sure=False, why=frame.why(f"overrides:{base}.{name}", param.at))
+    return UNKNOWN
 
 
 def _documented(frame: Frame, param: Param, place: str) -> Value:

@@ -13,6 +13,7 @@ from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.outcomes import Outcomes
+from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Env, Frame, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
@@ -61,6 +62,9 @@ class World(Outcomes):
             for routine in sorted(fresh, key=order):
                 if not routine.runs:
                     self.run(routine)
+        for info in home.classes:
+            for inherited, override in callers(info):
+                self.outcome(inherited, {}, Frame(self, override, {}), info)
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
@@ -243,6 +247,12 @@ class World(Outcomes):
             if frame.unused == at and not wrappers.thin(routine):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
+            if routine.home.own:
+                # What a base class of another file calls; what it only computed from tensors may be anywhere.
+                sure = [told(value) for value in given]
+                named = {name: told(value) for name, value in keywords.items()}
+                if parameters.learn(routine, sure, named, receiver is not None, frame):
+                    self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver))
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
@@ -297,6 +307,11 @@ class World(Outcomes):
         home.made.clear()
         home.infos.clear()
         home.env = {}
+
+
+def told(value: Value) -> Value:
+    """A tensor, which is sure enough to be told to who knows nothing of it; what may be many things is not."""
+    return value if all(type(option) is Tensor or option is NONE for option in options(value)) else UNKNOWN
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

@@ -201,6 +201,11 @@ def _sum(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Nod
     return Host("number") if type(element) in (Host, Const) and kind_of(element) != "str" else element
 
 
+def _bool(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    """A container asks its length, whatever it holds."""
+    return Host("bool") if args and all(type(option) in (Seq, Table) for option in options(args[0])) else None
+
+
 def _len(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     return Host("int")
 
@@ -243,7 +248,7 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
     "builtins.filter": _filter, "builtins.next": _first, "builtins.iter": _iter, "builtins.reversed": _iter,
     "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len,
+    "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len, "builtins.bool": _bool,
     "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
     "builtins.callable": _isinstance, "builtins.id": _len, "builtins.hash": _len,
     "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),

@@ -45,6 +45,7 @@ class Names:
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
+        self.reductions = frozenset(places.tables["names"]["reductions"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
@@ -228,7 +229,17 @@ class Names:
             for name in frame.routine.node.uses
             if type(value := frame.lookup(name)) is Named
         }
-        return "torch" in used and not used & set(arrays)
+        return ("torch" in used or self.declares_tensors(frame)) and not used & set(arrays)
+
+    def declares_tensors(self, frame: Frame) -> bool:
+        """Whether a parameter of this function is declared to be a tensor."""
+        node = frame.routine.node
+        for param in node.params if type(node) is core.Function else ():
+            named = param.annotation.id if type(param.annotation) is core.Name else ""
+            value = frame.lookup(named) if named else None
+            if type(value) is Named and self.is_tensor_type(value.name):
+                return True
+        return False
 
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""

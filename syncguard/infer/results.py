@@ -72,14 +72,14 @@ def common_device(tensors: list[Tensor], default: str) -> str:
     return "host"
 
 
-# Arguments that are true or false, and no data.
-SWITCHES = frozenset(("pin_memory", "requires_grad", "copy", "non_blocking"))
+# What is asked of the result, and is no number among its elements.
+FLAGS = ("requires_grad", "pin_memory", "keepdim")
 
 
 def promoted(args: Arguments) -> str:
     """The common dtype class of all arguments, Python numbers included."""
     best = ""
-    for value in (*(value for name, value in args.named.items() if name not in SWITCHES), *args.rest):
+    for value in (*(value for name, value in args.named.items() if name not in FLAGS), *args.rest):
         for option in options(value):
             if type(option) is Tensor:
                 dtype = option.dtype

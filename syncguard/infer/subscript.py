@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
@@ -25,6 +26,7 @@ from syncguard.infer.values import (
     tensor_in,
 )
 from syncguard.read import core
+from syncguard.read.core import Node
 
 TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
@@ -34,6 +36,7 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
             return Unknown(of.why)
         case Tensor():
+            key = mask(of, key, node.key, frame)
             row = frame.world.row("torch.Tensor.__getitem__")
             return indexed(of, key, apply(frame, row, node.at, [of, key], {}, (node.of, node.key)))
         case Seq():
@@ -52,6 +55,19 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Unknown():
             return item_of_unknown(of, key, node, frame)
     return UNKNOWN
+
+
+def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
+    """What indexes a tensor: something unknown that is named as a mask is, or turned as only a mask is, is one."""
+    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
+        parts = zip(key.items, node.items, strict=False)
+        return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    turned = type(node) is core.Do and node.what == "~"
+    name = last_name(node.args[0] if type(node) is core.Do and turned else node)
+    if type(key) is Unknown and key.batch is None and of.on_device and (turned or (name and frame.world.hint(name)[0])):
+        why = frame.why("mask", node.at, key.weak or of.why)
+        return Tensor("named mask", "host" if frame.world.hint(name)[1] else of.device, sure=False, why=why)
+    return key
 
 
 def item_of_sequence(of: Seq, key: Value) -> Value:

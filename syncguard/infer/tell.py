@@ -96,6 +96,8 @@ SENTENCES = {
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
     "torch only": "`{source}`: this function computes with torch and with no other array library",
+    "overrides": "`{source}` is given what `{detail}` is given, which this overrides",
     "wrapped": "`{source}` is what `{detail}` waits for",
     "isinstance": "`{source}` was tested to be a tensor",
+    "mask": "`{source}` indexes a tensor, as a mask does",
 }

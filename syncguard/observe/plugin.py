@@ -51,7 +51,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if mode := getattr(options, "syncguard", ""):
         from syncguard.observe.sessions import Session
 
-        session = early_config.stash[SESSION] = Session(cast("Mode", mode), tuple(options.syncguard_step_over))
+        session = early_config.stash[SESSION] = Session(
+            cast("Mode", mode), tuple(options.syncguard_step_over), lines=bool(options.syncguard_save)
+        )
         session.open()
         early_config.add_cleanup(session.close)
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -90,6 +92,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         if session is not None:
             session.end()
+            if session.status:  # told to end, in a test that catches everything
+                pytest.exit(session.ended_by, session.status)
 
 
 @pytest.hookimpl(wrapper=True)

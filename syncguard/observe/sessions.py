@@ -12,6 +12,7 @@ import msgspec
 
 from syncguard import pack
 from syncguard.observe.launch import OnImport
+from syncguard.observe.lines import Lines
 from syncguard.observe.recorder import Recorder, machine
 from syncguard.observe.watch import Mode, Watch
 from syncguard.record import Record, text
@@ -20,26 +21,32 @@ MOST = 20  # lines of each part of the summary
 
 
 class Session:
-    """Watches torch from when it is imported to the end of the tests."""
+    """Watches torch from when it is imported to the end of the tests; with `lines`, also which lines they execute."""
 
-    def __init__(self, mode: Mode, step_over: tuple[str, ...] = ()) -> None:
+    def __init__(self, mode: Mode, step_over: tuple[str, ...] = (), lines: bool = False) -> None:
         self.recorder = Recorder(pack.load(), command=("pytest", *sys.argv[1:]))
         self.watch = Watch(mode, self.recorder, step_over=step_over)
+        self.lines = Lines() if lines else None
         self.tests: dict[str, int] = {}
         self.received: list[Record] = []
         self._test = ""
         self._before = 0
         self._finder: OnImport | None = None
-        self._signal = ""
+        self.ended_by, self.status = "", 0  # what ended the session early
 
     def open(self) -> None:
+        if self.lines is not None:
+            self.lines.__enter__()
         if "torch" in sys.modules:
             self.watch.start()
         else:
-            self._finder = OnImport("torch", self.watch.start)
+            around = (self.lines.paused,) if self.lines is not None else ()
+            self._finder = OnImport("torch", self.watch.start, *around)
             sys.meta_path.insert(0, self._finder)
 
     def close(self) -> None:
+        if self.lines is not None:
+            self.lines.__exit__()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         if Watch.current is self.watch:
@@ -47,11 +54,13 @@ class Session:
 
     def told_to_end(self, number: int) -> str:
         """The name of the signal that ends the session early."""
-        self._signal = f"signal {signal.Signals(number).name}"
-        return self._signal
+        self.ended_by, self.status = f"signal {signal.Signals(number).name}", 128 + number
+        return self.ended_by
 
     def begin(self, test: str) -> None:
-        """A test is called: its waits are its step."""
+        """A test is called: its waits are its step, and the device is there, whatever became of it in the last one."""
+        if renew := getattr(self.watch.engine, "renew", None):
+            renew()
         self._test, self._before = test, self.recorder.seen
 
     def end(self) -> None:
@@ -60,9 +69,15 @@ class Session:
 
     def record(self) -> Record:
         """What was seen here and by the workers."""
-        here, measured = machine(self.watch.mode), self.watch.measured()
-        ended = self._signal or "exit 0"
-        record = self.recorder.record(here, ended, complete=not self._signal, measured=measured)
+        # An engine that does not say so has seen a tensor on the device if anything waited.
+        used = bool(getattr(self.watch.engine, "used", self.recorder.entries))
+        here, measured = machine(self.watch.mode, used=used), self.watch.measured()
+        ended = self.ended_by or "exit 0"
+        executed = None
+        if self.lines is not None:
+            executed = self.lines.executed()
+            self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
+        record = self.recorder.record(here, ended, not self.ended_by, executed, measured)
         if not self.received:
             return record
         from importlib import import_module

@@ -10,7 +10,8 @@ from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given
-from syncguard.fix.sums import accumulated, added, begun, gate, handled, inside_of, plain, uses
+from syncguard.fix.sums import accumulated, added, begun, gate, plain, uses
+from syncguard.fix.windows import window
 from syncguard.terms import Edit, Finding
 
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
@@ -109,42 +110,22 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
             pass
         case _:
             return None
-    begun = definition(region, held).value
-    if not isinstance(begun, cst.List) or begun.elements:
-        return None
-    loops = [loop for loop in region.loops(statement) if not inside_of(begun, loop, region)]
-    scope = region.scope(statement)
-    every = reads(region, scope, held.value)
-    if not loops or any(region.scope(node) is not scope for node in every) or handled(loops[-1], every, region):
-        return None
-    others = [node for node in every if node is not held]
-    if any(node for node in others if region.places[node][0] < region.top(loops[-1])):
-        return None
-    inside = [node for node in others if inside_of(node, loops[-1], region)]
-    if any(not gate(node, statement, loops[-1], region) for node in inside) or (
-        read.into == "int" and read.dtype != "int"
-    ):
+    if read.into == "int" and read.dtype != "int":
         return None
     name = held.value
-    rows = f"{torch}.stack({name}).tolist()"
-    sure = (
-        read.rank == 0
-        and bool(read.dtype)
-        and ((read.into in ("", "float") and read.dtype == "float") or not read.into)
-        and not varying(read.tensor, loops[-1], region, known)
-    )
-    edits = [region.swap(read.whole, kept(read, region, known))]
-    edits += [region.swap(node, f"{rows} if {name} else []") for node in inside]
-    edits.append(region.after(loops[-1], f"{name} = {rows} if {name} else []"))
+    edits, later = window(held, statement, region, known)
+    edits.append(region.swap(read.whole, kept(read, region, known)))
+    sure = uniform(read, region, known) and not varying(read.tensor, region.loops(statement)[-1], region, known)
     if sure:
-        return Proposal(
-            "safe",
-            f"collects on the device, and reads `{name}` once after the loop",
-            tuple(edits),
-            leaves=1 + len(inside),
-        )
-    text = f"`{name}` is read once after the loop: its elements must be 0-d tensors of one dtype and device"
-    return Proposal("unsafe", text, tuple(edits), leaves=1 + len(inside))
+        text = f"collects on the device, and reads all of `{name}` at once"
+        return Proposal("safe", text, tuple(edits), leaves=later)
+    text = f"`{name}` is read at once, and not in each turn: its elements must be 0-d tensors of one dtype and device"
+    return Proposal("unsafe", text, tuple(edits), leaves=later)
+
+
+def uniform(read: Read, region: Region, known: Known) -> bool:
+    """Whether what is read is, for sure, a number that a list of a stack gives as well."""
+    return read.rank == 0 and bool(read.dtype) and (read.dtype == "float" or not read.into)
 
 
 def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -> Proposal | None:
@@ -162,7 +143,8 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
         return None
     sums: list[str] = []
     others: list[str] = []
-    lists = left = 0
+    later = 0
+    plain_sums = True
     for use in found:
         if definition(region, use) is not statement:
             return None
@@ -179,11 +161,18 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits += [region.swap(node, f"{number}({target})") for node in gated]
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
+            later += 1 + len(gated)
         elif (row := listing(use, statement, region, known)) is not None:
             sums.append(row[0])
             edits += row[1]
-            left += row[2]
-            lists += 1
+            later += row[2]
+            plain_sums = plain_sums and uniform(read, region, known)
+        elif (into := appended(use, region)) is not None and small is not None:
+            more, reads_left = window(into, small, region, known)
+            edits += more
+            later += reads_left
+            plain_sums = plain_sums and uniform(read, region, known)
+            sums.append(into.value)
         elif takers := given(use, region, known, 1):
             others += takers
         else:
@@ -194,10 +183,16 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
         text = f"`{name}` stays on the device: {' and '.join(f'`{other}`' for other in others)} must take a 0-d tensor"
         return Proposal("display", text, tuple(edits), leaves=len(sums))
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
-    sure = bool(read.dtype) and read.rank == 0 and not varying(read.tensor, loops[-1], region, known)
-    if lists:
-        text = f"{text}: what is put into a list must be 0-d tensors of one dtype and device"
-    return Proposal("safe" if sure else "unsafe", text, tuple(edits), leaves=len(sums) - lists + left + len(found))
+    sure = bool(read.dtype) and read.rank == 0 and plain_sums and not varying(read.tensor, loops[-1], region, known)
+    return Proposal("safe" if sure else "unsafe", text, tuple(edits), leaves=later + len(found))
+
+
+def appended(use: cst.Name, region: Region) -> cst.Name | None:
+    """The list of `losses.append(use)`."""
+    match region.parent(region.parent(use)):
+        case cst.Call(func=cst.Attribute(value=cst.Name() as held, attr=cst.Name(value="append")), args=[_]) as call:
+            return held if isinstance(region.parent(call), cst.Expr) else None
+    return None
 
 
 def _divides(part: cst.BaseExpression) -> bool:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from dataclasses import replace
+
 import libcst as cst
 
 from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.text import BINDING, fitted
 from syncguard.terms import Edit, Finding
+
+QUOTES = {'"', "\\", "\n", "\t"}
+FIELD = re.compile(r"\{[^{}]*\}")
+DOTS = re.compile(r"\.{4,}")
+PERCENT = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -36,14 +45,14 @@ def raised(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal
         return None
     test = condition(branch.test, region, known)
     if test is None:
-        return mixed(branch, torch, region, known)
+        return mixed(branch, only, torch, region, known) or behind(branch, only, torch, region, known)
     text, straight = test
-    fault = words(only.exc.args[0].value) if isinstance(only.exc, cst.Call) and only.exc.args else ""
+    fault = reason(only)
     opposite = denied(branch.test, region, known) or (negated(text) if straight else text)
     return proposal(region.put(branch, call(torch, opposite, fault)))
 
 
-def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal | None:
+def mixed(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Known) -> Proposal | None:
     """`if not (n > 0 and mask.all()): raise ...`: the host asks for what it knows, the device for the rest."""
     test = branch.test
     negative = isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not)
@@ -55,17 +64,39 @@ def mixed(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal 
     if last is None or any(known.tensor(part) is not None for part in _parts(inner.left)):
         return None
     text, straight = last
-    check = call(torch, text if straight == negative else negated(text), "")
+    check = call(torch, text if straight == negative else negated(text), reason(only))
     bare = inner.left if not negative or inner.left.lpar or not isinstance(inner.left, cst.BooleanOperation) else None
     left = region.code(inner.left) if bare is not None else f"({region.code(inner.left)})"
     edits = (region.swap(test, f"not {left}" if negative else left), region.after(branch, check))
     return Proposal("unsafe", "the device's part fails later: as an assertion, at the next wait, and for good", edits)
 
 
+def behind(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Known) -> Proposal | None:
+    """`if x is not None and bad(x).any(): raise ...`: the host asks first, as it did, and the device then."""
+    match branch.test:
+        case cst.BooleanOperation(left=left, operator=cst.And(), right=right):
+            last = condition(right, region, known)
+        case _:
+            return None
+    if last is None or any(known.tensor(part) is not None for part in _parts(left)):
+        return None
+    text, straight = last
+    check = call(torch, negated(text) if straight else text, reason(only))
+    edits = (region.swap(branch.test, region.code(left)), region.swap(only, check))
+    return replace(proposal(edits[0]), edits=edits)
+
+
+def reason(only: cst.Raise) -> str:
+    """What an exception says."""
+    return words(only.exc.args[0].value) if isinstance(only.exc, cst.Call) and only.exc.args else ""
+
+
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     if isinstance(node, cst.BooleanOperation):
         return [*_parts(node.left), *_parts(node.right)]
     if isinstance(node, cst.Comparison):
+        if all(isinstance(target.operator, cst.Is | cst.IsNot) for target in node.comparisons):
+            return []
         return [node, node.left, *(target.comparator for target in node.comparisons)]
     return [node]
 
@@ -110,15 +141,39 @@ def negated(text: str) -> str:
 
 
 def words(node: cst.BaseExpression) -> str:
-    """A message as a literal; of an f-string what stands before the first value."""
+    """A message as a literal, with dots for its values: who asserts on the device has not looked at them."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
-    if isinstance(node, cst.ConcatenatedString):
-        return words(node.left)
-    if isinstance(node, cst.FormattedString) and node.parts and isinstance(node.parts[0], cst.FormattedStringText):
-        text = node.parts[0].value.rstrip()
-        return f'"{text}"' if text and '"' not in text and "\\" not in text and "\n" not in text else ""
+    text = DOTS.sub("...", _words(node))
+    if not text.strip(". "):
+        return ""
+    return f'"{text}"' if not set(text) & QUOTES else repr(text)
+
+
+def _words(node: cst.BaseExpression) -> str:
+    match node:
+        case cst.SimpleString():
+            return node.evaluated_value if isinstance(node.evaluated_value, str) else ""
+        case cst.ConcatenatedString(left=left, right=right):
+            return _words(left) + _words(right)
+        case cst.FormattedString(parts=parts):
+            return "".join(_part(part, node) for part in parts)
+        case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+            return _words(left) + _words(right) if _words(left) else ""
+        case cst.Call(func=cst.Attribute(value=cst.BaseString() as of, attr=cst.Name(value="format"))):
+            return FIELD.sub("...", _words(of))
+        case cst.BinaryOperation(left=cst.BaseString() as of, operator=cst.Modulo()):
+            return PERCENT.sub("...", _words(of))
     return ""
+
+
+def _part(part: cst.CSTNode, string: cst.FormattedString) -> str:
+    if not isinstance(part, cst.FormattedStringText):
+        return "..."
+    text = part.value.replace("{{", "{").replace("}}", "}")
+    if "r" in string.prefix.lower() or "\\" not in text:
+        return text
+    return str(ast.literal_eval(f"{string.quote}{text}{string.quote}"))
 
 
 def _in(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:

@@ -38,8 +38,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     text = region.code(value)
     name = known.callee(call)
     sure = proven(value, region, known, 4) or bounded(value, settings.get("dtype"), region, known)
-    if not sure and name == "torch.tensor":
-        return None  # of a NumPy number it would be a float64
+    if not sure and name in MAKERS[:2]:
+        return None  # of a NumPy number it would be a float64; and what `as_tensor` is given may be a tensor already
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")

@@ -9,7 +9,8 @@ from syncguard.fix.names import loaded, own
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
-from syncguard.fix.steady import copies
+from syncguard.fix.steady import copies, kept, root, steady
+from syncguard.infer.values import Instance, Named, Unknown
 from syncguard.terms import Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor")
@@ -26,13 +27,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     asked: list[cst.BaseExpression] = []
     for candidate in region.loops(node):
         tests = conditions(node, candidate, region)
-        read = names.union(*(loaded(region, test) for test in tests or ()))
-        if tests is None or not steady(read, candidate, region):
+        if tests is None or not all(unmoved(part, candidate, region, known) for part in (node, *tests)):
             break
         loop, asked = candidate, tests
     if loop is None or not names:
         return None
-    word = next((part.value for part in inside(node) if isinstance(part, cst.Name) and part.value in names), "value")
+    word = _word(node, names, region, known)
     name = region.fresh(
         f"{word}_host" if known.callee(node).rpartition(".")[2] != "to" else f"{word}_moved", f"{word}_once"
     )
@@ -57,7 +57,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                     region.before(region.statement(loop), f"{target} = {region.code(node)}"),
                     region.remove(statement),
                 )
-    text = "computes it once, before the loop: nothing that the loop calls may change what it is computed from"
+    text = (
+        "computes it once, before the loop: what the loop calls or writes into may not change what it is computed from"
+    )
     return Proposal("unsafe", text, edits, leaves=1)
 
 
@@ -79,9 +81,9 @@ def constant(node: cst.Call, region: Region, known: Known) -> Proposal | None:
         if tensor and not (isinstance(of, cst.Attribute) and of.attr.value in ("device", "dtype")):
             return None
     read = [part for part in inside(node) if isinstance(part, cst.Name) and part.value in names]
-    if not all(known.tensor(part) is not None or known.number(part) or _named(part, region, known) for part in read):
+    if not all(known.tensor(part) is not None or known.number(part) or _setting(part, region) for part in read):
         return None
-    if any(bound_in(name, loop, region) for name in names) or not steady(names, loop, region):
+    if any(bound_in(name, loop, region) for name in names):
         return None
     if _tested(names, loop, region) or not all(own(region, region.scope(node), name) for name in names):
         return None
@@ -114,10 +116,22 @@ def _used_up(node: cst.Call, region: Region, known: Known) -> bool:
     return last.islower() and "sparse" not in last  # a parameter and a sparse tensor keep what they are given
 
 
-def _named(part: cst.Name, region: Region, known: Known) -> bool:
+def _setting(part: cst.Name, region: Region) -> bool:
     """Whether a variable names a device or a dtype."""
     arg = region.parent(part)
     return isinstance(arg, cst.Arg) and arg.keyword is not None and arg.keyword.value in ("device", "dtype")
+
+
+def _word(node: cst.Call, names: set[str], region: Region, known: Known) -> str:
+    """What to call the result: `scale` of `self.scale.item()`."""
+    for part in sorted((part for part in inside(node) if isinstance(part, cst.Name)), key=region.places.__getitem__):
+        if part.value in names and not _named(part, region) and type(known.value(part)) is not Named:
+            path = _path(part, region, known)
+            held = region.parent(part)
+            if path is part and isinstance(held, cst.Attribute) and not isinstance(region.parent(held), cst.Call):
+                path = held
+            return path.attr.value if isinstance(path, cst.Attribute) else part.value
+    return "value"
 
 
 def conditions(node: cst.CSTNode, loop: cst.For | cst.While, region: Region) -> list[cst.BaseExpression] | None:
@@ -140,24 +154,46 @@ def pure(node: cst.Call, known: Known) -> bool:
     return isinstance(node.func, cst.Attribute) and known.callee(node).startswith("torch.Tensor.") and known.pure(node)
 
 
-def steady(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
-    """Whether nothing in a loop changes what these variables hold."""
-    for node in inside(loop):
-        if isinstance(node, cst.Name) and node.value in names:
-            held = region.parent(node)
-            if written(node, region) or isinstance(
-                held, cst.AssignTarget | cst.For | cst.CompFor | cst.AsName | cst.Del
-            ):
-                return False
-            if isinstance(held, cst.Element) and _target(held, region):
-                return False
+def unmoved(node: cst.BaseExpression, loop: cst.For | cst.While, region: Region, known: Known) -> bool:
+    """Whether nothing in a loop is seen to change what an expression is computed from: its tensors, and the objects
+    that hold them or numbers beside them."""
+    own = {*inside(node)}
+    body = [part for part in inside(loop) if part not in own and not _submitted(part, region, known)]
+    for name in [part for part in inside(node) if isinstance(part, cst.Name) and not _named(part, region)]:
+        base = _path(name, region, known)
+        if known.tensor(base) is not None and not steady(base, body, region, known):
+            return False
+        if known.tensor(name) is None and type(known.value(name)) is not Named and not kept(name, body, region, known):
+            return False
     return True
 
 
-def _target(node: cst.CSTNode, region: Region) -> bool:
-    return any(isinstance(held, cst.AssignTarget) for held in region.around(node)) or any(
-        isinstance(held, cst.For) and node in [*inside(held.target)] for held in region.around(node)
+def _submitted(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a node is given to a module, `self.layer(x, node)`: modules compute, and leave what they are given."""
+    held = region.parent(node)
+    call = region.parent(held) if isinstance(held, cst.Arg) else None
+    if not isinstance(call, cst.Call) or call.func is node or not isinstance(call.func, cst.Attribute):
+        return False
+    return root(call.func) == "self" and type(known.value(call.func)) in (Instance, Unknown)
+
+
+def _named(name: cst.Name, region: Region) -> bool:
+    """Whether a name is that of an attribute or of an argument."""
+    held = region.parent(name)
+    return (isinstance(held, cst.Attribute) and held.attr is name) or (
+        isinstance(held, cst.Arg) and held.keyword is name
     )
+
+
+def _path(name: cst.Name, region: Region, known: Known) -> cst.BaseExpression:
+    """The tensor that a variable leads to: `self.scale` of `self` in `self.scale.item()`."""
+    path: cst.BaseExpression = name
+    while known.tensor(path) is None:
+        held = region.parent(path)
+        if not isinstance(held, cst.Attribute) or held.value is not path:
+            return name
+        path = held
+    return path
 
 
 def _bound(use: cst.CSTNode, name: str, loop: cst.CSTNode, assign: cst.Assign, region: Region) -> bool:

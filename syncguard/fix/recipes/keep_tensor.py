@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.callees import asked
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -12,6 +13,7 @@ from syncguard.terms import Edit, Finding
 
 WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
 STORES = ("append", "add_", "sub_")
+LOGS = ("info", "debug", "warning", "error", "critical", "exception", "write", "writerow", "dump", "dumps", "format")
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 
 
@@ -26,6 +28,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
+    if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
+        return None  # so is an entry of a table of which nothing is known
     where = stored(read.whole, region, known)
     if where:
         return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))
@@ -75,9 +79,9 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
             return ""
         case cst.DictElement() | cst.Element():
             display = region.parent(held)
-            return _display(display, region) if isinstance(display, DISPLAYS) else ""
+            return _display(display, region, known) if isinstance(display, DISPLAYS) else ""
         case cst.DictComp() | cst.ListComp() if child in (getattr(held, "value", None), getattr(held, "elt", None)):
-            return _display(held, region)
+            return _display(held, region, known)
     return ""
 
 
@@ -85,8 +89,24 @@ def _told(target: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether what it is stored into is written out: a host needs its numbers."""
     name = root(target)
     uses = reads(region, region.scope(target), name) if name and name != "self" else []
-    calls = [region.parent(held) for use in uses if isinstance(held := region.parent(use), cst.Arg)]
-    return any(known.callee(call).startswith(WRITERS) for call in calls)
+    again = [node for node in region.places if isinstance(node, cst.Attribute) and node.deep_equals(target)]
+    return any(_written_out(use, region, known) for use in uses) or any(asked(use, region) for use in again)
+
+
+def _written_out(use: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a variable, or a part of it, is printed, logged, or put into text."""
+    held = region.parent(use)
+    while isinstance(held, cst.Subscript | cst.Attribute | cst.Call | cst.StarredElement) and use is not held:
+        if isinstance(held, cst.Call) and held.func is not use:
+            break
+        use, held = held, region.parent(held)
+    if isinstance(held, cst.FormattedStringExpression):
+        return True
+    call = region.parent(held)
+    if not isinstance(held, cst.Arg) or not isinstance(call, cst.Call):
+        return False
+    method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    return known.callee(call).startswith(WRITERS) or method in LOGS
 
 
 def _on_host(held: cst.CSTNode, known: Known) -> bool:
@@ -127,13 +147,14 @@ def _plain(node: cst.BaseExpression, known: Known) -> bool:
     )
 
 
-def _display(display: cst.CSTNode, region: Region) -> str:
+def _display(display: cst.CSTNode, region: Region, known: Known) -> str:
     """What a display or comprehension goes into."""
     held = region.parent(display)
     if isinstance(held, cst.Return):
         return "the result"
     if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
-        return f"`{region.code(held.targets[0].target)}`"
+        target = held.targets[0].target
+        return f"`{region.code(target)}`" if not _told(target, region, known) else ""
     if (
         isinstance(held, cst.Arg)
         and isinstance(call := region.parent(held), cst.Call)
@@ -145,5 +166,5 @@ def _display(display: cst.CSTNode, region: Region) -> str:
             else ""
         )
     if isinstance(held, cst.Element | cst.DictElement) and isinstance(outer := region.parent(held), DISPLAYS):
-        return _display(outer, region)
+        return _display(outer, region, known)
     return ""

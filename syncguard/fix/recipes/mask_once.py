@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import reads
+from syncguard.fix.loops import unchanged
+from syncguard.fix.names import reaching, reads
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import subscript
 from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table
 from syncguard.terms import Finding
+
+NAMED = ("index", "idx", "indices", "_where")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -23,21 +26,40 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
-    found = [key for key in keys if block in [*region.around(key)] and not _deeper(key, block, region)]
-    stay = {key: since(mask, found[0], key, region, known) for key in found}
-    found = [key for key in found if stay[key]]
-    if len(found) < 2 or mask not in found:
+    here = [key for key in keys if block in [*region.around(key)] and not _later(key, mask, region)]
+    found = [key for key in here if not _deeper(key, block, region)][:1]
+    if not found:
+        return None
+    # Once the places are known they serve where it is not sure that one gets there, too.
+    stay = {key: since(mask, found[0], key, region, known) for key in here[here.index(found[0]) :]}
+    found = [key for key in stay if stay[key]]
+    loop = _steady_loop(mask, region, known)
+    if mask not in found or (len(found) < 2 and loop is None):
         return None
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
-    name = region.fresh(f"{mask.value}_index")
-    edits = [region.before(first, f"{name} = {torch}.where({mask.value})"), *(region.swap(key, name) for key in found)]
-    text = f"looks up once where `{mask.value}` is true, for {len(found)} uses"
+    name = region.fresh(f"{mask.value}_where" if mask.value.endswith(NAMED) else f"{mask.value}_index")
+    made = region.before(first if loop is None else loop, f"{name} = {torch}.where({mask.value})")
+    edits = [made, *(region.swap(key, name) for key in found)]
+    where = f"for {len(found)} uses" if loop is None else "before the loop"
+    text = f"looks up once where `{mask.value}` is true, {where}"
     bases = [region.parent(region.parent(region.parent(key))) for key in found]
     sure = all(isinstance(base, cst.Subscript) and known.tensor(base.value) is not None for base in bases)
     if known.rank(mask) > 0 and sure and all(stay[key] == "safe" for key in found):
         return Proposal("safe", text, tuple(edits), leaves=1)
     text += "; what it selects from must be tensors, it must have a dimension, and nothing in between may change it"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def _steady_loop(mask: cst.Name, region: Region, known: Known) -> cst.For | cst.While | None:
+    """The outermost loop around that changes nothing in a mask, which is there before it."""
+    found = None
+    for loop in region.loops(mask):
+        if unchanged(mask, loop, region, known) != "safe" or reaching(region, mask.value, loop) is None:
+            break
+        if reaching(region, mask.value, loop) is not reaching(region, mask.value, mask):
+            break
+        found = loop
+    return found
 
 
 def _keys(read: cst.Name, region: Region, known: Known) -> bool:
@@ -52,6 +74,12 @@ def _keys(read: cst.Name, region: Region, known: Known) -> bool:
     if isinstance(target, cst.AssignTarget) and isinstance(assign, cst.Assign):
         return not known.number(assign.value) and not isinstance(assign.value, cst.Integer | cst.Float)
     return True
+
+
+def _later(key: cst.Name, mask: cst.Name, region: Region) -> bool:
+    """Whether it is computed who knows when: in another function, in a generator."""
+    lazy = any(isinstance(held, cst.GeneratorExp) for held in region.around(key))
+    return lazy or region.scope(key) is not region.scope(mask)
 
 
 def _deeper(key: cst.Name, block: cst.CSTNode, region: Region) -> bool:

@@ -2,42 +2,110 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import libcst as cst
 
 from syncguard.fix.masks import Selected, selected, unused
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.recipes.where_assign import widened
+from syncguard.fix.region import inside
 from syncguard.fix.shapes import fits
-from syncguard.terms import Edit, Finding
+from syncguard.fix.spread import Reach
+from syncguard.terms import Finding
 
 REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum": "sum", "torch.mean": "mean"}
+# What gives a number for each element if it is told to reduce none.
+LOSSES = frozenset(
+    f"torch.nn.functional.{name}"
+    for name in "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits".split()
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """A sum or mean over what a mask selects: its call, the elements as text, and what they are computed from."""
+
+    call: cst.Call
+    kind: str
+    elements: str
+    picks: tuple[Selected, ...]
+    curved: bool = False
+
+    @property
+    def by(self) -> tuple[cst.CSTNode, ...]:
+        return tuple(node for one in self.picks for node in one.by)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Everything that is done with the selected elements is to sum or average all of them."""
     torch = known.torch()
-    calls = [call for call in region.calls if torch and known.callee(call) in REDUCTIONS]
-    edits: list[Edit] = []
-    values: list[cst.CSTNode] = []
-    by: list[cst.CSTNode] = []
-    for call in calls:
-        kind = REDUCTIONS[known.callee(call)]
-        value = reduced(call, kind, known)
-        found = selected(value, region, known) if value is not None else None
-        if value is None or found is None or not plain(found, region, known):
-            continue
-        if any(part is held for part in (value, *found.by) for held in (node, *region.around(node))):
-            edits.append(region.swap(call, text(found, kind, torch, region, known)))
-            values.append(value)
-            by += found.by
-    if not edits:
+    here = (node, *region.around(node))
+    found = [one for call in region.calls if torch and (one := total(call, region, known)) is not None]
+    found = [one for one in found if any(part in here for part in (one.call, *one.by))]
+    found = [one for one in found if plain(one.picks, region, known)]
+    if not found:
         return None
-    gone = unused(tuple(by), values, region)
+    by = tuple(part for one in found for part in one.by)
+    gone = unused(by, [one.call for one in found], region)
     if len(gone) < len(set(by)):
         return None  # the elements are needed for something else, too
     message = "adds up the same elements in another order, all of them in the dtype of the sum"
+    if any(one.kind == "mean" for one in found):
+        message += ": in float16 it can be infinite where a mean is not"
+    if any(one.curved for one in found):
+        message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
+    edits = [region.swap(one.call, text(one, torch, region, known)) for one in found]
     return Proposal("unsafe", message, (*edits, *gone))
+
+
+def total(call: cst.Call, region: Region, known: Known) -> Total | None:
+    """A sum or mean of what is selected, or of what is computed from it element by element."""
+    callee = known.callee(call)
+    if callee in LOSSES:
+        return loss(call, region, known)
+    kind = REDUCTIONS.get(callee, "")
+    value = reduced(call, kind, known) if kind else None
+    if value is None:
+        return None
+    found = selected(value, region, known)
+    if found is not None:
+        return Total(call, kind, region.code(found.source), (found,))
+    reach = reaching(value, region, known)
+    spread = reach.spread(value) if reach is not None and known.pure(value) else None
+    if reach is None or spread is None or not spread.taken or spread.loose:
+        return None
+    return Total(call, kind, region.code(spread.value), tuple(reach.picks(value)), spread.curved)
+
+
+def loss(call: cst.Call, region: Region, known: Known) -> Total | None:
+    """`F.mse_loss(x[mask], y[mask])`: the same without a reduction."""
+    plain = [arg for arg in call.args if arg.keyword is None]
+    settings = {arg.keyword.value: arg for arg in call.args if arg.keyword is not None}
+    if len(plain) != 2 or any(arg.star for arg in call.args) or settings.keys() - {"reduction", "beta", "delta"}:
+        return None
+    word = settings.pop("reduction").value if "reduction" in settings else None
+    kind = word.evaluated_value if isinstance(word, cst.SimpleString) else "mean" if word is None else ""
+    reach = reaching(plain[0].value, region, known)
+    if kind not in ("mean", "sum") or reach is None or not known.pure(call):
+        return None
+    sides = [reach.spread(arg.value) for arg in plain]
+    codes = [region.code(side.value) for side in sides if side is not None and side.taken and not side.loose]
+    if len(codes) != 2:
+        return None
+    codes += [f"{name}={region.code(arg.value)}" for name, arg in settings.items()]
+    elements = f'{region.code(call.func)}({", ".join(codes)}, reduction="none")'
+    picks = tuple(one for arg in plain for one in reach.picks(arg.value))
+    return Total(call, str(kind), elements, picks, curved=True)
+
+
+def reaching(value: cst.BaseExpression, region: Region, known: Known) -> Reach | None:
+    """The mask that selects what a value is computed from: the first that is found."""
+    for part in inside(value):
+        if isinstance(part, cst.Name | cst.Subscript) and (found := selected(part, region, known)) is not None:
+            return Reach(found.mask, region, known)
+    return None
 
 
 def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | None:
@@ -47,19 +115,19 @@ def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | Non
     return call.args[0].value if len(call.args) == 1 and call.args[0].keyword is None else None
 
 
-def plain(found: Selected, region: Region, known: Known) -> bool:
+def plain(picks: tuple[Selected, ...], region: Region, known: Known) -> bool:
     """Whether the text stays readable: shapes that must be asked for are those of variables."""
-    variables = isinstance(found.source, cst.Name | cst.Attribute) and isinstance(found.mask, cst.Name | cst.Attribute)
-    return variables or fits(found.source, found.mask, region, known)
+    variables = all(isinstance(part, cst.Name | cst.Attribute) for one in picks for part in (one.source, one.mask))
+    return variables or any(fits(one.source, one.mask, region, known) for one in picks)
 
 
-def text(found: Selected, kind: str, torch: str, region: Region, known: Known) -> str:
+def text(found: Total, torch: str, region: Region, known: Known) -> str:
     """The reduction over all elements."""
-    x, mask = region.code(found.source), region.code(found.mask)
-    same = fits(found.source, found.mask, region, known)
-    m = mask if same else widened(found.mask, found.source, region)
-    total = f"{torch}.where({m}, {x}, 0).sum()"
-    if kind == "sum":
-        return total
-    count = postfix(found.mask, region) if same else f"{m}.expand_as({x})"
-    return f"{total} / {count}.sum()"
+    same = next((one for one in found.picks if fits(one.source, one.mask, region, known)), None)
+    first = same if same is not None else found.picks[0]
+    m = region.code(first.mask) if same is not None else widened(first.mask, first.source, region)
+    summed = f"{torch}.where({m}, {found.elements}, 0).sum()"
+    if found.kind == "sum":
+        return summed
+    count = postfix(first.mask, region) if same is not None else f"{m}.expand_as({region.code(first.source)})"
+    return f"{summed} / {count}.sum()"

@@ -1,12 +1,13 @@
-"""A loader without `pin_memory`, a copy of pinned memory or of a batch without `non_blocking` -> with both."""
+"""A loader without `pin_memory`, a copy of pinned memory without `non_blocking` -> with both: nobody waits for it."""
 
 from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import occurrences, reads
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.steady import root
 from syncguard.infer.values import Unknown
 from syncguard.terms import Edit, Finding
 
@@ -27,37 +28,27 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in COPIES:
             return None
         source = node.func.value
-        edit = told(node, "non_blocking", "True", region)
-        what = f"`{region.code(source)}`"
-        if edit is not None and batched(source, known):
-            text = f"nobody waits if the loader has `pin_memory=True`, too; nothing may write into {what} before"
-            return Proposal("display", text, (edit,))
-        if not isinstance(source, cst.Name) or not pinned(source, known) or refilled(source, region):
+        if finding.code == "SG301":
+            return handed(node, source, region, known)
+        if not isinstance(source, cst.Name) or refilled(source, region):
             return None
+        edit = told(node, "non_blocking", "True", region)
+        what = f"`{source.value}`"
     if edit is None:
         return None
     return Proposal("unsafe", f"nothing may write into {what} before its copy has arrived", (edit,))
 
 
-def pinned(source: cst.BaseExpression, known: Known) -> bool:
-    """Whether what is copied is known to be pinned: a tensor, or what a loader that pins gives."""
-    value = known.value(source)
-    held = known.tensor(source)
-    batch = value.batch if type(value) is Unknown else None
-    return (held is not None and held.pinned) or (batch is not None and batch.text == "pinned batch")
-
-
-def batched(source: cst.BaseExpression, known: Known) -> bool:
-    """Whether what is copied comes from a loader, as a batch or a part of one, and is not known to be pinned."""
-    value = known.value(source)
-    if type(value) is Unknown and value.batch is not None:
-        return value.batch.text != "pinned batch"
-    part = isinstance(source, cst.Subscript)
-    while isinstance(source, cst.Subscript):
-        source = source.value
-    name = source.attr if isinstance(source, cst.Attribute) else source
-    named = isinstance(name, cst.Name) and known.world.places.is_("names", "batches", name.value)
-    return part and named and type(value) is Unknown and known.tensor(source) is None
+def handed(call: cst.Call, source: cst.BaseExpression, region: Region, known: Known) -> Proposal | None:
+    """A part of a batch whose loader is not seen: a sketch, for what is not pinned there waits as before."""
+    name = root(source)
+    if not name or not isinstance(known.value(source), Unknown) or not known.pure(source):
+        return None
+    if any(refilled(use, region) for use in reads(region, region.scope(call), name)[:1]):
+        return None
+    edit = told(call, "non_blocking", "True", region)
+    text = f"without a wait only if the loader pins `{name}`; nothing may write into that before the copy has arrived"
+    return Proposal("display", text, (edit,)) if edit is not None else None
 
 
 def told(call: cst.Call, name: str, value: str, region: Region) -> Edit | None:

@@ -7,7 +7,7 @@ import libcst as cst
 from syncguard.fix.conditions import condition, positive
 from syncguard.fix.names import reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import alike, shape_of
+from syncguard.fix.shapes import alike, shaped_as
 from syncguard.terms import Finding
 
 OPERATORS = {
@@ -123,7 +123,7 @@ def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, regi
     if len(sides) == 1:
         other = yes if isinstance(yes, str) else no
         name = cst.parse_expression(str(other).split(" ")[0])
-        return name.value in shape_of(sides[0], region, known) if isinstance(name, cst.Name) else False
+        return isinstance(name, cst.Name) and shaped_as(sides[0], name.value, sides[0], region, known)
     return len(sides) == 0 or alike(sides[0], sides[1], region, known)
 
 

@@ -38,7 +38,8 @@ class Arguments:
             return setting_of(self.named.get(holder), setting)
         value = self.named.get(name, ABSENT)
         if self.owner is not None and (value is None or value is ABSENT):
-            return getattr(type(self.owner), f"_{name}", value)  # Distribution.set_default_validate_args
+            made = type(self.owner)  # Distribution.set_default_validate_args, arg_constraints
+            return getattr(made, f"_{name}", getattr(made, name, value))
         if value is ABSENT and self.named:
             first = next(iter(self.named.values()))
             return ABSENT if isinstance(first, torch.Tensor) else setting_of(first, name)

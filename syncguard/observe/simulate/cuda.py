@@ -156,12 +156,12 @@ def get_rng_state(device: Any = "cuda") -> torch.Tensor:
     return torch.get_rng_state()
 
 
-def set_rng_state(state: torch.Tensor, device: Any = "cuda") -> None:
-    torch.set_rng_state(state.cpu())
+def set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+    torch.set_rng_state(new_state.cpu())
 
 
-def set_rng_states(states: Any) -> None:
-    for state in states:
+def set_rng_states(new_states: Any) -> None:
+    for state in new_states:
         set_rng_state(state)
 
 
@@ -197,7 +197,7 @@ ANSWERS: dict[str, Any] = {
     "get_arch_list": always(["sm_80"]),
     "get_gencode_flags": always("-gencode compute=compute_80,code=sm_80"),
     "mem_get_info": memory.info,
-    "device_memory_used": lambda *_: memory.now(),
+    "device_memory_used": lambda device=None: memory.now(),
     "cudart": always(memory.Runtime()),
     "list_gpu_processes": always("no processes are running"),
     "graph_pool_handle": always((0, 0)),

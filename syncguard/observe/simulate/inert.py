@@ -128,8 +128,8 @@ def default_stream(device: Any = None) -> Stream:
     return state.first
 
 
-def set_stream(wanted: Any) -> None:
-    state.stream = wanted or state.stream
+def set_stream(stream: Any) -> None:
+    state.stream = stream or state.stream
 
 
 class Properties:

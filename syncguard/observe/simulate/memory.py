@@ -84,7 +84,7 @@ def host_stats(*_: Any) -> dict[str, Any]:
     return {name: counted(0, 0) for name in (*bytes_, *counts)} | times | {"num_host_alloc": 0, "num_host_free": 0}
 
 
-def info(*_: Any) -> tuple[int, int]:
+def info(*_: Any, **__: Any) -> tuple[int, int]:
     """Bytes free and in all."""
     return max(Properties.total_memory - whole(now()), 0), Properties.total_memory
 

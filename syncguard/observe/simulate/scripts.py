@@ -86,12 +86,12 @@ def optimizing(original: Callable[..., Any]) -> Callable[..., Any]:
     """torch.jit.freeze and its like: what only ran eagerly stays as it is."""
 
     @functools.wraps(original)
-    def optimize(script: Any, *args: Any, **settings: Any) -> Any:
-        if not isinstance(getattr(script, "save", None), Saving):
-            return original(script, *args, **settings)
-        if script.training and original.__name__ == "freeze":
+    def optimize(mod: Any, *args: Any, **settings: Any) -> Any:
+        if not isinstance(getattr(mod, "save", None), Saving):
+            return original(mod, *args, **settings)
+        if mod.training and original.__name__ == "freeze":
             raise RuntimeError("Freezing is only implemented for modules in eval mode: call .eval() before")
-        return script.eval()
+        return mod.eval()
 
     return optimize
 
@@ -100,11 +100,11 @@ def saving(original: Callable[..., Any], simulation: Simulated) -> Callable[...,
     """torch.jit.save, which scripts what only ran eagerly."""
 
     @functools.wraps(original)
-    def save(script: Any, *args: Any, **settings: Any) -> Any:
-        if isinstance(script, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-            return original(script, *args, **settings)
+    def save(m: Any, *args: Any, **settings: Any) -> Any:
+        if isinstance(m, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+            return original(m, *args, **settings)
         with simulation.suspended():
-            return original(torch.jit.script(script), *args, **settings)
+            return original(torch.jit.script(m), *args, **settings)
 
     return save
 
@@ -113,10 +113,10 @@ def loading(original: Callable[..., Any], simulation: Simulated) -> Callable[...
     """torch.jit.load, onto the device if it is asked for."""
 
     @functools.wraps(original)
-    def load(file: Any, map_location: Any = None, *args: Any, **settings: Any) -> Any:
+    def load(f: Any, map_location: Any = None, *args: Any, **settings: Any) -> Any:
         simulation.note(LOADED)
         there = map_location is not None and names_device(map_location)
-        made = original(file, "cpu" if there else map_location, *args, **settings)
+        made = original(f, "cpu" if there else map_location, *args, **settings)
         return made.to("cuda") if there else made
 
     return load

@@ -97,10 +97,11 @@ def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
     first = tuple(wait for wait in verdict.waits(row) if wait.on != "result")
     last = tuple(wait for wait in verdict.waits(row) if wait.on == "result")
     made = function.__name__ == "__init__"
+    whole = row.args[:1] != ("self",)  # where what is made decides, it is an argument as well
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given, owner = (args[1:], args[0]) if made else (args, None)
+        given, owner = (args[whole:], args[0]) if made else (args, None)
         if first:
             verdict.judge(row, first, given, kwargs, HOST, owner)
         result = quietly(function, args, kwargs)

@@ -1,0 +1,175 @@
+"""A value computed from what a mask selects in, the same computed from all elements out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from syncguard.fix.conditions import positive
+from syncguard.fix.known import Known
+from syncguard.fix.masks import Selected, selected
+from syncguard.fix.names import defined, reaching
+from syncguard.fix.pointwise import pointwise
+from syncguard.fix.region import Region, inside
+from syncguard.fix.shapes import elementwise, subscript
+from syncguard.fix.steady import since
+
+# Elementwise functions of which the derivative is finite whatever the element is: that of sigmoid is NaN for NaN.
+BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp contiguous".split())
+CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqueeze"}
+ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
+SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A value computed from all elements: whether some are `taken` by the mask, whether it is `loose` (more than
+    numbers goes into it), and `curved` (its derivative may be infinite or NaN where the mask is false)."""
+
+    value: cst.BaseExpression
+    loose: bool = False
+    taken: bool = False
+    curved: bool = False
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a mask selects from, asked of the parts of a value."""
+
+    mask: cst.BaseExpression
+    region: Region
+    known: Known
+
+    def spread(self, value: cst.BaseExpression) -> Spread | None:
+        """A value computed from what the mask selects as one of all elements. None: it is not computed one by one."""
+        known = self.known
+        match value:
+            case cst.Subscript() if (key := subscript(value)) is not None and key.deep_equals(self.mask):
+                return Spread(value.value.with_changes(lpar=value.lpar, rpar=value.rpar), taken=True)
+            case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, SIMPLE):
+                one, other = self.spread(left), self.spread(right)
+                if one is None or other is None:
+                    return None
+                straight = not (one.taken or other.taken) or smooth(operator, left, right, known)
+                if isinstance(operator, cst.Divide) and (sound := self.divisor(other)) is not None:
+                    other, straight = sound, True
+                return Spread(
+                    value.with_changes(left=one.value, right=other.value),
+                    one.loose or other.loose,
+                    one.taken or other.taken,
+                    one.curved or other.curved or not straight,
+                )
+            case cst.UnaryOperation(operator=cst.Minus()):
+                inner = self.spread(value.expression)
+                return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
+            case cst.Call() if elementwise(value, known) or self.column(value):
+                return self._called(value)
+            case cst.Call() if pointwise(value, self.region, known):
+                first, *rest = [self.spread(arg.value) for arg in value.args]
+                if first is None or not first.taken or any(one is None or one.taken for one in rest):
+                    return None
+                args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
+                loose = first.loose or any(one.loose for one in rest if one is not None)
+                return Spread(value.with_changes(args=args), loose, True, curved=True)
+        if isinstance(value, cst.Name) and (found := selected(value, self.region, known)) is not None:
+            return Spread(found.source, taken=True) if found.mask.deep_equals(self.mask) else None
+        held = known.tensor(value)
+        if known.number(value) or (held is not None and held.rank == 0):
+            return Spread(value)
+        whole = isinstance(value, cst.Name | cst.Attribute) and not self._picked(value, 4)
+        return Spread(value, loose=True) if whole else None
+
+    def picks(self, value: cst.BaseExpression) -> list[Selected]:
+        """What the mask selects in a value, also through variables."""
+        names = [part for part in inside(value) if isinstance(part, cst.Name | cst.Subscript)]
+        found = [selected(part, self.region, self.known) for part in names]
+        return [one for one in found if one is not None and one.mask.deep_equals(self.mask)]
+
+    def _picked(self, value: cst.BaseExpression, depth: int) -> bool:
+        """Whether a variable was computed of what the mask selects: it has but these elements."""
+        store = reaching(self.region, value.value, value) if isinstance(value, cst.Name) else None
+        target = self.region.parent(store) if store is not None else None
+        assign = self.region.parent(target) if isinstance(target, cst.AssignTarget) else None
+        if not depth or not isinstance(assign, cst.Assign):
+            return False
+        return any(
+            ((key := subscript(part)) is not None and key.deep_equals(self.mask))
+            or (isinstance(part, cst.Name) and self._picked(part, depth - 1))
+            for part in inside(assign.value)
+        )
+
+    def column(self, call: cst.Call) -> bool:
+        """Whether a call puts dimensions behind the one that the mask selects in: `x[mask].unsqueeze(-1)`,
+        `n[mask].view(-1, 1)`, `n[mask].view(-1, *([1] * k))`."""
+        if self.known.rank(self.mask) != 1 or not isinstance(call.func, cst.Attribute):
+            return False
+        of = self.known.callee(call)
+        parts = [self.region.code(arg).rstrip(", ") for arg in call.args]
+        if of == "torch.Tensor.unsqueeze":
+            return parts == ["-1"]
+        ones = all(part == "1" or ONES.fullmatch(part) for part in parts[1:])
+        single = self.known.rank(call.func.value) == 1
+        return of in ("torch.Tensor.view", "torch.Tensor.reshape") and parts[:1] == ["-1"] and ones and single
+
+    def divisor(self, found: Spread) -> Spread | None:
+        """A divisor that the mask says is positive, where it is an integer at least 1; None: it may be 0."""
+        test = defined(self.region, self.mask)
+        count = positive(test, self.region, self.known)
+        held = self.known.tensor(count) if count is not None else None
+        if count is None or held is None or held.dtype != "int":
+            return None
+        if test is not self.mask and not since(count, test, self.mask, self.region, self.known):
+            return None
+        clamped = cst.parse_expression(f"{self.region.code(count)}.clamp(min=1)")
+        value = replaced(found.value, count, clamped)
+        return None if value is None else replace(found, value=value)
+
+    def _called(self, call: cst.Call) -> Spread | None:
+        """An elementwise function of what the mask selects."""
+        known = self.known
+        method = known.callee(call).startswith("torch.Tensor.")
+        source = call.func.value if method and isinstance(call.func, cst.Attribute) else call.args[0].value
+        inner = self.spread(source)
+        if inner is None or not inner.taken:
+            return None
+        whole: cst.BaseExpression
+        if isinstance(call.func, cst.Attribute) and method:
+            of = inner.value
+            if not of.lpar and not isinstance(of, cst.Name | cst.Attribute | cst.Call | cst.Subscript):
+                of = of.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            whole = call.with_changes(func=call.func.with_changes(value=of))
+        else:
+            whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
+        bounded = known.callee(call).rpartition(".")[2] in BOUNDED or self.column(call)
+        return replace(inner, value=whole, curved=inner.curved or not bounded)
+
+
+def replaced(value: cst.BaseExpression, count: cst.BaseExpression, by: cst.BaseExpression) -> cst.BaseExpression | None:
+    """A count, or what is only cast and shaped of it, with another in its place; None of anything else."""
+    if value.deep_equals(count):
+        return by
+    match value:
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name)) as func) if name in CARRIED:
+            inner = replaced(of, count, by)
+            return None if inner is None else value.with_changes(func=func.with_changes(value=inner))
+    return None
+
+
+def smooth(operator: cst.BaseBinaryOp, left: cst.BaseExpression, right: cst.BaseExpression, known: Known) -> bool:
+    """Whether the derivative of an operation is a finite number whatever the elements are."""
+    if isinstance(operator, cst.Add | cst.Subtract):
+        return True
+    if isinstance(operator, cst.Multiply):
+        return _finite(left, known) or _finite(right, known)
+    return isinstance(operator, cst.Divide) and _finite(right, known, zero=False)
+
+
+def _finite(node: cst.BaseExpression, known: Known, zero: bool = True) -> bool:
+    """Whether a factor is an integer or written out; as a divisor it must be written out, and no 0."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
+        node = node.expression
+    if isinstance(node, cst.Integer | cst.Float):
+        return abs(node.evaluated_value) < 1e30 and (zero or abs(node.evaluated_value) > 1e-30)
+    return zero and known.number(node) in ("int", "size", "bool")

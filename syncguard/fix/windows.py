@@ -1,0 +1,111 @@
+"""A list to which a loop appends in, the edits that read what it has collected at once, and where, out."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from syncguard.fix.known import Known
+from syncguard.fix.names import occurrences, stored
+from syncguard.fix.recipe import Unfit
+from syncguard.fix.region import Region
+from syncguard.fix.sums import Loop, gate, handled, inside_of
+from syncguard.terms import Edit
+
+# What can be done with a list whatever is in it.
+BLIND = ("clear",)
+KEEPING = ("append", "insert", "put", "add", "setdefault")
+
+
+def window(held: cst.Name, statement: cst.BaseSmallStatement, region: Region, known: Known) -> tuple[list[Edit], int]:
+    """The edits, and how many reads they leave. Unfit: the list is used in the loop otherwise than behind a gate."""
+    loop, every = _collecting(held, statement, region)
+    name, torch = held.value, known.torch()
+    rows = f"{torch}.stack({name}).tolist() if {name} else []"
+    if not torch:
+        raise Unfit("torch has no name")
+    used = [node for node in every if node is not held and not stored(region, node) and not _blind(node, region, known)]
+    inside = [node for node in used if inside_of(node, loop, region)]
+    if any(not gate(node, statement, loop, region) or _changed(node, region) for node in inside):
+        raise Unfit("the loop reads it")
+    edits: list[Edit] = []
+    together = _together(inside, every, region)
+    if together is None:
+        edits += [region.swap(node, rows) for node in inside]
+    else:
+        values = region.fresh(f"{name}_list", f"{name}_values")
+        edits.append(region.before(together, f"{values} = {rows}"))
+        edits += [region.swap(node, values) for node in inside]
+    later = any(region.places[node][0] > region.bottom(loop) for node in every)
+    if later:
+        edits.append(region.after(loop, f"{name} = {rows}"))
+    return edits, later + (len(inside) if together is None else 1)
+
+
+def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Region) -> tuple[Loop, list[cst.Name]]:
+    """The outermost loop in which a list only grows, but behind a gate, and all that is done with the list."""
+    scope = region.scope(statement)
+    every = occurrences(region, scope, held.value)
+    starts = [node for node in every if stored(region, node)]
+    if any(region.scope(node) is not scope for node in every) or not all(_empty(node, region) for node in starts):
+        raise Unfit("it does not begin as an empty list of this function")
+    loops = [
+        loop
+        for loop in region.loops(statement)
+        if not any(inside_of(node, loop, region) and not gate(node, statement, loop, region) for node in starts)
+    ]
+    if not loops or all(inside_of(node, loops[-1], region) for node in starts):
+        raise Unfit("no loop collects in it")
+    loop = loops[-1]
+    before = [node for node in every if node not in starts and region.places[node][0] < region.top(loop)]
+    if before or handled(loop, every, region) or isinstance(region.parent(loop), cst.Else | cst.Finally):
+        raise Unfit("it is used where the loop may have failed")
+    return loop, every
+
+
+def _empty(node: cst.Name, region: Region) -> bool:
+    """Whether a variable is set to an empty list: `a = []`, `a: list[float] = []`."""
+    held = region.parent(node)
+    made = held if isinstance(held, cst.AnnAssign) else region.parent(held)
+    plain = isinstance(made, cst.AnnAssign) or (isinstance(made, cst.Assign) and isinstance(held, cst.AssignTarget))
+    if not plain or (isinstance(made, cst.Assign) and len(made.targets) != 1):
+        return False
+    value = made.value  # type: ignore[attr-defined]
+    return isinstance(value, cst.List) and not value.elements
+
+
+def _blind(node: cst.Name, region: Region, known: Known) -> bool:
+    """Whether a use asks nothing of the elements: `a.clear()`, `len(a)`, `if a:`."""
+    held = region.parent(node)
+    if isinstance(held, cst.Attribute):
+        return held.attr.value in BLIND and isinstance(region.parent(held), cst.Call)
+    if isinstance(held, cst.Arg):
+        call = region.parent(held)
+        return isinstance(call, cst.Call) and known.callee(call) == "builtins.len"
+    return isinstance(held, cst.If | cst.While) and held.test is node
+
+
+def _changed(node: cst.Name, region: Region) -> bool:
+    """Whether a use may change the list, or keep it: a method, an element that is written, another name for it."""
+    held = region.parent(node)
+    if isinstance(held, cst.Arg):
+        call = region.parent(held)
+        return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in KEEPING
+    if isinstance(held, cst.Subscript):
+        return isinstance(region.parent(held), cst.AssignTarget | cst.AugAssign | cst.Del)
+    return isinstance(
+        held, cst.Attribute | cst.Assign | cst.Del | cst.Lambda | cst.Element | cst.DictElement | cst.Yield
+    )
+
+
+def _together(inside: list[cst.Name], every: list[cst.Name], region: Region) -> cst.CSTNode | None:
+    """The statement above which one read serves all of several in a block; None where there is none."""
+    if len(inside) < 2:
+        return None
+    inside = sorted(inside, key=lambda node: region.places[node])
+    first = region.statement(inside[0])
+    block = region.parent(first)
+    if not all(block in [*region.around(node)] for node in inside) or isinstance(first, cst.BaseCompoundStatement):
+        return None
+    start, end = region.places[first][:2], region.places[inside[-1]][:2]
+    between = [node for node in every if node not in inside and start <= region.places[node][:2] < end]
+    return first if not between and not any(region.loops(node) != region.loops(first) for node in inside) else None

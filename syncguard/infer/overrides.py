@@ -1,0 +1,41 @@
+"""A class of the file that is checked in, the methods that it has from other files and that call its own out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.routine import Routine
+from syncguard.infer.values import Call, Value
+from syncguard.read import core
+
+
+def callers(info: ClassInfo) -> Iterator[tuple[Routine, Routine]]:
+    """The inherited methods of other files that call a method of this class, and that method: `forward` of a base
+    class says what `_compute` is given, of which nobody in this file says anything."""
+    mine = {name: asking for name, member in info.members.items() if (asking := _asks(member)) is not None}
+    if not mine:
+        return
+    asker = next(iter(mine.values()))
+    for base in info.mro[1:]:
+        if base.home.own:
+            continue
+        for name, member in base.members.items():
+            routine = member.routine if type(member) is Call else None
+            node = routine.node if routine is not None else None
+            if routine is None or type(node) is not core.Function or not node.params or routine.owner is not base:
+                continue
+            asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
+            called = sorted(node.uses.get(node.params[0].name, frozenset()) & mine.keys())
+            found = info.find(name)
+            if called and found is not None and found[1] is base:
+                yield routine, mine[called[0]]
+
+
+def _asks(member: Value) -> Routine | None:
+    """The method, if it has a parameter of which only its callers can tell what it holds."""
+    node = member.routine.node if type(member) is Call else None
+    if type(member) is not Call or type(node) is not core.Function or node.name == "__init__":
+        return None
+    told = [param for param in node.params[1:] if param.annotation is None and param.kind == "positional"]
+    return member.routine if told else None
