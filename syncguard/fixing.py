@@ -15,13 +15,14 @@ from syncguard.judge.baseline import Past
 from syncguard.pipeline import Report
 from syncguard.read.notebook import file_of
 from syncguard.read.source import decode, read
-from syncguard.terms import Edit, Finding, Tier
+from syncguard.terms import Edit, Finding, Site, Tier
 
 PASSES = 500
 SAFE: frozenset[Tier] = frozenset(("safe",))
 UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
 Ask = Callable[[Finding, str, str], bool]
 Key = tuple[str, str, str, str, str]
+Named = tuple[Key, int]  # the n-th of those that nothing else tells from one another
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class Work:
 
     texts: dict[str, str] = field(default_factory=dict)
     made: list[Finding] = field(default_factory=list)
-    answers: dict[tuple[Key, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
-    refused: set[Key] = field(default_factory=set)
+    answers: dict[tuple[Named, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
+    refused: set[Named] = field(default_factory=set)
     alone: set[tuple[str, str]] = field(default_factory=set)  # functions in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
 
@@ -69,7 +70,11 @@ def fixed(
     work = Work()
     for _ in range(PASSES):
         now = {**first, **work.texts}
-        wave = _wave(report, now, tiers, work, ask)
+        names = named(report, now)
+        answers = len(work.answers)
+        wave = _wave(report, now, tiers, work, ask, names)
+        if not wave and len(work.answers) > answers:
+            continue  # what was declined stood before others
         if not wave:
             if not (work.grown and (work.refused or work.alone)):
                 break
@@ -85,9 +90,16 @@ def fixed(
                 if len(bad) > 1:
                     work.alone.add(place)
                 else:
-                    work.refused |= {key(finding, now[place[0]]) for finding in bad}
+                    work.refused |= {names[finding.site, finding.code] for finding in bad}
             continue
         work.made += [finding for findings in wave.values() for finding in findings]
+        gone = [names[finding.site, finding.code] for findings in wave.values() for finding in findings]
+        work.refused = {left for one in work.refused if (left := _closed(one, gone))}
+        work.answers = {
+            (left, recipe): said
+            for (one, recipe), said in work.answers.items()
+            if (left := _closed(one, gone)) is not None
+        }
         work.texts, report, work.grown = texts, after, True
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
@@ -127,21 +139,25 @@ def carried(before: Report, after: Report, changed: set[str]) -> Report:
 
 
 def _wave(
-    report: Report, texts: Mapping[str, str], tiers: frozenset[Tier], work: Work, ask: Ask | None
+    report: Report,
+    texts: Mapping[str, str],
+    tiers: frozenset[Tier],
+    work: Work,
+    ask: Ask | None,
+    names: Mapping[tuple[Site, str], Named],
 ) -> dict[str, list[Finding]]:
     """The fixes of one pass, by file."""
     found: dict[str, list[Finding]] = {}
     fixable = [wanted(finding, tiers) for finding in report.findings if finding.fix is not None]
     for path in dict.fromkeys(finding.site.path for finding in fixable):
-        lines = texts.get(path, "")
-        here = [f for f in fixable if f.site.path == path and key(f, lines) not in work.refused]
-        here = [f for f in here if work.answers.get(asked(f, lines), True)]
+        here = [f for f in fixable if f.site.path == path and names[f.site, f.code] not in work.refused]
+        here = [f for f in here if work.answers.get(asked(f, names), True)]
         taken: set[str] = set()
         for finding in chosen(here, tiers):
             assert finding.fix is not None
             if finding.function in taken and (path, finding.function) in work.alone:
                 continue
-            told = asked(finding, lines)
+            told = asked(finding, names)
             if ask is not None and told not in work.answers:
                 work.answers[told] = ask(finding, texts[path], applied(texts[path], finding.fix.edits))
             if work.answers.get(told, True):
@@ -170,15 +186,37 @@ def _refused(
     return {place for place, number in saved.items() if has[place] > had[place] - number or not parses(texts[place[0]])}
 
 
-def key(finding: Finding, text: str) -> Key:
-    """What tells a finding from others though lines move."""
-    line = text.split("\n")[finding.site.line - 1 : finding.site.line]
-    return finding.site.path, finding.function, finding.code, finding.message, "".join(line).strip()
+def named(report: Report, texts: Mapping[str, str]) -> dict[tuple[Site, str], Named]:
+    """Every finding by its place, with what tells it from others though lines move: the first of two that say the same
+    may be refused and the second made."""
+    lines = {path: text.split("\n") for path, text in texts.items()}
+    found: dict[tuple[Site, str], Named] = {}
+    count: Counter[Key] = Counter()
+    for finding in report.findings:
+        told = key(finding, "\n".join(lines.get(finding.site.path, ())[finding.site.line - 1 : finding.site.line]), 1)
+        found[finding.site, finding.code] = told, count[told]
+        count[told] += 1
+    return found
 
 
-def asked(finding: Finding, text: str) -> tuple[Key, str]:
+def _closed(one: Named, gone: Sequence[Named]) -> Named | None:
+    """The same finding when others that say the same are gone; None where it is gone itself."""
+    if one in gone:
+        return None
+    told, number = one
+    return told, number - sum(other == told and n < number for other, n in gone)
+
+
+def key(finding: Finding, text: str, line: int = 0) -> Key:
+    """What tells most findings from others though lines move: of its file's text, at this line, its own line too."""
+    at = line or finding.site.line
+    here = text.split("\n")[at - 1 : at]
+    return finding.site.path, finding.function, finding.code, finding.message, "".join(here).strip()
+
+
+def asked(finding: Finding, names: Mapping[tuple[Site, str], Named]) -> tuple[Named, str]:
     """What tells a fix from others of the same finding."""
-    return key(finding, text), finding.fix.recipe if finding.fix is not None else ""
+    return names[finding.site, finding.code], finding.fix.recipe if finding.fix is not None else ""
 
 
 def _edits(findings: Sequence[Finding]) -> list[Edit]:

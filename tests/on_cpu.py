@@ -16,7 +16,7 @@ import torch
 # Optimizers import it when they first step, and it refuses to be imported over the stubs below.
 import torch._dynamo
 
-DEVICE = re.compile(r"""(?<=["'])cuda(?=["':])""")
+DEVICE = re.compile(r"""(?<=["'])cuda(?=["':])(?!["'] in str)""")
 PINNED = re.compile(r"\bpin_memory\s*=\s*True")
 
 

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from fixing import fixes, function, rewritten, same  # noqa: E402
+from fixing import codes, fixes, function, rewritten, same  # noqa: E402
 from tensors import tensors  # noqa: E402
+
+from syncguard.fix.apply import applied  # noqa: E402
 
 HEAD = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n"
 FINITE = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0)
@@ -73,14 +75,62 @@ def test_fractions_may_differ_in_the_last_bit():
     assert "torch.arange(0, 1, 0.1, device=x.device)" in rewritten(program, "build-on-device", unsafe=True)
 
 
-def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
+PINNED = [
+    # Where the tensor beside it lies on the host, in a forked worker too, nothing may open the GPU.
+    ("[1, 7], dtype=torch.int, device=x.device", "x.device", "x.is_cuda"),
+    ("[x.size(0), 7], device=(x + 1).device", "(x + 1).device", "(x + 1).is_cuda"),
+    ('[x.size(0), 7], device="cuda"', '"cuda"', "True"),
+    ('[x.size(0), 7], device=torch.device("cuda", 0)', 'torch.device("cuda", 0)', "True"),
+]
+
+
+@pytest.mark.parametrize(("given", "where", "there"), PINNED)
+def test_lists_go_through_pinned_memory_only_where_the_device_is_one_of_cuda(given, where, there):
     """Pinning fails without CUDA, and a copy that nobody waits for has raced from memory that is not pinned."""
-    program = HEAD + "    return torch.tensor([x.size(0), 7], dtype=torch.int32, device=x.device)\n"
+    program = HEAD + f"    return torch.tensor({given})\n"
     after = rewritten(program, "pin-data")
-    there = "torch.cuda.is_available()"
-    pinned = f'[x.size(0), 7], dtype=torch.int32, device="cpu", pin_memory={there})'
-    assert f"{pinned}.to(x.device, non_blocking={there})" in after
-    same(program, after, lambda: (torch.rand(3), torch.rand(1)))
+    rest = given.removesuffix(f"device={where}")
+    pinned = f'torch.tensor({rest}device="cpu", pin_memory={there}).to({where}, non_blocking={there})'
+    assert "".join(line.strip() for line in after.split("\n")).endswith(f"return {pinned}")
+    if there != "True":
+        same(program, after, lambda: (torch.rand(3), torch.rand(1)))
+
+
+@pytest.mark.parametrize(
+    ("made", "pinned"),
+    [
+        (
+            "torch.tensor(x.tolist()).to(x.device)",
+            'torch.tensor(x.tolist(), device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=x.is_cuda)',
+        ),
+        (
+            "torch.tensor([3, len(x)]).cuda()",
+            'torch.tensor([3, len(x)], device="cpu", pin_memory=True).cuda(non_blocking=True)',
+        ),
+        (
+            "torch.as_tensor([3, len(x)], device=there)",
+            (
+                'torch.tensor([3, len(x)], device="cpu", pin_memory=there.type == "cuda")'
+                '.to(there, non_blocking=there.type == "cuda")'
+            ),
+        ),
+    ],
+)
+def test_data_that_is_moved_goes_through_pinned_memory_too(made, pinned):
+    program = HEAD + f"    there = y.device\n    return {made}, there\n"
+    after = rewritten(program, "pin-data")
+    assert after is not None
+    assert pinned in "".join(line.strip() for line in after.split("\n"))
+
+
+def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
+    program = HEAD.replace("y: torch.Tensor", "device") + "    return x * torch.tensor([1, len(x)], device=device)\n"
+    assert rewritten(program, "pin-data") is None
+    after = rewritten(program, "pin-data", unsafe=True)
+    assert 'pin_memory="cuda" in str(device)' in after
+    assert 'device, non_blocking="cuda" in str(device)' in after
+    for device in ("cpu", torch.device("cpu"), None):
+        same(program, after, lambda device=device: (torch.rand(3), device))
 
 
 @pytest.mark.parametrize(
@@ -90,6 +140,8 @@ def test_lists_go_through_pinned_memory_only_where_there_is_cuda():
         "torch.tensor(y, device=x.device)",
         "torch.tensor([1, 2], device=x.device, requires_grad=True)",
         "torch.tensor([1, 2], device=x.device, pin_memory=True)",
+        "torch.tensor([1.5, 2]).to(x.device, torch.half)",
+        "torch.tensor(y).to(x.device)",
         "x.to('cpu')",
     ],
 )
@@ -222,6 +274,54 @@ def test_copies_to_the_host_are_never_made_without_waiting():
     assert rewritten(program, unsafe=True) is None
 
 
+COPIES = [
+    (
+        "    a = x.cpu()\n    b = y.to('cpu').detach()\n    return a, b\n",
+        (
+            "    a = x.to(\"cpu\", non_blocking=True)\n    b = y.to('cpu', non_blocking=True).detach()\n"
+            "    if x.is_cuda:\n        torch.cuda.current_stream().synchronize()  # before the host reads them\n"
+            "    return a, b\n"
+        ),
+    ),
+    # What reads a copy that has not arrived reads rubbish: on the device instead, and before it.
+    (
+        "    rows = []\n    for row in y:\n        rows.append((x * row).cpu().contiguous())\n    return rows\n",
+        (
+            "    rows = []\n    for row in y:\n"
+            '        rows.append((x * row).contiguous().to("cpu", non_blocking=True))\n'
+            "    if torch.cuda.is_available():\n"
+            "        torch.cuda.current_stream().synchronize()  # before the host reads them\n    return rows\n"
+        ),
+    ),
+    (
+        "    a = x.cpu()  # here\n    return a\n",
+        (
+            '    if x.is_cuda:\n        a = torch.empty_like(x, device="cpu", pin_memory=True)\n'
+            "        a.copy_(x, non_blocking=True)\n"
+            "        torch.cuda.current_stream().synchronize()  # before the host reads it\n"
+            "    else:\n        a = x.cpu()  # here\n    return a\n"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "after"), COPIES)
+def test_a_copy_that_is_queued_is_waited_for_where_there_is_a_device(body, after):
+    (fix, *_) = fixes(HEAD + body, "copy-together")
+    assert applied(HEAD + body, fix.edits) == HEAD + after
+    for x, y in ((torch.rand(2, 3).t(), torch.rand(3, 2)), (torch.zeros(0), torch.zeros(0))):
+        same(HEAD + body, HEAD + after.replace('"cpu"', "'cpu'"), lambda x=x, y=y: (x, y))
+
+
+@pytest.mark.parametrize(
+    "read",
+    ["x.cpu().tolist(), y.cpu()", "x.cpu() + 1, y.cpu()", "y.cpu().T.contiguous(), x.cpu()", "x.cpu(), abs(y.cpu())"],
+)
+def test_a_copy_that_is_read_at_once_is_not_queued(read):
+    assert not fixes(HEAD + f"    a = {read}\n    return a\n", "copy-together")
+    assert not fixes(HEAD + "    return x.cpu(), y.cpu()\n", "copy-together")
+
+
 PICKED = (
     HEAD
     + """\
@@ -256,3 +356,32 @@ def test_an_element_is_picked_on_the_device(program, shape, data):
 )
 def test_an_index_that_the_host_needs_stays(body):
     assert not fixes(HEAD + body, "index-select")
+
+
+BATCHES = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def fit(model, data, device):
+    for batch in DataLoader(data{settings}):
+        x = batch["x"].to(device)
+        model(x).sum().backward()
+"""
+
+
+def test_what_a_loader_gives_is_copied_behind_the_hosts_back_only_if_it_pins():
+    """Without `pin_memory` such a copy may wait all the same: then it is only shown, with what is missing."""
+    found = fixes(BATCHES.replace("{settings}", ""), "pin-pair")
+    shown = [fix for fix in found if any("non_blocking=True" in edit.text for edit in fix.edits)]
+    assert {fix.tier for fix in shown} == {"display"}
+    assert "only if the loader pins" in shown[0].message
+
+
+def test_a_switch_is_no_data():
+    """`pin_memory=...` made the list a tensor of booleans, and what it picked a mask."""
+    body = (
+        "    i = torch.tensor([p[0] for p in y], device='cpu', pin_memory=x.is_cuda).to(x.device, non_blocking=True)\n"
+    )
+    program = HEAD.replace("y: torch.Tensor", "y") + body + "    return x[:, i]\n"
+    assert "SG102" not in codes(program)

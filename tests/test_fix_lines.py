@@ -34,7 +34,7 @@ MOVES = (
     "torch.tensor(\n        # the fill\n        0.5,  # half\n        device=x.device,  # there\n    )",
     "torch.tensor(\n        [1, 2,\n         3],  # three\n        device=x.device,\n    )",
 )
-THERE = "torch.cuda.is_available()"
+THERE = "x.is_cuda"
 MOVED = (
     "torch.arange(3,\n        dtype=torch.long, device=x.device)",
     "(\n        torch.arange(3, device=x.device)\n        .view(-1)\n    )",
@@ -160,3 +160,49 @@ def test_a_safe_fix_stands_before_an_unsafe_one():
     assert {fix.tier for fix in found} == {"safe"}
     assert "m_index = torch.where(m)" in rewritten(X + body)
     assert "torch.where(m, z ** 2, w)" in rewritten(X + body, unsafe=True)
+
+
+LONG = "    first_of_them, second_of_all = other(torch.tensor([1.5, 2], device=x.device), argument=x * 2.0)\n"
+
+
+def test_a_line_that_would_be_longer_than_the_files_is_broken():
+    """As formatters break it: behind the last bracket that will do; what is between on a line, or part by part."""
+    program = "import torch\n\n\ndef other(a, argument):\n    return a, argument\n\n\n"
+    program += X.removeprefix(HEAD) + LONG + "    return first_of_them, second_of_all\n"
+    after = rewritten(program)
+    broken = (
+        "    first_of_them, second_of_all = other(\n"
+        '        torch.tensor([1.5, 2], device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=x.is_cuda),\n'
+        "        argument=x * 2.0,\n"
+        "    )\n"
+    )
+    assert broken in after
+    same(program, after, two)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    a = 1,\n    b, c = torch.tensor([1, len(x)], device=x.device), 'a text that holds no bracket'\n",
+        "    a = [torch.tensor([1, n], device=x.device) for n, m in zip(range(1), 'one two three four five six se')]\n",
+        "    a = (lambda v, w: torch.tensor([v, w, len(x)], device=x.device))(1, 2), 'six seven eight nine ten'\n",
+        '    a = f"{len(x), 1} is a long text of many words", torch.tensor([1, len(x)], device=x.device)\n',
+        "    a = torch.tensor([1, len(x)], device=x.device), 0  # a comment that makes the line longer than it was\n",
+    ],
+)
+def test_a_broken_line_says_what_it_said(line):
+    program = f"{X}{line}    return a\n"
+    after = rewritten(program)
+    assert after is not None
+    same(program, after, two)
+
+
+def test_of_findings_that_say_the_same_each_is_tried():
+    """The fix of the first brings no less waits and is refused; that of the second is made."""
+    body = (
+        "    if len(x):\n        a = {first}\n    else:\n        a = torch.tensor([1, len(x)], device=x.device)\n"
+        "    return a\n"
+    )
+    program = X + body.replace("{first}", "torch.tensor([1, len(x)], device=x.device)")
+    after = rewritten(program)
+    assert after.count("pin_memory") == 2

@@ -8,11 +8,11 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.loops import Comp, around, changing, skipped, unchanged
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import occurrences, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region, inside
-from syncguard.fix.shapes import subscript as subscript_key
+from syncguard.fix.steady import root, since
 from syncguard.infer.values import Unknown
 from syncguard.terms import Edit
 
@@ -27,6 +27,8 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     subscript, base, keys = picked
     held = known.tensor(base)
     loop = around(subscript, region)
+    if loop is None and (behind := later(subscript, base, region, known)) is not None:
+        return elements(behind, region, known)
     if (
         loop is None
         or (held is None and type(known.value(base)) is not Unknown)
@@ -37,26 +39,124 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     tier = unchanged(base, loop, region, known)
     if not tier or not changing(keys, loop, region):
         return None
-    root = base.value if isinstance(base, cst.Name) else base.attr.value
-    name = region.fresh(f"{root}_list")
+    bases = [base] if tier == "safe" else beside(base, keys, loop, region, known)
+    tiers = {one: unchanged(one, loop, region, known) for one in bases}
+    bases = [one for one in bases if tiers[one]]
+    statement, early = begun(bases, region.statement(loop), region, known) if len(keys) == 1 else (None, [])
+    first = statement if statement is not None else region.statement(loop)
+    names = [listed(one.value if isinstance(one, cst.Name) else one.attr.value, region) for one in bases]
     if held is not None and held.rank == len(keys):
         rows = "tolist()"
     else:  # it was read, so what is left of each element is one number
         rows = "flatten().tolist()" if len(keys) == 1 else f"reshape({region.code(base)}.shape[:{len(keys)}]).tolist()"
-    edits = [region.before(region.statement(loop), f"{name} = {region.code(base)}.{rows}")]
-    for other in inside(loop):
+    if len(bases) > 1:
+        every = ", ".join(region.code(one) for one in bases)
+        made = f"{', '.join(names)} = {known.torch()}.stack(({every})).tolist()"
+    else:
+        made = f"{names[0]} = {region.code(base)}.{rows}"
+    edits = [region.before(first, made)]
+    for other in (*inside(loop), *early):
         same = element(other, region, known)
-        if same is not None and same[1].deep_equals(base) and len(same[2]) == len(keys):
+        name = next((n for one, n in zip(bases, names) if same is not None and same[1].deep_equals(one)), "")
+        if same is not None and name and len(same[2]) == len(keys):
             inner = same[0] if same[0] is not other and _number(other, known) else other
             edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2])))
+        elif (of := distinct(other, region, known)) is not None:
+            name = next((n for one, n in zip(bases, names) if of.deep_equals(one)), "")
+            edits += [region.swap(other, f"set({name})")] if name else []
     unique = {edit.site: edit for edit in edits}
     covering = [e for e in unique.values() if not any(_covers(o, e) for o in unique.values())]
-    text = f"copies `{region.code(base)}` once, before the loop"
+    where = "before the first of its elements is read" if statement is not None else "before the loop"
+    if len(bases) > 1:
+        many = ", ".join(f"`{region.code(one)}`" for one in bases)
+        text = f"copies {many} at once, {where}: they must be of one shape, and {SHARED}"
+        return Proposal("unsafe", text, tuple(covering), leaves=1)
+    text = f"copies `{region.code(base)}` once, {where}"
     if held is None:
         return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
     if tier != "safe":
         return Proposal("unsafe", f"{text}: {SHARED}", tuple(covering), leaves=1)
     return Proposal("safe", text, tuple(covering), leaves=1)
+
+
+def beside(
+    base: cst.Name | cst.Attribute, keys: list[cst.BaseExpression], loop: cst.CSTNode, region: Region, known: Known
+) -> list[cst.Name | cst.Attribute]:
+    """The tensors of which a loop reads the same element: rows of integers, like the first."""
+    held = known.tensor(base)
+    found: list[cst.Name | cst.Attribute] = [base]
+    if held is None or held.dtype != "int" or held.rank not in (-1, 1) or len(keys) != 1 or not known.torch():
+        return found
+    for other in inside(loop):
+        same = element(other, region, known)
+        one = known.tensor(same[1]) if same is not None else None
+        if same is None or one is None or one.dtype != "int" or one.rank not in (-1, 1):
+            continue
+        alike = len(same[2]) == 1 and same[2][0].deep_equals(keys[0]) and isinstance(same[1], cst.Name)
+        if alike and isinstance(same[1], cst.Name) and not any(same[1].deep_equals(seen) for seen in found):
+            found.append(same[1])
+    order = {region.code(node): place for node, place in region.places.items() if isinstance(node, cst.Name)}
+    return sorted(found, key=lambda node: order.get(region.code(node), (0, 0, 0, 0)))
+
+
+def begun(
+    bases: list[cst.Name | cst.Attribute], loop: cst.CSTNode, region: Region, known: Known
+) -> tuple[cst.CSTNode | None, list[cst.CSTNode]]:
+    """The first statement above a loop, in its block, that reads an element of what the loop reads, or counts its
+    different ones, and these reads; what is read stays from there on."""
+    block, here = region.block(loop)
+    statement: cst.CSTNode | None = None
+    found: list[cst.CSTNode] = []
+    for above in reversed(block[:here]):
+        mine: list[cst.CSTNode] = []
+        for node in inside(above):
+            same = element(node, region, known)
+            of = same[1] if same is not None and _written_out(same[2]) else distinct(node, region, known)
+            if of is not None and any(of.deep_equals(base) for base in bases):
+                mine.append(node)
+        bound = {node.value for node in inside(above) if isinstance(node, cst.Name) and stored(region, node)}
+        if any(root(base) in bound or not since(base, above, loop, region, known) for base in bases):
+            break
+        if mine:
+            statement = above
+            found += mine
+    return statement, found
+
+
+def later(node: cst.CSTNode, base: cst.BaseExpression, region: Region, known: Known) -> cst.CSTNode | None:
+    """The read of an element of the same tensor in a loop further down, in a block around a node."""
+    for held in region.around(node):
+        if not isinstance(region.parent(held), cst.IndentedBlock):
+            continue
+        block, here = region.block(held)
+        for loop in block[here + 1 :]:
+            for inner in inside(loop) if isinstance(loop, cst.For | cst.While) else ():
+                same = element(inner, region, known)
+                if same is not None and same[1].deep_equals(base) and around(same[0], region) is loop:
+                    return inner
+        if isinstance(held, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
+            break
+    return None
+
+
+def distinct(node: cst.CSTNode, region: Region, known: Known) -> cst.BaseExpression | None:
+    """The tensor of `x.unique()` of which only the number is asked, `len(x.unique())`."""
+    match node:
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="unique")), args=args) if known.callee(
+            node
+        ) == "torch.Tensor.unique" and all(arg.keyword is not None and arg.keyword.value == "sorted" for arg in args):
+            arg = region.parent(node)
+            return of if isinstance(arg, cst.Arg) and known.callee(region.parent(arg)) == "builtins.len" else None
+    return None
+
+
+def _written_out(keys: list[cst.BaseExpression]) -> bool:
+    return all(isinstance(key.expression if isinstance(key, cst.UnaryOperation) else key, cst.Integer) for key in keys)
+
+
+def listed(name: str, region: Region) -> str:
+    """A name for the list of what is in a tensor."""
+    return region.fresh(f"{name}_host" if name.endswith("list") else f"{name}_list")
 
 
 def element(
@@ -82,55 +182,7 @@ def element(
     return target, base, keys
 
 
-# -- x[i].sum().item() in a loop ------------------------------------------------------------------
-
-
-def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
-    """A row added up, or its largest, in each turn of a loop that does not change the rows."""
-    picked = next((found for inner in inside(node) if (found := row(inner, region, known))), None)
-    if picked is None:
-        return None
-    _, subscript, how = picked
-    key = subscript.slice[0].slice
-    base, loop = subscript.value, around(subscript, region)
-    if loop is None or not isinstance(base, cst.Name | cst.Attribute) or not isinstance(key, cst.Index):
-        return None
-    if skipped(subscript, loop, region) or known.rank(base) == 1 or not changing([key.value], loop, region):
-        return None
-    tier = unchanged(base, loop, region, known)
-    if not tier:
-        return None
-    root = base.value if isinstance(base, cst.Name) else base.attr.value
-    name = region.fresh(f"{root}_{how}")
-    made = f"{name} = {region.code(base)}.flatten(1).{ROWS[how]}(1).tolist()"
-    edits = [region.before(region.statement(loop), made)]
-    for other in inside(loop):
-        same = row(other, region, known)
-        if same is not None and same[2] == how and same[1].deep_equals(subscript):
-            text = f"{name}[{region.code(key.value)}]"
-            edits.append(region.swap(same[0].whole, f"{same[0].into}({text})" if same[0].into else text))
-    held = known.tensor(base)
-    exact = how not in ("sum", "max", "min") or (how == "sum" and held is not None and held.dtype in ("int", "bool"))
-    text = f"computes it for all rows of `{region.code(base)}` once, before the loop"
-    if exact and known.rank(base) > 1 and tier == "safe":
-        return Proposal("safe", text, tuple(dict.fromkeys(edits)), leaves=1)
-    text += ": there must be more than one dimension, and fractions are added up in another order"
-    return Proposal("unsafe", text, tuple(dict.fromkeys(edits)), leaves=1)
-
-
 SHARED = "nothing that the loop writes or calls may change it"
-ROWS = {"sum": "sum", "max": "amax", "min": "amin", "any": "any", "all": "all"}
-
-
-def row(node: cst.CSTNode, region: Region, known: Known) -> tuple[Read, cst.Subscript, str] | None:
-    """The read of `x[i].sum()`: the read, the row, and how it becomes one number."""
-    read = read_of(node, region, known) if isinstance(node, cst.Call) else None
-    match read.tensor if read is not None else None:
-        case cst.Call(func=cst.Attribute(value=cst.Subscript() as of, attr=cst.Name(value=how)), args=[]) as call:
-            key = subscript_key(of)
-            if how in ROWS and known.callee(call) == f"torch.Tensor.{how}" and read is not None:
-                return (read, of, how) if key is not None and known.number(key) in ("int", "size") else None
-    return None
 
 
 # -- for v in x: v.item() -------------------------------------------------------------------------

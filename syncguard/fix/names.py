@@ -55,6 +55,16 @@ def stored(region: Region, node: cst.Name) -> bool:
     return False
 
 
+def own(region: Region, scope: cst.CSTNode, name: str) -> bool:
+    """Whether a variable is its function's alone: nobody whom the function calls can bind it."""
+    if not isinstance(scope, cst.FunctionDef):
+        return False
+    bound = stores(region, scope, name)
+    here = [node for node in bound if region.scope(node) is scope or scope.params in region.around(node)]
+    declared = any(isinstance(region.parent(node), cst.NameItem) for node in bound)
+    return bool(bound) and len(here) == len(bound) and not declared
+
+
 def definition(region: Region, read: cst.Name) -> cst.Assign:
     """The one assignment `name = value` that a read sees, made in a block around it. Unfit: it is not so simple."""
     scope = region.scope(read)

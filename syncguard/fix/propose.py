@@ -18,6 +18,7 @@ from syncguard.fix.known import Known
 from syncguard.fix.locate import Locator, Unanchored
 from syncguard.fix.recipe import Proposal, Unfit, recipe
 from syncguard.fix.region import Region
+from syncguard.fix.width import alike, narrowed
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home
 from syncguard.pack import Pack
@@ -79,6 +80,9 @@ def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:
         return None
     if text == source.text or not parses(text):
         return None
+    slim = narrowed(source.text, edits)
+    if slim != edits and alike(text, better := applied(source.text, slim)):
+        text, edits = better, slim
     tier, message = proposal.tier, proposal.message
     if tier != "display" and (source.cells or (commented(source.text, edits) and lost(source.text, text))):
         tier = "display"

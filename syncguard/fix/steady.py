@@ -201,7 +201,7 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
             outer, cst.Attribute | cst.AssignTarget | cst.AugAssign | cst.BinaryOperation | cst.Comparison
         )
     call = region.parent(held)
-    return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and _copies(call, known)
+    return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and copies(call, known)
 
 
 def _shares(name: str, known: Known) -> bool:
@@ -209,7 +209,7 @@ def _shares(name: str, known: Known) -> bool:
     return name in known.world.views or name in SHARING
 
 
-def _copies(call: cst.Call, known: Known) -> bool:
+def copies(call: cst.Call, known: Known) -> bool:
     """Whether a function of torch, or a built-in one, gives something else than what it was given."""
     callee = known.callee(call)
     last = callee.rpartition(".")[2]
@@ -227,8 +227,15 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             value = holder.value if isinstance(holder, cst.Assign) else holder.iter if holder is not None else None
             copy = isinstance(value, ARITHMETIC) or (isinstance(value, cst.Call) and _copied(value, known))
             if value is not None and not copy:
-                found |= loaded(region, value)
+                found |= loaded(region, unkeyed(value))
     return found - {name}
+
+
+def unkeyed(value: cst.BaseExpression) -> cst.BaseExpression:
+    """What is picked from: of `x[n : m]` it is `x` that is shared, not the places."""
+    while isinstance(value, cst.Subscript):
+        value = value.value
+    return value
 
 
 def _copied(value: cst.Call, known: Known) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.collect import filled, listing
 from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
@@ -28,7 +29,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     elif isinstance(statement, cst.Expr):
         return collected(read, statement, region, known)
     elif isinstance(statement, cst.Assign) and statement.value is read.whole:
-        return passed_on(read, statement, region, known)
+        return filled(read, statement, region, known) or passed_on(read, statement, region, known)
     else:
         return None
     if sure:
@@ -161,6 +162,11 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
             later += 1 + len(gated)
+        elif (row := listing(use, statement, region, known)) is not None:
+            sums.append(row[0])
+            edits += row[1]
+            later += row[2]
+            plain_sums = plain_sums and uniform(read, region, known)
         elif (into := appended(use, region)) is not None and small is not None:
             more, reads_left = window(into, small, region, known)
             edits += more

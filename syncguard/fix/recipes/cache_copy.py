@@ -1,4 +1,4 @@
-"""`self.table.to(device)` in each call -> the attribute keeps the copy: a sketch."""
+"""`self.table.to(device)` in each call -> a copy for each device, made when it is first asked for: a sketch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAKING = ("__init__", "__new__", "_apply", "to", "cuda", "cpu", "reset_parameter
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
-    """Only shown: the other readers of the attribute get the copy, and a registered buffer moves with its module."""
+    """Only shown: the constructor must begin it, and nobody may change the attribute afterwards."""
     match node:
         case cst.Call(
             func=cst.Attribute(value=cst.Attribute(value=cst.Name(value="self")) as kept, attr=cst.Name(value="to")),
@@ -24,9 +24,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     scope = region.scope(node)
     if not isinstance(scope, cst.FunctionDef) or scope.name.value in MAKING or known.tensor(kept) is None:
         return None
-    name = region.code(kept)
-    edits = (region.before(region.statement(node), f"{name} = {region.code(node)}"), region.swap(node, name))
-    text = (
-        f"copies once: from the first call on `{name}` lives on the device; a registered buffer moves with its module"
+    name, there = region.code(kept), region.code(where)
+    copies = f"self._{kept.attr.value.lstrip('_')}_on"
+    lines = (
+        f"if {there} not in {copies}:  # begun in the constructor: {copies} = {{}}",
+        f"    {copies}[{there}] = {region.code(node)}",
     )
+    edits = (region.before(region.statement(node), *lines), region.swap(node, f"{copies}[{there}]"))
+    text = f"copies once for each device, if nobody changes `{name}` later; a registered buffer moves with its module"
     return Proposal("display", text, edits, leaves=1)

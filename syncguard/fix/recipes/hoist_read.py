@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import loaded
+from syncguard.fix.loops import bound_in
+from syncguard.fix.names import loaded, own
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
-from syncguard.fix.steady import kept, root, steady
+from syncguard.fix.steady import copies, kept, root, steady
 from syncguard.infer.values import Instance, Named, Unknown
 from syncguard.terms import Finding
+
+MAKERS = ("torch.tensor", "torch.as_tensor")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A pure expression of variables that the loop neither binds nor writes."""
+    if isinstance(node, cst.Call) and known.callee(node) in MAKERS:
+        return constant(node, region, known)
     if not isinstance(node, cst.Call) or not pure(node, known):
         return None
     names = loaded(region, node)
@@ -56,6 +61,65 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         "computes it once, before the loop: what the loop calls or writes into may not change what it is computed from"
     )
     return Proposal("unsafe", text, edits, leaves=1)
+
+
+def constant(node: cst.Call, region: Region, known: Known) -> Proposal | None:
+    """`torch.tensor([0.5, n], device=x.device)` of numbers and a device that the loop does not change, where a function
+    of torch computes something of it and nobody keeps it."""
+    loop = next(iter(region.loops(node)), None)
+    names = loaded(region, node) - {known.torch()}
+    if (
+        loop is None
+        or not known.pure(node)
+        or conditions(node, loop, region) != []
+        or not _used_up(node, region, known)
+    ):
+        return None
+    for part in inside(node):
+        tensor = isinstance(part, cst.Name) and known.tensor(part) is not None
+        of = region.parent(part)
+        if tensor and not (isinstance(of, cst.Attribute) and of.attr.value in ("device", "dtype")):
+            return None
+    read = [part for part in inside(node) if isinstance(part, cst.Name) and part.value in names]
+    if not all(known.tensor(part) is not None or known.number(part) or _setting(part, region) for part in read):
+        return None
+    if any(bound_in(name, loop, region) for name in names):
+        return None
+    if _tested(names, loop, region) or not all(own(region, region.scope(node), name) for name in names):
+        return None
+    for outer in region.loops(loop):
+        bound = any(bound_in(name, outer, region) for name in names)
+        if conditions(loop, outer, region) != [] or bound or _tested(names, outer, region):
+            break
+        loop = outer
+    name = region.fresh("constant", "constants", "made")
+    edits = (region.before(region.statement(loop), f"{name} = {region.code(node)}"), region.swap(node, name))
+    return Proposal("safe", "makes it once, before the loop", edits, leaves=1)
+
+
+def _tested(names: set[str], loop: cst.For | cst.While, region: Region) -> bool:
+    """Whether a loop asks what these are, and may not come by where they are not what is wanted."""
+    tests = [node.test for node in inside(loop) if isinstance(node, cst.If | cst.IfExp | cst.Assert | cst.While)]
+    cases = any(isinstance(node, cst.Match | cst.Try) for node in inside(loop))
+    return cases or any(names & loaded(region, test) for test in tests)
+
+
+def _used_up(node: cst.Call, region: Region, known: Known) -> bool:
+    """Whether something is computed of a tensor at once, in memory of its own."""
+    held = region.parent(node)
+    if isinstance(held, cst.BinaryOperation | cst.Comparison | cst.ComparisonTarget):
+        return True
+    call = region.parent(held) if isinstance(held, cst.Arg) and held.keyword is None else None
+    if not isinstance(call, cst.Call) or not copies(call, known) or known.tensor(call) is None:
+        return False
+    last = known.callee(call).rpartition(".")[2]
+    return last.islower() and "sparse" not in last  # a parameter and a sparse tensor keep what they are given
+
+
+def _setting(part: cst.Name, region: Region) -> bool:
+    """Whether a variable names a device or a dtype."""
+    arg = region.parent(part)
+    return isinstance(arg, cst.Arg) and arg.keyword is not None and arg.keyword.value in ("device", "dtype")
 
 
 def _word(node: cst.Call, names: set[str], region: Region, known: Known) -> str:

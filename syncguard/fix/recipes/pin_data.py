@@ -1,12 +1,16 @@
-"""`torch.tensor(rows, device=d)` -> a pinned tensor and a copy that nobody waits for, where there is CUDA."""
+"""`torch.tensor(rows, device=d)` -> a pinned tensor and a copy that nobody waits for, where the device is CUDA's."""
 
 from __future__ import annotations
 
+import builtins
+
 import libcst as cst
 
-from syncguard.fix.devices import keywords, sure
+from syncguard.fix.devices import cuda, keywords, sent, sure
+from syncguard.fix.names import defined, loaded
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.terms import Finding
+from syncguard.fix.region import inside
+from syncguard.terms import Edit, Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor")
 
@@ -16,26 +20,42 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 
     On other devices neither pinning nor copies without waiting are to be relied on, so both ask for CUDA.
     """
+    found = sent(node, region, known)
+    made, where = found if found is not None else (node, None)
     torch = known.torch()
-    if not torch or not isinstance(node, cst.Call) or known.callee(node) not in MAKERS or not node.args:
+    if not torch or not isinstance(node, cst.Call) or not isinstance(made, cst.Call) or not made.args:
         return None
-    if known.callee(node) != "torch.tensor" and not isinstance(node.args[0].value, cst.List | cst.ListComp | cst.Tuple):
+    if known.callee(made) not in MAKERS or made.args[0].keyword is not None:
+        return None
+    if known.callee(made) != "torch.tensor" and not isinstance(made.args[0].value, cst.List | cst.ListComp | cst.Tuple):
         return None  # of an array it may be a view
-    settings = keywords(node, ("dtype", "device"))
-    if settings is None or "device" not in settings or len(node.args) != len(settings) + 1 or node.args[0].keyword:
+    settings = keywords(made, ("dtype", "device") if where is None else ("dtype",))
+    if settings is None or len(made.args) != len(settings) + 1 or known.tensor(made.args[0].value) is not None:
         return None
-    if known.tensor(node.args[0].value) is not None:
+    where = where if where is not None else settings.get("device")
+    if where is None or (found is not None and len(node.args) > 1):
         return None
     # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
-    there = f"{torch}.cuda.is_available()"
-    where = region.code(settings["device"])
-    move = f".to({where}, non_blocking={there})"
-    edits = (
-        *([region.swap(node.func, f"{torch}.tensor")] if known.callee(node) != "torch.tensor" else []),
-        region.swap(settings["device"], '"cpu"'),
-        region.argue(node, f"pin_memory={there}"),
-        region.behind(node, move),
-    )
-    if sure(settings["device"], known):
-        return Proposal("safe", "copies through pinned memory without waiting", edits)
-    return Proposal("unsafe", f"copies through pinned memory without waiting: `{where}` must name a device", edits)
+    there = cuda(where, region, known)
+    edits: list[Edit] = []
+    if known.callee(made) != "torch.tensor":
+        edits.append(region.swap(made.func, f"{torch}.tensor"))
+    if found is None:
+        edits += [region.swap(where, '"cpu"'), region.argue(node, f"pin_memory={there}")]
+        edits.append(region.behind(node, f".to({region.code(where)}, non_blocking={there})"))
+    else:
+        edits += [region.argue(made, f'device="cpu", pin_memory={there}')]
+        edits.append(region.argue(node, f"non_blocking={there}"))
+    text = "copies through pinned memory without waiting"
+    if not sure(defined(region, where), known):
+        text += f": `{region.code(where)}` must name a device"
+    if standing(made.args[0].value, region):
+        text += "; what is the same in each call need not be copied again: a buffer, or a tensor kept for each device"
+    return Proposal("safe" if sure(defined(region, where), known) else "unsafe", text, tuple(edits))
+
+
+def standing(data: cst.BaseExpression, region: Region) -> bool:
+    """Whether data is made of what an object holds, of numbers and of nothing that a call is given."""
+    targets = [clause.target for clause in inside(data) if isinstance(clause, cst.CompFor)]
+    own = {name.value for target in targets for name in inside(target) if isinstance(name, cst.Name)}
+    return loaded(region, data) - own - {*dir(builtins)} == {"self"}

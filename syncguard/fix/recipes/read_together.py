@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.elements import elements, iterated, rows
+from syncguard.fix.elements import elements, iterated
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.region import inside
+from syncguard.fix.rowwise import rows, shapes
 from syncguard.terms import Finding
 
 # Built-in functions that change nothing between two reads.
@@ -21,7 +22,7 @@ SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.SetCom
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """An element in a loop, an element that a loop gives, or one of several reads of a statement."""
-    for attempt in (elements, rows, iterated, listed, together):
+    for attempt in (elements, rows, shapes, iterated, listed, together):
         try:
             proposal = attempt(node, region, known)
         except Unfit:
