@@ -157,12 +157,12 @@ def explaining(original: Callable[..., Any], simulation: Simulated) -> Callable[
     """torch._dynamo.explain. Our modes would break its graphs, so it sees the CPU tensors that stand for others."""
 
     @functools.wraps(original)
-    def explain(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def explain(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def explained(*args: Any, **kwargs: Any) -> Any:
             simulation.note(EXPLAINED)
             try:
                 with simulation.suspended():
-                    return original(function)(*args, **kwargs)
+                    return original(f)(*args, **kwargs)
             except (RuntimeError, AssertionError) as fault:
                 raise NotImplementedError(
                     "SyncGuard cannot simulate torch._dynamo.explain where the function itself asks for the device;"
