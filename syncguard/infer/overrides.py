@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Routine
 from syncguard.infer.values import Call, Value
+from syncguard.places import Places
 from syncguard.read import core
 
 
-def callers(info: ClassInfo) -> Iterator[tuple[Routine, Routine]]:
+def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]]:
     """The inherited methods of other files that call a method of this class, and that method: `forward` of a base
     class says what `_compute` is given, of which nobody in this file says anything."""
-    mine = {name: asking for name, member in info.members.items() if (asking := _asks(member)) is not None}
+    mine = {name: asking for name, member in info.members.items() if (asking := _asks(member, places)) is not None}
     if not mine:
         return
     asker = next(iter(mine.values()))
@@ -26,16 +27,30 @@ def callers(info: ClassInfo) -> Iterator[tuple[Routine, Routine]]:
             if routine is None or type(node) is not core.Function or not node.params or routine.owner is not base:
                 continue
             asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
-            called = sorted(node.uses.get(node.params[0].name, frozenset()) & mine.keys())
+            uses = node.uses.get(node.params[0].name, frozenset())
+            called = [name for name in sorted(uses & mine.keys()) if _computes(mine[name])]
             found = info.find(name)
             if called and found is not None and found[1] is base:
                 yield routine, mine[called[0]]
 
 
-def _asks(member: Value) -> Routine | None:
-    """The method, if it has a parameter of which only its callers can tell what it holds."""
+def _asks(member: Value, places: Places) -> Routine | None:
+    """The method, if it has a parameter of which only its callers can tell what it holds, and runs often."""
     node = member.routine.node if type(member) is Call else None
-    if type(member) is not Call or type(node) is not core.Function or node.name == "__init__":
+    if type(member) is not Call or type(node) is not core.Function or not _untold(node):
         return None
-    told = [param for param in node.params[1:] if param.annotation is None and param.kind == "positional"]
-    return member.routine if told else None
+    return None if places.is_("cold", "functions", node.name) else member.routine
+
+
+def _computes(routine: Routine) -> bool:
+    """Whether a method does something else with such a parameter than to keep it."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return False
+    told, parts = _untold(node), [*core.walk(node.body)]
+    kept = {id(part.value) for part in parts if type(part) is core.Bind}
+    return any(type(part) is core.Name and part.id in told and id(part) not in kept for part in parts)
+
+
+def _untold(node: core.Function) -> set[str]:
+    return {param.name for param in node.params[1:] if param.annotation is None and param.kind == "positional"}

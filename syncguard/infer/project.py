@@ -63,7 +63,7 @@ class World(Outcomes):
                 if not routine.runs:
                     self.run(routine)
         for info in home.classes:
-            for inherited, override in callers(info):
+            for inherited, override in callers(info, self.places):
                 self.outcome(inherited, {}, Frame(self, override, {}), info)
         while self.queue:
             routine = self.queue.popleft()
