@@ -133,6 +133,15 @@ def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
         same(program, after, lambda device=device: (torch.rand(3), device))
 
 
+def test_a_rank_is_a_device_too():
+    program = HEAD.replace("y: torch.Tensor", "rank") + "    return x * torch.tensor([1, len(x)], device=rank)\n"
+    after = rewritten(program, "pin-data", unsafe=True)
+    assert after is not None
+    assert 'pin_memory=isinstance(rank, int) or "cuda" in str(rank)' in after
+    for device in ("cpu", torch.device("cpu"), None):
+        same(program, after, lambda device=device: (torch.rand(3), device))
+
+
 @pytest.mark.parametrize(
     "made",
     [

@@ -51,8 +51,10 @@ def cuda(where: cst.BaseExpression, region: Region, known: Known) -> str:
         case cst.Name() if (made := defined(region, where)) is not where and sure(made, known):
             text = cuda(made, region, known)
             return text if text in ("True", "False") else f'{where.value}.type == "cuda"'
-        case cst.Name() | cst.Attribute():
-            return f'"cuda" in str({region.code(where)})'
+        case cst.Name(value=last) | cst.Attribute(attr=cst.Name(value=last)):
+            text = f'"cuda" in str({region.code(where)})'
+            named = device(where, known) or known.world.places.is_("names", "devices", last.lower())
+            return text if named else f"isinstance({region.code(where)}, int) or {text}"  # a rank is a device, too
     return f"{known.torch()}.cuda.is_available()"
 
 

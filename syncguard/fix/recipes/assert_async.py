@@ -68,7 +68,11 @@ def mixed(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Kn
     bare = inner.left if not negative or inner.left.lpar or not isinstance(inner.left, cst.BooleanOperation) else None
     left = region.code(inner.left) if bare is not None else f"({region.code(inner.left)})"
     edits = (region.swap(test, f"not {left}" if negative else left), region.after(branch, check))
-    return Proposal("unsafe", "the device's part fails later: as an assertion, at the next wait, and for good", edits)
+    return Proposal(
+        "unsafe",
+        "the device's part fails later: as an assertion, at the next wait, and for good; on the CPU as a RuntimeError",
+        edits,
+    )
 
 
 def behind(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Known) -> Proposal | None:
@@ -112,7 +116,11 @@ def asserted(statement: cst.Assert, torch: str, region: Region, known: Known) ->
 
 
 def proposal(edit: Edit) -> Proposal:
-    return Proposal("unsafe", "fails later: as an assertion on the device, at the next wait, and for good", (edit,))
+    return Proposal(
+        "unsafe",
+        "fails later: as an assertion on the device, at the next wait, and for good; on the CPU as a RuntimeError",
+        (edit,),
+    )
 
 
 def call(torch: str, text: str, fault: str) -> str:
