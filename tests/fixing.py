@@ -50,6 +50,18 @@ def rewritten(source: str, recipe: str = "", unsafe: bool = False) -> str | None
     return after
 
 
+class Later(dict[Any, Any]):
+    """A table whose values are made when they are asked for: no test waits for the programs of the others."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, key: Any) -> Any:
+        value = self[key] = self.make(key)
+        return value
+
+
 def function(source: str, name: str = "f") -> Callable[..., Any]:
     """A function of a program, on the CPU."""
     space: dict[str, Any] = {"__name__": "program"}

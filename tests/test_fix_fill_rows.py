@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from fixing import codes, findings, rewritten, same  # noqa: E402
+from fixing import Later, codes, findings, rewritten, same  # noqa: E402
 
 HEAD = "import torch\n\n\ndef f(x: torch.Tensor, n: torch.Tensor):\n    mask = x * 1\n"
 POSITIONS = "    positions = torch.arange(mask.size(1), device=n.device)\n"
@@ -44,7 +44,7 @@ def told(loop):
     return [fix for fix in both if fix is not None and fix.recipe == "fill-rows"]
 
 
-AFTER = {loop: rewritten(HEAD + loop + "    return mask\n", "fill-rows", unsafe=True) for loop, _ in LOOPS}
+AFTER = Later(lambda loop: rewritten(HEAD + loop + "    return mask\n", "fill-rows", unsafe=True))
 
 
 @pytest.mark.parametrize(("loop", "line"), LOOPS)
