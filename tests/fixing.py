@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import on_cpu
@@ -32,6 +33,7 @@ def fixes(source: str, recipe: str = "") -> list[Any]:
     return [f.fix for f in findings(source) if f.fix is not None and recipe in ("", f.fix.recipe)]
 
 
+@cache
 def rewritten(source: str, recipe: str = "", unsafe: bool = False) -> str | None:
     """The program after all fixes (of one recipe) of these tiers; None where there is none."""
     compile(source, NAME, "exec")

@@ -87,6 +87,7 @@ def ran(tmp_path_factory):
     return folder, done
 
 
+@pytest.mark.slow
 def test_counts(ran):
     import suites
 
@@ -105,6 +106,7 @@ def test_counts(ran):
     assert found["unread"] == ["tests/test_unread.py"]
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_run_again(ran):
     folder, _ = ran
     kept = (folder / "work" / "torch" / "plain.jsonl").read_bytes()
