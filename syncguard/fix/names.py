@@ -16,10 +16,7 @@ def occurrences(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]
     return [
         node
         for node in region.places
-        if isinstance(node, cst.Name)
-        and node.value == name
-        and _variable(region, node)
-        and _within(region, node, scope)
+        if isinstance(node, cst.Name) and node.value == name and variable(region, node) and _within(region, node, scope)
     ]
 
 
@@ -161,7 +158,7 @@ def loaded(region: Region, node: cst.CSTNode) -> set[str]:
     todo, found = [node], set()
     while todo:
         here = todo.pop()
-        if isinstance(here, cst.Name) and _variable(region, here):
+        if isinstance(here, cst.Name) and variable(region, here):
             found.add(here.value)
         todo += here.children
     return found
@@ -176,7 +173,7 @@ def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[st
         for name in names
         for node in region.names.get(name, ())
         if (start <= region.places[node][:2] < end or node in again)
-        and _variable(region, node)
+        and variable(region, node)
         and stored(region, node)
         and not _otherwise(region, node, first)
     ]
@@ -198,7 +195,7 @@ def _otherwise(region: Region, node: cst.CSTNode, first: cst.CSTNode) -> bool:
     )  # fmt: skip
 
 
-def _variable(region: Region, node: cst.Name) -> bool:
+def variable(region: Region, node: cst.Name) -> bool:
     """Not an attribute's name, nor a keyword's."""
     held = region.parent(node)
     if isinstance(held, cst.Attribute):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.loops import bound_in
-from syncguard.fix.names import loaded, own
+from syncguard.fix.names import loaded, own, variable
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
@@ -125,7 +125,7 @@ def _setting(part: cst.Name, region: Region) -> bool:
 def _word(node: cst.Call, names: set[str], region: Region, known: Known) -> str:
     """What to call the result: `scale` of `self.scale.item()`."""
     for part in sorted((part for part in inside(node) if isinstance(part, cst.Name)), key=region.places.__getitem__):
-        if part.value in names and not _named(part, region) and type(known.value(part)) is not Named:
+        if part.value in names and variable(region, part) and type(known.value(part)) is not Named:
             path = _path(part, region, known)
             held = region.parent(part)
             if path is part and isinstance(held, cst.Attribute) and not isinstance(region.parent(held), cst.Call):
@@ -159,7 +159,7 @@ def unmoved(node: cst.BaseExpression, loop: cst.For | cst.While, region: Region,
     that hold them or numbers beside them."""
     own = {*inside(node)}
     body = [part for part in inside(loop) if part not in own and not _submitted(part, region, known)]
-    for name in [part for part in inside(node) if isinstance(part, cst.Name) and not _named(part, region)]:
+    for name in [part for part in inside(node) if isinstance(part, cst.Name) and variable(region, part)]:
         base = _path(name, region, known)
         if known.tensor(base) is not None and not steady(base, body, region, known):
             return False
@@ -175,14 +175,6 @@ def _submitted(node: cst.CSTNode, region: Region, known: Known) -> bool:
     if not isinstance(call, cst.Call) or call.func is node or not isinstance(call.func, cst.Attribute):
         return False
     return root(call.func) == "self" and type(known.value(call.func)) in (Instance, Unknown)
-
-
-def _named(name: cst.Name, region: Region) -> bool:
-    """Whether a name is that of an attribute or of an argument."""
-    held = region.parent(name)
-    return (isinstance(held, cst.Attribute) and held.attr is name) or (
-        isinstance(held, cst.Arg) and held.keyword is name
-    )
 
 
 def _path(name: cst.Name, region: Region, known: Known) -> cst.BaseExpression:
