@@ -28,7 +28,7 @@ def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]
                 continue
             asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
             uses = node.uses.get(node.params[0].name, frozenset())
-            called = [name for name in sorted(uses & mine.keys()) if _computes(mine[name])]
+            called = [name for name in sorted(mine) if name in uses and _computes(mine[name])]
             found = info.find(name)
             if called and found is not None and found[1] is base:
                 yield routine, mine[called[0]]
