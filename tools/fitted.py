@@ -89,6 +89,9 @@ def fits(shape: Result, result: Any, call: Call) -> bool:
                     for (_, part), item in zip(shape.parts, result.values() if isinstance(result, dict) else result)
                 )
             )
+        case "each":
+            given = [value for value in leaves([*call.given.values()]) if is_tensor(value)]
+            return isinstance(result, list) and [item[1] for item in result] == [value[1] for value in given]
         case "list":
             return isinstance(result, list) and all(fits(shape.parts[0][1], item, call) for item in result)
         case "named":

@@ -10,6 +10,7 @@ from syncguard.infer.values import (
     NONE,
     UNKNOWN,
     Alias,
+    Callback,
     ClassOf,
     Host,
     Named,
@@ -20,6 +21,7 @@ from syncguard.infer.values import (
     Union,
     Value,
     Why,
+    holds_tensor,
     options,
 )
 from syncguard.read import core
@@ -155,6 +157,10 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
         return Seq(SEQUENCES[last], None, inner(parts[0]))
     if last in TABLES:
         return Table({}, inner(parts[-1]), inner(parts[0]))
+    if last == "Callable" and len(parts) == 2:
+        takes = parts[0].items if type(parts[0]) is core.Seq else ()
+        told = Callback(tuple([inner(part) for part in takes]), inner(parts[1]))
+        return told if any(map(holds_tensor, (*told.takes, told.gives))) else UNKNOWN
     if last in DTYPES and parts:  # jaxtyping: Float[Tensor, "batch dim"]
         wrapped = inner(parts[0])
         shape = (

@@ -81,7 +81,9 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     mask, host = frame.world.hint(name)
     if mask and value.dtype == "":
         value = value.but(dtype="named mask")
-    return value.but(device="host") if host and value.device == "assumed" else value
+    # What is fetched (`cpu_x.cpu()`) is not there yet.
+    there = host and value.device == "assumed" and "cpu" not in frame.routine.node.uses.get(name, ())
+    return value.but(device="host") if there else value
 
 
 def unpack(target: core.Seq, value: Value, frame: Frame) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer import methods, pythonic
+from syncguard.infer import methods, parameters, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
@@ -19,6 +19,7 @@ from syncguard.infer.values import (
     UNKNOWN,
     Bound,
     Call,
+    Callback,
     ClassOf,
     Const,
     Host,
@@ -54,6 +55,8 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return frame.world.call(fn.routine, fn.receiver, args, keywords, at, frame)
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
+        case Callback():
+            return parameters.instantiated(fn.gives, [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
@@ -174,7 +177,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Instance(info=info) if info is not None:
             return inherited(of, info, name, args, keywords, at, nodes, frame)
         case Seq():
-            return methods.sequence_method(of, name, args, at, nodes, frame)
+            return methods.sequence_method(of, name, args, keywords, at, nodes, frame)
         case Table():
             return methods.table_method(of, name, args, keywords)
         case Const() | Host():

@@ -81,7 +81,7 @@ class ClassInfo:
 
     def parts(self) -> tuple[Value, ...] | None:
         """The items of an instance that is a tuple; None of any other class."""
-        if not any(name.endswith(".NamedTuple") for name in self.external()):
+        if not any(name.endswith((".NamedTuple", ".namedtuple")) for name in self.external()):
             return None
         return tuple([self.held(name, None) or UNKNOWN for name in self.fields()])
 

@@ -8,6 +8,7 @@ from typing import Any
 from syncguard.infer.values import (
     Bound,
     Call,
+    Callback,
     ClassOf,
     Const,
     Host,
@@ -85,6 +86,7 @@ SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
     Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
     Instance: lambda v, d: ("of", v.name, v.info.serial if v.info is not None else -1),
     Call: lambda v, d: ("function", v.routine.serial),
+    Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1)),
     ClassOf: lambda v, d: ("class", v.info.serial),
     Named: lambda v, d: ("named", v.name),
     Source: lambda v, d: ("module", v.name),

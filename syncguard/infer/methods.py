@@ -21,7 +21,9 @@ DRAWS = {
 MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
 
 
-def sequence_method(of: Seq, name: str, args: list[Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+def sequence_method(
+    of: Seq, name: str, args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value:
     if (
         name in ("index", "count", "remove")
         and args
@@ -36,7 +38,17 @@ def sequence_method(of: Seq, name: str, args: list[Value], at: At, nodes: tuple[
         return of.element
     if name == "copy":
         return of
+    if name == "sort" and not keywords:
+        return compared(of, at, nodes, frame)
     return NONE if name in MUTATORS or name in ("sort", "reverse", "clear", "remove") else UNKNOWN
+
+
+def compared(of: Seq, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """Sorting asks of each two items which is less, and of two tuples whether their first items are equal."""
+    first = of.element.items[0] if type(of.element) is Seq and of.element.items else of.element
+    if tensor_sureness(first):
+        apply(frame, frame.world.row("builtins.sorted"), at, [first], {}, nodes[:1])
+    return NONE
 
 
 def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:

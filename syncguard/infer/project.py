@@ -247,6 +247,8 @@ class World(Outcomes):
             if frame.unused == at and not wrappers.thin(routine):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
+            if frame.home.own:
+                self.look_again(parameters.told(routine, handed, frame))
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
@@ -257,8 +259,10 @@ class World(Outcomes):
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
-        if parameters.learn(routine, given, keywords, receiver is not None, frame) and routine.runs:
-            self.look_again((routine,))
+        if parameters.learn(routine, given, keywords, receiver is not None, frame):
+            if routine.runs:
+                self.look_again((routine,))
+            self.look_again(parameters.told(routine, routine.seen, frame))
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
@@ -267,7 +271,7 @@ class World(Outcomes):
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, (*args, *keywords.values()))):
             return self.untouched(routine)
-        return parameters.instantiated(routine.returned, [*args, *keywords.values()], at)
+        return parameters.instantiated(routine.returned, [*args, *keywords.values()])
 
     # -- other files --------------------------------------------------------------------------
 

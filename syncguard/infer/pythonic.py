@@ -20,11 +20,13 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
     kind_of,
     options,
     tensor_in,
+    without,
 )
 from syncguard.read.core import At, Do, Node
 
@@ -206,6 +208,19 @@ def _bool(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     return Host("bool") if args and all(type(option) in (Seq, Table) for option in options(args[0])) else None
 
 
+def _number(kind: str) -> Function:
+    """`float(x)` of what is a float or a tensor was written for the tensor."""
+
+    def converted(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value | None:
+        if args and type(args[0]) is Union:
+            args[0] = without(args[0], lambda option: type(option) is Host and option.kind == kind)
+        return None
+
+    return converted
+
+
 def _len(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     return Host("int")
 
@@ -249,7 +264,7 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.filter": _filter, "builtins.next": _first, "builtins.iter": _iter, "builtins.reversed": _iter,
     "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
     "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len, "builtins.bool": _bool,
-    "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
+    "builtins.int": _number("int"), "builtins.float": _number("float"), "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
     "builtins.callable": _isinstance, "builtins.id": _len, "builtins.hash": _len,
     "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),
     "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"),

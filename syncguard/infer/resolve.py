@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from pathlib import PurePath
 
+from syncguard.infer.handed import handed_on
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, ClassOf, Host, Instance, Named, Tensor, Unknown, Value, Why
 from syncguard.pack import Pack
@@ -33,6 +34,7 @@ class Names:
         self._properties: dict[str, bool] = {}
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
+        self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
@@ -220,7 +222,7 @@ class Names:
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
-        return None
+        return handed_on(uses, frame, at)
 
     def only_torch(self, frame: Frame, name: str = "") -> bool:
         """Whether this function, in a file that imports torch, computes with no other library that has arrays; what

@@ -26,6 +26,7 @@ from syncguard.pack import Conditions, Result, results
 parsed = lru_cache(maxsize=None)(results)
 DIMS = ("dim", "axis", "dims", "axes")
 KEPT = ("keepdim", "keepdims")
+BUILTINS = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
 ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
 
 
@@ -108,6 +109,12 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             return NONE
         case "self":
             return next(iter(args.named.values()), UNKNOWN)
+        case "each":
+            held = next(iter(args.named.values()), UNKNOWN)
+            given = held.items if type(held) is Seq and held.items is not None else ()
+            if len(given) < 2 or not all(type(value) is Tensor for value in given):
+                return Seq("list", None, _tensor(Result("tensor"), args, tensors, why))
+            return Seq("list", tuple([value.but(rank=-1, why=why) for value in given if type(value) is Tensor]))
         case "device":
             there = (
                 tensors[0].device
@@ -173,13 +180,14 @@ def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
 
 
 def dtype_of(value: Value) -> str:
-    """The class of a dtype argument: `torch.bool` is bool, `torch.int64` int."""
+    """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int."""
     for option in options(value):
         if type(option) is Host and option.kind.startswith("dtype:"):
             return option.kind[6:]
-        typed = tensor_type(option.name) if type(option) is Named else None
-        if typed:
-            return typed[1]
+        if type(option) is Named:
+            typed = tensor_type(option.name)
+            if typed or option.name in BUILTINS:
+                return typed[1] if typed else BUILTINS[option.name]
     return ""
 
 

@@ -217,6 +217,15 @@ class Call(Value):
         self.routine, self.receiver, self.given = routine, receiver, given
 
 
+class Callback(Value):
+    """A function of which only the declared type is known: what it takes and what it gives."""
+
+    __slots__ = ("gives", "takes")
+
+    def __init__(self, takes: tuple[Value, ...], gives: Value) -> None:
+        self.takes, self.gives = takes, gives
+
+
 class Bound(Value):
     """A method of something that is not of the project: a tensor's, a list's, a module's."""
 

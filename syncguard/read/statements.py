@@ -19,6 +19,7 @@ from syncguard.read.core import (
     If,
     Leave,
     Loop,
+    Name,
     Node,
     Param,
     Run,
@@ -36,7 +37,33 @@ def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
 
 
 def assign(node: ast.Assign, scope: Scope) -> Node:
+    call, target = node.value, node.targets[0]
+    if type(call) is ast.Call and type(target) is ast.Name and called(call) in ("namedtuple", "NamedTuple"):
+        fields = declared(call.args[1], scope) if len(call.args) > 1 else None
+        if fields is not None:
+            base = expression(call.func, scope)
+            return Class(target.id, f"{scope.qualname}.{target.id}".lstrip("."), (base,), (), fields, (), at(node))
     return Bind(several(node.targets, scope), expression(node.value, scope), None, at(node))
+
+
+def called(node: ast.Call) -> str:
+    """The last name of what is called."""
+    return node.func.id if type(node.func) is ast.Name else node.func.attr if type(node.func) is ast.Attribute else ""
+
+
+def declared(node: ast.expr, scope: Scope) -> tuple[Node, ...] | None:
+    """The fields that `namedtuple("Pair", "a b")` names; None where they are not written out."""
+    texts = node.value.replace(",", " ").split() if type(node) is ast.Constant and type(node.value) is str else None
+    if texts is not None:
+        return tuple([Bind((Name(text, at(node)),), None, None, at(node)) for text in texts])
+    fields: list[Node] = []
+    for part in node.elts if type(node) in (ast.List, ast.Tuple) else ():
+        kind = part.elts[1] if type(part) is ast.Tuple and len(part.elts) == 2 else None
+        text = part.elts[0] if type(part) is ast.Tuple and part.elts else part
+        if type(text) is not ast.Constant or type(text.value) is not str:
+            return None
+        fields.append(Bind((Name(text.value, at(text)),), None, maybe(kind, scope), at(part)))
+    return tuple(fields) or None
 
 
 def annotated(node: ast.AnnAssign, scope: Scope) -> Node:
