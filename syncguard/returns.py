@@ -35,7 +35,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
     One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|drop|more|broadcast|samerank]
-    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self each unknown module
+    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self each unknown
+    module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
     · tuple(a, b) · list(a) · named(values=a)

@@ -170,9 +170,9 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
         return {path: Union((Tensor(device=frame.world.place(frame.routine), sure=False, why=why), held))}
     value = _value(subject, frame)
     if outcome:
-        kept = tuple(option for option in options(value) if _is_a(option, names))
+        kept = tuple(option for option in options(value) if _of_kind(option, named, frame))
         if kept:
-            return {path: without(value, lambda option: not _is_a(option, names))}
+            return {path: without(value, lambda option: not _of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
         return {
@@ -182,7 +182,17 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             if names and len(names) == len(named)
             else UNKNOWN
         }
-    return {path: without(value, lambda option: _is_a(option, names))}
+    return {path: without(value, lambda option: _of_kind(option, named, frame))}
+
+
+def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
+    """Whether a value is of one of these types."""
+    names = [kind.name for kind in kinds if type(kind) is Named]
+    if type(option) is not Instance:
+        return _is_a(option, names)
+    if option.info is None:
+        return any(frame.world.is_subclass(option.name, name) for name in names)
+    return any(type(kind) is ClassOf and kind.info in option.info.mro for kind in kinds)
 
 
 KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}

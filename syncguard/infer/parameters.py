@@ -102,11 +102,15 @@ def value(frame: Frame, param: Param, position: int) -> Value:
 
 
 def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
-    """What overrides a method of a library is given what that is given: a `log_prob` gets a tensor."""
+    """What overrides a method of a library is given what that is given: a `log_prob` gets a tensor, and so does the
+    constructor of a distribution by the same name."""
     owner, name = frame.routine.owner, frame.routine.name
     for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
-        op = frame.world.op(f"{base}.{name}")
-        asked = op.args[position] if op is not None and position < len(op.args) else ""
+        made = name == "__init__"
+        op = frame.world.op(base if made else f"{base}.{name}")
+        asked = op.args[position] if op is not None and not made and position < len(op.args) else ""
+        if made and op is not None and param.name in op.args:
+            asked = param.name
         if op is not None and any(
             condition == "tensor" and asked in names.split("|") for wait in op.waits for condition, names in wait.when
         ):

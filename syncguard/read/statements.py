@@ -57,7 +57,7 @@ def declared(node: ast.expr, scope: Scope) -> tuple[Node, ...] | None:
     if texts is not None:
         return tuple([Bind((Name(text, at(node)),), None, None, at(node)) for text in texts])
     fields: list[Node] = []
-    for part in node.elts if type(node) in (ast.List, ast.Tuple) else ():
+    for part in node.elts if isinstance(node, ast.List | ast.Tuple) else ():
         kind = part.elts[1] if type(part) is ast.Tuple and len(part.elts) == 2 else None
         text = part.elts[0] if type(part) is ast.Tuple and part.elts else part
         if type(text) is not ast.Constant or type(text.value) is not str:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Optional, Union
 
 import torch
 from torch import BoolTensor, Tensor
+from torch.distributions import Beta
 
 State = namedtuple("State", "y t dt")
 Pair = NamedTuple("Pair", [("a", Tensor), ("b", int)])
@@ -119,3 +120,37 @@ def fetched(cpu_x: Tensor):
 
 def kept(cpu_x: Tensor):
     return cpu_x.item()
+
+
+class Chain:
+    def __init__(self, target):
+        self.target = target
+
+    def accept(self, z: Tensor, name: str):
+        self.target.log_prob(name)
+        return self.target.log_prob(z) > 0  # waits
+
+
+class Naive(Beta):
+    def __init__(self, concentration1, concentration0, validate_args=None):
+        super().__init__(concentration1, concentration0, validate_args=validate_args)  # waits
+
+
+class Even:
+    def __init__(self, x: Tensor):
+        self.held = x
+
+
+class Odd:
+    def __init__(self, x: int):
+        self.held = x
+
+
+def told_apart(one):
+    if isinstance(one, Odd):
+        return one.held > 3
+    return 1 if one.held.sum() > 3 else 2  # waits
+
+
+def both(x: Tensor):
+    return told_apart(Even(x)), told_apart(Odd(3))
