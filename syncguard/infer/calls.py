@@ -238,7 +238,7 @@ def of_unknown(
     """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
     world = frame.world
     op = world.op(f"torch.Tensor.{name}")
-    if op is None and len(args) == 1 and not keywords and of_distribution(name, frame):
+    if op is None and len(args) == 1 and not keywords and name in world.densities and not world.own_density(frame):
         op = world.row(f"{world.places.tables['names']['distribution'][0]}.{name}")
         return apply(frame, op, at, [of, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
@@ -287,13 +287,6 @@ def of_unknown(
             nodes,
         )
     return from_tensors([*args, *keywords.values()], at, frame)
-
-
-def of_distribution(name: str, frame: Frame) -> bool:
-    """Whether only a distribution has this method; where classes have their own, it may be one of them, which checks
-    nothing."""
-    named = frame.world.places.is_("names", "densities", name)
-    return named and not any(name in info.members for info in frame.home.classes)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

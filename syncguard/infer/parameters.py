@@ -307,8 +307,8 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     unknown = any(
         type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
     )
-    if not unknown and not holds_tensor(returned):
-        return returned
+    if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
+        return returned  # a tensor for sure is one, whatever is declared
     whole = frame.world.whole.get(id(node))
     if whole is False and not unknown:
         return returned

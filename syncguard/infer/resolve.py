@@ -47,6 +47,8 @@ class Names:
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.scaling = frozenset(places.tables["names"]["scaling"])
+        self.densities = frozenset(places.tables["names"]["densities"])
+        self.draws = frozenset(places.tables["names"]["draws"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.reductions = frozenset(places.tables["names"]["reductions"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
@@ -195,6 +197,8 @@ class Names:
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
             return Instance(None, self.places.tables["names"]["scaler"][0])
+        if uses & self.draws and uses & self.densities and not self.own_density(frame):
+            return Instance(None, self.places.tables["names"]["distribution"][0])
         proof = uses & self.tensor_only
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
@@ -240,6 +244,10 @@ class Names:
         }
         shared = name in self.reductions or self.places.is_("host", "array_methods", name)
         return not used & set(arrays) and (not shared or "torch" in used or self.declares_tensors(frame))
+
+    def own_density(self, frame: Frame) -> bool:
+        """Whether classes of this file have the method that else only a distribution has: theirs check nothing."""
+        return any(not self.densities.isdisjoint(info.members) for info in frame.home.classes)
 
     def declares_tensors(self, frame: Frame) -> bool:
         """Whether a parameter of this function is declared to be a tensor."""
