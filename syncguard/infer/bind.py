@@ -67,7 +67,8 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     """The value with what its uses prove, where it is unknown, and what its name hints at."""
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
-        if known is not None and not (value.weak and type(known) is not Tensor):
+        # What is computed from tensors is no loader and no scaler.
+        if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
             value = known.but(device="host", why=value.batch) if value.batch and type(known) is Tensor else known
     return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
 

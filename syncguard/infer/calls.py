@@ -9,7 +9,7 @@ from syncguard.infer import methods, parameters, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
-from syncguard.infer.receivers import of_numbers, part_of_batch
+from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE
@@ -238,8 +238,8 @@ def of_unknown(
     """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
     world = frame.world
     op = world.op(f"torch.Tensor.{name}")
-    if op is None and len(args) == 1 and not keywords and name in world.densities and not world.own_density(frame):
-        op = world.row(f"{world.places.tables['names']['distribution'][0]}.{name}")
+    if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
+        op = world.row(f"{world.distribution.name}.{name}")
         return apply(frame, op, at, [of, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
         return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)

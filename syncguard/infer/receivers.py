@@ -7,6 +7,7 @@ import sys
 from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import number_sureness
+from syncguard.infer.values import Unknown
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -51,6 +52,14 @@ def taken(target: Node, iterable: Node, frame: Frame) -> None:
 def of_python(name: str) -> bool:
     """Whether a dotted name is one of Python itself: `abc.ABC` is no framework."""
     return name.partition(".")[0] in sys.stdlib_module_names
+
+
+def of_distribution(nodes: Nodes, frame: Frame) -> bool:
+    """Whether what has a density is a distribution for all that is known: it is not said to be something else."""
+    from syncguard.infer.evaluate import quiet_value
+
+    said = quiet_value(nodes[0], frame) if nodes else None
+    return type(said) is Unknown and not frame.world.own_density(frame)
 
 
 def of_numbers(nodes: Nodes, frame: Frame) -> bool:

@@ -48,6 +48,7 @@ class Names:
         self.queries = frozenset(places.tables["views"]["queries"])
         self.scaling = frozenset(places.tables["names"]["scaling"])
         self.densities = frozenset(places.tables["names"]["densities"])
+        self.distribution = Instance(None, places.tables["names"]["distribution"][0])
         self.draws = frozenset(places.tables["names"]["draws"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.reductions = frozenset(places.tables["names"]["reductions"])
@@ -198,7 +199,7 @@ class Names:
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
             return Instance(None, self.places.tables["names"]["scaler"][0])
         if uses & self.draws and uses & self.densities and not self.own_density(frame):
-            return Instance(None, self.places.tables["names"]["distribution"][0])
+            return self.distribution
         proof = uses & self.tensor_only
         if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Optional, Union
 
 import torch
-from torch import BoolTensor, Tensor
+from torch import BoolTensor, Tensor, nn
 from torch.distributions import Beta
 
 State = namedtuple("State", "y t dt")
@@ -131,9 +131,38 @@ class Chain:
         return self.target.log_prob(z) > 0  # waits
 
 
+class Adaptive(nn.Module):
+    def __init__(self, many: bool, width):
+        super().__init__()
+        if many:
+            self.proj = nn.AdaptiveLogSoftmaxWithLoss(4, 8, [2])
+        elif width > 3:
+            self.proj = nn.Linear(4, 8)
+        else:
+            self.proj = width
+
+    def forward(self, x):
+        return self.proj.log_prob(x)
+
+
 class Naive(Beta):
     def __init__(self, concentration1, concentration0, validate_args=None):
         super().__init__(concentration1, concentration0, validate_args=validate_args)  # waits
+
+
+def policy(actor, state: Tensor):
+    choice = actor(state)
+    action = choice.sample()
+    return choice.log_prob(action)  # waits
+
+
+def in_range(ids: Tensor, n: int) -> bool:
+    return (ids >= 0).all() and (ids < n).all()  # waits
+
+
+def checked(ids: Tensor, n: int):
+    if not in_range(ids, n):  # waits
+        raise ValueError
 
 
 class Even:
