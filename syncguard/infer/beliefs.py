@@ -8,6 +8,7 @@ from syncguard.infer.tell import because, site
 from syncguard.infer.values import (
     Bound,
     Call,
+    Callback,
     ClassOf,
     Const,
     Host,
@@ -115,6 +116,8 @@ def describe(value: Value, depth: int = 0) -> str:
             return f"method {value.name} of {describe(value.of, depth + 1)}"
         case Call() | ClassOf() | Instance():
             return _project(value)
+        case Callback():
+            return f"function that gives {describe(value.gives, depth + 1)}"
         case Union():
             return " | ".join(describe(option, depth + 1) for option in value.options)
         case Unknown():
