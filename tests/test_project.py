@@ -105,6 +105,22 @@ def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_e
         assert lines(report, "p/fill.py") == ([(11, "SG201")] if "p/fill.py" in paths else [])
 
 
+def test_what_a_file_puts_into_a_tuple_of_another_is_seen_in_it_and_nowhere_else(project):
+    Path("p/kinds.py").write_text(
+        "from collections import namedtuple\n\nPair = namedtuple('Pair', 'value count')\n"
+        "def made(x):\n    return Pair(x, 3)\n"
+    )
+    Path("p/fill.py").write_text(
+        "import torch\nfrom .kinds import Pair\n\n\ndef forward(x: torch.Tensor):\n    pair = Pair(x, 3)\n"
+        "    return pair.value.item() if pair.count > 3 else pair\n"
+    )
+    Path("p/look.py").write_text("from .kinds import Pair\n\n\ndef forward(pair: Pair):\n    return pair.value > 0\n")
+    for paths in (["p/fill.py", "p/look.py"], ["p/look.py", "p/fill.py"], ["p/fill.py"], ["p/look.py"]):
+        report = pipeline.check(paths, config(cache=False, heat="all"))
+        assert lines(report, "p/look.py") == []
+        assert lines(report, "p/fill.py") == ([(7, "SG201")] if "p/fill.py" in paths else [])
+
+
 def test_what_imported_functions_assign_to_others_is_not_seen_by_who_is_checked_later(project):
     Path("p/box.py").write_text("class Box:\n    def __init__(self):\n        self.held = None\n")
     Path("p/fill.py").write_text("import torch\n\n\ndef fill(box):\n    box.held = torch.ones(2, device='cuda')\n")

@@ -189,15 +189,23 @@ class World(Outcomes):
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments."""
         instance = self.fresh(info)
-        if not info.home.own:
-            return instance
         member = info.find("__init__")
         if member is not None and type(member[0]) is Call:
-            self.call(member[0].routine, instance, args, keywords, at, frame)
+            if info.home.own:
+                self.call(member[0].routine, instance, args, keywords, at, frame)
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
-            if value is not UNKNOWN and name:
+            # What a field of another file's class is declared to hold is said there.
+            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
                 self.learn(info, name, value, frame)
+        return instance
+
+    def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
+        """A copy of an instance with other values in some of its fields."""
+        if type(instance) is Instance and instance.info is not None:
+            for name, value in keywords.items():
+                if value is not UNKNOWN and name != "**":
+                    self.learn(instance.info, name, value, frame)
         return instance
 
     def fresh(self, info: ClassInfo) -> Value:

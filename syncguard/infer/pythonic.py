@@ -270,6 +270,7 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),
     "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"),
     "builtins.all": _all_any("builtins.all"), "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")),
+    "dataclasses.replace": lambda args, k, at, n, f: f.world.copied(args[0], k, f) if args else None,
     "torch.jit.annotate": lambda args, k, at, n, f: args[1] if len(args) > 1 else None,
     "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "copy.copy": _copy, "copy.deepcopy": _copy,
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
