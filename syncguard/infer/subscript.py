@@ -115,6 +115,8 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
         if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
             read_index(key, node, frame)  # a list or a tensor: either reads it
             return of
+        if type(key) is Tensor and not key.dtype and frame.world.places.is_("names", "keyed", last_name(node.of)):
+            return of  # a parameter is a key of `self.state`
         # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
         base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
         return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
