@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from syncguard.infer import parameters, wrappers
+from syncguard.infer import callbacks, parameters, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
@@ -256,7 +256,7 @@ class World(Outcomes):
                 return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
             if frame.home.own:
-                self.look_again(parameters.told(routine, handed, frame))
+                self.look_again(callbacks.told(routine, handed, frame))
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
@@ -270,7 +270,7 @@ class World(Outcomes):
         if parameters.learn(routine, given, keywords, receiver is not None, frame):
             if routine.runs:
                 self.look_again((routine,))
-            self.look_again(parameters.told(routine, routine.seen, frame))
+            self.look_again(callbacks.told(routine, routine.seen, frame))
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
