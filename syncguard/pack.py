@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ class PackError(ValueError):
     """A pack that is incomplete or malformed: file, entry and fault on one line."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pack:
     """Facts and judgements. `ops` holds the hand-written rows; `op` answers for every torch callable."""
 
@@ -148,9 +148,14 @@ class Table(Mapping[str, list[str]]):
 
 
 def load(extra: tuple[Path, ...] = ()) -> Pack:
-    """Our rules with the user's packs merged over them, compiled once and kept in the user's cache."""
+    """Our rules with the user's packs merged over them, compiled once and kept in the user's cache, and in memory."""
     folders = (home(), *extra)
-    digest = _digest(folders)
+    return _loaded(folders, _digest(folders))
+
+
+@lru_cache(maxsize=KEPT)
+def _loaded(folders: tuple[Path, ...], digest: str) -> Pack:
+    """The pack of these folders, while they have this digest."""
     if (compiled := _read(digest)) is None:
         compiled = parse(folders)
         _write(digest, compiled)

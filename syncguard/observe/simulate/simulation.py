@@ -109,7 +109,7 @@ class Simulation:
         libraries.patch(patches, self)
         scripts.patch(patches, self)
         warned.patch(patches)
-        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict) | {scripts.DYNAMO}
+        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict.pack) | {scripts.DYNAMO}
 
         def again() -> None:
             wrap()
