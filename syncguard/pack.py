@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -132,7 +133,7 @@ class Table(Mapping[str, list[str]]):
 
     @cached_property
     def _table(self) -> dict[str, list[str]]:
-        return json.loads(self._text)  # type: ignore[no-any-return]
+        return _decoded(self._text)  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> list[str]:
         return self._table[name]
@@ -295,9 +296,20 @@ def _read(digest: str) -> dict[str, Any] | None:
         if int(checksum, 16) != zlib.crc32(body):
             return None
         head, results = body.split(b"\n")
-        return json.loads(head) | {"results": Table(results)}  # type: ignore[no-any-return]
+        return _decoded(head) | {"results": Table(results)}  # type: ignore[no-any-return]
     except (OSError, ValueError, RuntimeError):
         return None
+
+
+def _decoded(text: bytes) -> Any:
+    """What JSON holds has no cycles; the collector would look for them, in all of torch as well."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(text)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _write(digest: str, compiled: dict[str, Any]) -> None:
