@@ -27,7 +27,9 @@ FOLDERS = ("optim", "distributions", "nn/utils")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="mounts")
 
 
-@pytest.fixture(scope="module", params=[FOLDERS, pytest.param((*FOLDERS, "nn/modules"), marks=pytest.mark.slow)], ids=len)
+@pytest.fixture(
+    scope="module", params=[FOLDERS, pytest.param((*FOLDERS, "nn/modules"), marks=pytest.mark.slow)], ids=len
+)
 def package(request, tmp_path_factory):
     """A part of torch's own source, as a project."""
     spec = importlib.util.find_spec("torch")

@@ -27,25 +27,24 @@ def patch(patches: Patches, verdict: Verdict) -> Callable[[], None]:
     def wrap() -> None:
         for path, names in rows.items():
             if names and (owner := find(path)) is not None:
-                rows[path] = [name for name in names if not wrapped(path, owner, name, patches, verdict)]
+                space = vars(owner)
+                rows[path] = [name for name in names if space.get(name) is None]  # inherited, or not there yet
+                for name in names:
+                    if (value := space.get(name)) is not None:
+                        wrapped(f"{path}.{name}", owner, name, value, patches, verdict)
 
     wrap()
     return wrap
 
 
-def wrapped(path: str, owner: Any, attribute: str, patches: Patches, verdict: Verdict) -> bool:
-    """Wrap one callable; False where its owner does not have it, or not yet."""
-    value = vars(owner).get(attribute)
-    if value is None:
-        return False
-    name = f"{path}.{attribute}"
-    if inspect.isclass(value):
+def wrapped(name: str, owner: Any, attribute: str, value: Any, patches: Patches, verdict: Verdict) -> None:
+    """Wrap one callable, if it is one of Python; of a class, what makes an object."""
+    if isinstance(value, type):
         owner, attribute, value = value, "__init__", vars(value).get("__init__")
     if isinstance(value, FunctionType) and not hasattr(value, "_syncguard_row"):
         row = verdict.row(name)
         if row is not None:
             patches.set(owner, attribute, judged(value, row, verdict))
-    return True
 
 
 @lru_cache(maxsize=4)
@@ -101,8 +100,9 @@ def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
     """The function, whose row speaks for everything inside."""
-    first = tuple(wait for wait in verdict.waits(row) if wait.on != "result")
-    last = tuple(wait for wait in verdict.waits(row) if wait.on == "result")
+    waits = verdict.waits(row)
+    first = tuple(wait for wait in waits if wait.on != "result")
+    last = tuple(wait for wait in waits if wait.on == "result")
     made = function.__name__ == "__init__"
     whole = row.args[:1] != ("self",)  # where what is made decides, it is an argument as well
 
