@@ -37,7 +37,8 @@ def ranks(does: str, world: int = 2, local: int = 2, *options: str) -> list:
     running = []
     for rank in range(world - local, world):
         env = {
-            "RANK": f"{rank}", "LOCAL_RANK": f"{rank % local}", "WORLD_SIZE": f"{world}", "LOCAL_WORLD_SIZE": f"{local}",
+            "RANK": f"{rank}", "LOCAL_RANK": f"{rank % local}",
+            "WORLD_SIZE": f"{world}", "LOCAL_WORLD_SIZE": f"{local}",
             "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1", "TMPDIR": str(Path("temporary").absolute()),
         }  # fmt: skip
         running.append(started("-m", "syncguard", "run", *options, "prog.py", env=env))
