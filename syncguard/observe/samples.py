@@ -142,7 +142,10 @@ def operators() -> tuple[Any, ...]:
     sys.modules.setdefault("expecttest", stub)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        from torch.testing._internal import common_utils
         from torch.testing._internal.common_methods_invocations import op_db
+    # Each list of samples looks through the whole stack for a test of unittest to tell of the last; there is none.
+    common_utils.extract_test_fn = lambda: None
     return tuple(op_db)
 
 
