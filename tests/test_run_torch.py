@@ -50,9 +50,9 @@ def run(folder: Path, *words: str, **env: str) -> tuple[int, str, str]:
     return warm.ran(folder, "-m", "syncguard", *words, **env)
 
 
-def cold(folder: Path, *words: str, module: str = "syncguard") -> tuple[int, str, str]:
+def cold(folder: Path, *words: str, module: str = "syncguard", **env: str) -> tuple[int, str, str]:
     """As `run`, by a Python that has to import torch from its files."""
-    return running.ran("-m", module, *words, patience=300, cwd=folder)
+    return running.ran("-m", module, *words, patience=300, cwd=folder, env=env)
 
 
 def marks(path: Path) -> set[tuple[int, str]]:
@@ -261,7 +261,7 @@ def test_two_ranks_make_one_record(tmp_path, python):
     ours = (*python, sys.executable, "-m", "syncguard") if python else ("-m", "syncguard")
     code, _, err = cold(
         tmp_path, "--nproc-per-node=2", f"--master-port={port}", *ours, "run", "--device", "simulate",
-        "--save", "run.json", "train.py", module="torch.distributed.run",
+        "--save", "run.json", "train.py", module="torch.distributed.run", TMPDIR=str(tmp_path),
     )  # fmt: skip
     assert code == 0, err
     assert err.count("2 ranks") == 1
@@ -272,6 +272,18 @@ def test_two_ranks_make_one_record(tmp_path, python):
     assert ranks[14] == [0, 1]
     code, out, _ = run(tmp_path, "report", "run.rank0.json", "run.rank1.json", "-o", "json")
     assert json.loads(out)["waits"] == record["waits"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 3])
+def test_ranks_that_meet_in_no_file_leave_nothing(tmp_path, code):
+    ends = f"import os\nraise SystemExit({code} * int(os.environ['RANK']))\n"
+    (tmp_path / "train.py").write_text(DISTRIBUTED + ends)
+    words = ("--standalone", "--nproc-per-node=2", "-m", "syncguard", "run", "--device", "simulate", "train.py")
+    ended, _, err = cold(tmp_path, *words, module="torch.distributed.run", TMPDIR=str(tmp_path))
+    assert ended == bool(code), err
+    assert code or err.count("2 ranks") == 1
+    assert not [*tmp_path.glob("syncguard-*")]
 
 
 @pytest.mark.slow
