@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class PackError(ValueError):
     """A pack that is incomplete or malformed: file, entry and fault on one line."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pack:
     """Facts and judgements. `ops` holds the hand-written rows; `op` answers for every torch callable."""
 
@@ -132,7 +133,7 @@ class Table(Mapping[str, list[str]]):
 
     @cached_property
     def _table(self) -> dict[str, list[str]]:
-        return json.loads(self._text)  # type: ignore[no-any-return]
+        return _decoded(self._text)  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> list[str]:
         return self._table[name]
@@ -148,9 +149,14 @@ class Table(Mapping[str, list[str]]):
 
 
 def load(extra: tuple[Path, ...] = ()) -> Pack:
-    """Our rules with the user's packs merged over them, compiled once and kept in the user's cache."""
+    """Our rules with the user's packs merged over them, compiled once and kept in the user's cache, and in memory."""
     folders = (home(), *extra)
-    digest = _digest(folders)
+    return _loaded(folders, _digest(folders))
+
+
+@lru_cache(maxsize=KEPT)
+def _loaded(folders: tuple[Path, ...], digest: str) -> Pack:
+    """The pack of these folders, while they have this digest."""
     if (compiled := _read(digest)) is None:
         compiled = parse(folders)
         _write(digest, compiled)
@@ -290,9 +296,20 @@ def _read(digest: str) -> dict[str, Any] | None:
         if int(checksum, 16) != zlib.crc32(body):
             return None
         head, results = body.split(b"\n")
-        return json.loads(head) | {"results": Table(results)}  # type: ignore[no-any-return]
+        return _decoded(head) | {"results": Table(results)}  # type: ignore[no-any-return]
     except (OSError, ValueError, RuntimeError):
         return None
+
+
+def _decoded(text: bytes) -> Any:
+    """What JSON holds has no cycles; the collector would look for them, in all of torch as well."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(text)
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _write(digest: str, compiled: dict[str, Any]) -> None:

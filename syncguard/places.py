@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, cached_property, lru_cache
 from pathlib import Path, PurePath
+
+FILES = ("places.toml", "evidence.toml")
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,15 @@ def matches(patterns: tuple[str, ...], name: str) -> bool:
 
 def load(folder: Path) -> Places:
     """Read places.toml and evidence.toml; they are ours and tested, so their faults are not reported prettily."""
+    files = tuple((stat.st_mtime_ns, stat.st_size) for stat in map(os.stat, (folder / name for name in FILES)))
+    return _loaded(folder, files)
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path, files: tuple[tuple[int, int], ...]) -> Places:
+    """The places of this folder, while its files are these."""
     tables = {}
-    for name in ("places.toml", "evidence.toml"):
+    for name in FILES:
         with (folder / name).open("rb") as file:
             tables.update(tomllib.load(file))
     return Places(

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+import compileall
+import gc
+import os
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --disable-dev-shm-usage""".split()
+
+
+def pytest_configure(config):
+    """Hundreds of tests start a Python; where none may keep what it compiled, each would compile us again."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(__file__).parent.parent / "syncguard", quiet=2)
+
+
+def pytest_collection_finish():
+    """What is there by now stays: no collection need walk all of torch."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Each worker goes through one half of the files, so that what a file's tests share is made once."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +78,7 @@ def seen(simulation):
 
 
 @pytest.fixture(scope="module")
-def browser(request):
+def browser(request, tmp_path_factory):
     """A Chromium, with the module's own BROWSER_FLAGS, that tells what it logs and fetches."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="the browser test needs selenium")
     chromium, driver = shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")
@@ -63,6 +89,7 @@ def browser(request):
     for flag in (*FLAGS, *getattr(request.module, "BROWSER_FLAGS", ())):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    env = os.environ | {"TMPDIR": str(tmp_path_factory.mktemp("browser"))}  # it leaves a folder there
+    started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver, env=env))
     yield started
     started.quit()

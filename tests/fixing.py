@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from types import CodeType
 from typing import Any
 
 import on_cpu
@@ -67,9 +68,14 @@ class Later(dict[Any, Any]):
 def function(source: str, name: str = "f") -> Callable[..., Any]:
     """A function of a program, on the CPU."""
     space: dict[str, Any] = {"__name__": "program"}
-    exec(compile(on_cpu.DEVICE.sub("cpu", source), NAME, "exec"), space)
+    exec(_compiled(source), space)
     found: Callable[..., Any] = space[name]
     return found
+
+
+@cache
+def _compiled(source: str) -> CodeType:
+    return compile(on_cpu.DEVICE.sub("cpu", source), NAME, "exec")
 
 
 def same(
@@ -87,7 +93,7 @@ def same(
     """
     results = []
     for source in (before, after):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # of the CPU only, which is quick
         given = make()
         inner = _inner(given)
         leaves = [arg for arg in _tensors(given) if arg.requires_grad]

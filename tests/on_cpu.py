@@ -27,7 +27,7 @@ def run(text: str) -> Any:
     assert isinstance(last, ast.Expr), "an example ends in a call"
     space: dict[str, Any] = {"__name__": "example"}
     with without_device():
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         random.seed(0)
         exec(compile(ast.Module(body, []), "example", "exec"), space)
         return eval(compile(ast.Expression(last.value), "example", "eval"), space)

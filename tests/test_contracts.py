@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,16 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 
-def imported(path: Path, everywhere: bool = True) -> set[str]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def imported(path: Path, everywhere: bool = True) -> frozenset[str]:
     """The modules that a file imports; with `everywhere` false, only what importing the file itself loads."""
-    tree = ast.parse(path.read_text())
     found: set[str] = set()
-    todo: list[ast.AST] = [*tree.body]
+    todo: list[ast.AST] = [*parsed(path).body]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Import):
@@ -33,7 +39,7 @@ def imported(path: Path, everywhere: bool = True) -> set[str]:
             continue
         elif everywhere or not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             todo += ast.iter_child_nodes(node)
-    return found
+    return frozenset(found)
 
 
 def importers(module: str) -> set[str]:
@@ -87,7 +93,7 @@ def test_every_room_says_what_it_is_for():
     for path in FILES:
         text = path.read_text()
         if text.strip():
-            assert ast.get_docstring(ast.parse(text)), path
+            assert ast.get_docstring(parsed(path)), path
 
 
 def test_words_of_terms_are_frozen():

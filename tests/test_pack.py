@@ -56,7 +56,14 @@ pass
 def cache(tmp_path, monkeypatch):
     """A cache of the test's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    pack._loaded.cache_clear()
     return tmp_path / "cache" / "syncguard"
+
+
+def loaded_anew() -> pack.Pack:
+    """The pack as another process loads it."""
+    pack._loaded.cache_clear()
+    return pack.load()
 
 
 @pytest.fixture
@@ -309,7 +316,9 @@ def same(one: pack.Pack, other: pack.Pack) -> bool:
 def test_the_compiled_pack_is_the_parsed_one(cache):
     parsed = pack.load()
     assert [path.name for path in cache.iterdir()] == [f"pack-{parsed.digest}.json"]
-    compiled = pack.load()
+    assert pack.load() is parsed
+    compiled = loaded_anew()
+    assert compiled is not parsed
     assert len(parsed.ops) == len(compiled.ops)
     assert same(parsed, compiled)
 
@@ -330,7 +339,7 @@ def test_a_damaged_cache_is_built_again(base, cache, damage):
     (kept,) = cache.glob("pack-*.json")
     whole = kept.read_bytes()
     kept.write_bytes(damage(whole))
-    assert same(before, pack.load())
+    assert same(before, loaded_anew())
     assert kept.read_bytes() == whole
 
 
@@ -340,7 +349,7 @@ def test_without_a_cache_it_works_all_the_same(base, cache, monkeypatch):
     assert pack.load().op("torch.nonzero").known
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
-    assert pack.load().op("torch.nonzero").known
+    assert loaded_anew().op("torch.nonzero").known
 
 
 def test_the_cache_keeps_to_a_few_packs(base, cache):
@@ -359,9 +368,9 @@ def test_a_warm_load_is_quick():
     pack.load()
     spent = []
     for _ in range(10):
-        start = time.perf_counter()
-        pack.load()
-        spent.append(time.perf_counter() - start)
+        start = time.process_time()
+        loaded_anew()
+        spent.append(time.process_time() - start)
     assert min(spent) < 0.025
 
 

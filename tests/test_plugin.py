@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import running
+import warm
 
 pytest.importorskip("torch")
 
-ROOT = Path(__file__).parent.parent
 INSTALLED = any(point.name == "syncguard" for point in entry_points(group="pytest11"))
 TESTS = """\
 import pytest
@@ -56,17 +54,17 @@ def test_beyond(x):
 """
 
 
-def pytested(folder: Path, *words: str, text: str = TESTS) -> tuple[int, str]:
+def pytested(folder: Path, *words: str, text: str = TESTS, cold: bool = False) -> tuple[int, str]:
+    """Exit code and output; where it is `cold`, of a Python that has to import torch from its files."""
     (folder / "test_it.py").write_text(text)
     plugin = () if INSTALLED else ("-p", "syncguard.observe.plugin")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", *plugin, *words]
-    env = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
-    return done.returncode, done.stdout + done.stderr
+    command = ("-m", "pytest", "-p", "no:cacheprovider", "--color=no", *plugin, *words)
+    code, out, err = running.ran(*command, patience=300, cwd=folder) if cold else warm.ran(folder, *command)
+    return code, out + err
 
 
 def test_simulated(tmp_path):
-    code, out = pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")
+    code, out = pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py", cold=True)
     assert code == 1
     assert "2 failed, 3 passed" in out
     assert "FAILED test_it.py::test_not_free - syncguard.observe.watch.SyncError: test_it.py" in out
@@ -133,7 +131,7 @@ def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device
 @pytest.mark.slow
 def test_workers_of_xdist_are_gathered(tmp_path):
     pytest.importorskip("xdist")
-    code, out = pytested(tmp_path, "--syncguard=simulate", "-n", "2", "test_it.py")
+    code, out = pytested(tmp_path, "--syncguard=simulate", "-n", "2", "test_it.py", cold=True)
     assert code == 1
     assert "2 failed, 3 passed" in out
     assert "test_it.py:16  SG201 torch.Tensor.item" in out

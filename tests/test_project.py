@@ -285,10 +285,11 @@ def test_the_folder_is_removed_only_if_it_is_ours(project):
 
 def test_the_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setattr(workers, "WORTH", 0)
-    monkeypatch.setattr(workers, "CHUNK", 60_000)
+    monkeypatch.setattr(workers, "CHUNK", 20_000)
     settings = Config(root=str(ROOT), cache=False, heat="all", jobs=1)
-    one = pipeline.check([str(ROOT / "syncguard"), str(ROOT / "examples")], settings)
-    three = pipeline.check([str(ROOT / "syncguard"), str(ROOT / "examples")], replace(settings, jobs=3))
+    paths = [str(ROOT / folder) for folder in ("syncguard/observe", "examples")]
+    one = pipeline.check(paths, settings)
+    three = pipeline.check(paths, replace(settings, jobs=3))
     assert one == three
     assert one.functions > 500
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import running
+import warm
 from running import started
 
 torch = pytest.importorskip("torch")
@@ -16,12 +17,12 @@ torch = pytest.importorskip("torch")
 ran = partial(running.ran, patience=180)
 
 
-def both(path: str, text: str, *words: str, **options) -> tuple[str, dict]:
+def both(path: str, text: str, *words: str, run=ran, **options) -> tuple[str, dict]:
     """What we say of a program, and its record. Code and output are those of Python, where D is "cpu"."""
     Path(path).write_text(f"D = 'cpu'\n{text}")
     plain = ran(path, **options)
     Path(path).write_text(f"D = 'cuda'\n{text}")
-    ours = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", *words, path, **options)
+    ours = run("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", *words, path, **options)
     assert ours[:2] == plain[:2], ours[2]
     return ours[2], json.loads(Path("run.json").read_text())
 
@@ -74,7 +75,10 @@ print("unseen")
 
 def test_a_program_that_leaves_its_folder_and_closes_its_streams():
     Path("a folder").mkdir()
-    err, record = both("a folder/my prog.py", AWAY, "--html", "run.html", "--trace", "run.trace", given="a\nb\n")
+    err, record = both(
+        "a folder/my prog.py", AWAY, "--html", "run.html", "--trace", "run.trace", given="a\nb\n",
+        run=partial(warm.ran, Path.cwd()),
+    )  # fmt: skip
     assert counts(record) == {11: 3, 16: 6, 23: 1}
     assert {wait.get("thread", "main") for wait in record["waits"]} == {"main", "Thread", "ThreadPoolExecutor-0"}
     assert "The host waits 10 times in all, at 3 lines." in err

@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import running
+import warm
 
 pytest.importorskip("torch")
 
@@ -44,12 +46,13 @@ if sys.argv[1:] == ["fail"]:
 """
 
 
-def run(folder: Path, *words: str, module: tuple[str, ...] = ("syncguard",), **env: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", *module, *words], cwd=folder, capture_output=True, text=True, timeout=300,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "120"} | env,
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
+def run(folder: Path, *words: str, **env: str) -> tuple[int, str, str]:
+    return warm.ran(folder, "-m", "syncguard", *words, **env)
+
+
+def cold(folder: Path, *words: str, module: str = "syncguard", **env: str) -> tuple[int, str, str]:
+    """As `run`, by a Python that has to import torch from its files."""
+    return running.ran("-m", module, *words, patience=300, cwd=folder, env=env)
 
 
 def marks(path: Path) -> set[tuple[int, str]]:
@@ -59,7 +62,7 @@ def marks(path: Path) -> set[tuple[int, str]]:
 
 def test_every_finding_of_the_loss_is_confirmed_and_its_twin_never_waits(tmp_path):
     words = ("run", "--device", "simulate", "--check", "--save")
-    code, out, err = run(
+    code, out, err = cold(
         ROOT, *words, str(tmp_path / "a.json"), "--fail-on", "missed", "--fail-on", "false-alarm",
         "examples/segmentation_loss.py", "--steps", "4",
     )  # fmt: skip
@@ -171,7 +174,7 @@ def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):
         "import torch\nassert 'syncguard' not in type(torch.__spec__.loader).__module__\n"
         "assert torch.__loader__ is torch.__spec__.loader\ntorch.ones(2, device='cuda').tolist()\n"
     )
-    code, _, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
+    code, _, err = cold(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
     assert code == 1, err
     assert "train.py:7: waits where none may be" in err
 
@@ -256,9 +259,9 @@ def test_two_ranks_make_one_record(tmp_path, python):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     ours = (*python, sys.executable, "-m", "syncguard") if python else ("-m", "syncguard")
-    code, _, err = run(
+    code, _, err = cold(
         tmp_path, "--nproc-per-node=2", f"--master-port={port}", *ours, "run", "--device", "simulate",
-        "--save", "run.json", "train.py", module=("torch.distributed.run",),
+        "--save", "run.json", "train.py", module="torch.distributed.run", TMPDIR=str(tmp_path),
     )  # fmt: skip
     assert code == 0, err
     assert err.count("2 ranks") == 1
@@ -272,10 +275,22 @@ def test_two_ranks_make_one_record(tmp_path, python):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("code", [0, 3])
+def test_ranks_that_meet_in_no_file_leave_nothing(tmp_path, code):
+    ends = f"import os\nraise SystemExit({code} * int(os.environ['RANK']))\n"
+    (tmp_path / "train.py").write_text(DISTRIBUTED + ends)
+    words = ("--standalone", "--nproc-per-node=2", "-m", "syncguard", "run", "--device", "simulate", "train.py")
+    ended, _, err = cold(tmp_path, *words, module="torch.distributed.run", TMPDIR=str(tmp_path))
+    assert ended == bool(code), err
+    assert code or err.count("2 ranks") == 1
+    assert not [*tmp_path.glob("syncguard-*")]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
 def test_examples_wait_where_their_marks_say(name, tmp_path):
-    code, _, err = run(ROOT, "run", "--device", "simulate", "--check", "--save", str(tmp_path / "run.json"),
-                       f"examples/{name}.py")  # fmt: skip
+    code, _, err = cold(ROOT, "run", "--device", "simulate", "--check", "--save", str(tmp_path / "run.json"),
+                        f"examples/{name}.py")  # fmt: skip
     assert code == 0, err
     record = json.loads((tmp_path / "run.json").read_text())
     verdicts = {(f["place"]["line"], f["code"]): f["verdict"] for f in record.get("findings", ())}

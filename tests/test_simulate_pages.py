@@ -101,7 +101,7 @@ def waits(page: str, program: pack.Example) -> set[tuple[int, str]]:
         stack.enter_context(pytest.MonkeyPatch.context()).setattr("sys.argv", ["example"])
         for put_back, *values in on_cpu.settings():
             stack.callback(put_back, *values)
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)
         random.seed(0)
         stack.enter_context(Simulation(PACK, seen))
         stack.callback(leave_group)

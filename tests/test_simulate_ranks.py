@@ -81,7 +81,7 @@ def tried(folder: Path, how: str, *ours: str) -> subprocess.CompletedProcess[str
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", f"--master-port={port}", *ours]
-    env = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    env = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TMPDIR": str(folder)}  # torchrun leaves some
     command += ["train.py", how]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import pty
+import selectors
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -28,24 +28,44 @@ class Watch:
     def __init__(self, *args, stdout=subprocess.PIPE):
         environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         command = [sys.executable, "-m", "syncguard", "check", "--watch", "--heat", "all", "-o", "concise", *args]
-        self.process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env=environ, text=True)
-        self.out, self.err = [], []
-        for stream, lines in ((self.process.stdout, self.out), (self.process.stderr, self.err)):
+        self.process = subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env=environ)
+        self.streams, self.said = selectors.DefaultSelector(), {"out": b"", "err": b""}
+        for name, stream in (("out", self.process.stdout), ("err", self.process.stderr)):
             if stream is not None:
-                threading.Thread(target=lambda s=stream, k=lines: k.extend(s), daemon=True).start()
+                self.streams.register(stream, selectors.EVENT_READ, name)
+
+    @property
+    def out(self):
+        return self.said["out"].decode().splitlines(keepends=True)
+
+    @property
+    def err(self):
+        return self.said["err"].decode().splitlines(keepends=True)
+
+    def read(self, seconds):
+        """Take what has been said; False where nothing came in this time, or comes any more."""
+        ready = self.streams.select(seconds) if self.streams.get_map() else []
+        for stream, _ in ready:
+            data = os.read(stream.fd, 65536)
+            self.said[stream.data] += data
+            if not data:
+                self.streams.unregister(stream.fileobj)
+        return bool(ready)
 
     def rounds(self, number):
         """Wait until it has checked so often; what the last check said."""
         end = time.monotonic() + 120
         while sum("watching" in line for line in self.err) < number:
             assert time.monotonic() < end, (self.out, self.err)
-            assert self.process.poll() is None, (self.out, self.err)
-            time.sleep(0.05)
-        time.sleep(0.1)
+            assert self.read(1) or self.process.poll() is None, (self.out, self.err)
+        while self.read(0):  # the report was written before
+            pass
         return self.out[-1] if self.out else ""
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
+        while self.read(60):
+            pass
         return self.process.wait(60)
 
 
@@ -62,8 +82,9 @@ def watched(tmp_path, monkeypatch):
 
     yield start
     for one in made:
-        one.process.kill()
-        one.process.wait()
+        one.streams.close()
+        with one.process:
+            one.process.kill()
 
 
 def test_files_change_come_break_and_go(watched):
@@ -77,7 +98,7 @@ def test_files_change_come_break_and_go(watched):
     assert watch.rounds(4).startswith("1 finding in 1 file (2 files read;")
     os.unlink("b.py")
     assert watch.rounds(5).startswith("No findings (1 file read;")
-    time.sleep(1)
+    assert not watch.read(1)
     assert sum("watching" in line for line in watch.err) == 5  # nothing changes, nothing is checked
     assert watch.end() == 0
     assert set(watch.err) <= {f"syncguard: watching {n}; Ctrl-C ends it\n" for n in ("2 files", "3 files")}

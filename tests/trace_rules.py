@@ -7,8 +7,10 @@ dropped there, or counted as an import error.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 Event = dict[str, Any]
@@ -74,7 +76,7 @@ def arrows(events: list[Event]) -> Iterator[str]:
     for event in events:
         if event["ph"] in "sf":
             (begins if event["ph"] == "s" else ends)[event["cat"], event["id"]].append(event)
-    slices = tracks(events)
+    slices = {place: until(track) for place, track in tracks(events).items()}
     for key in {*begins, *ends}:
         if len(begins[key]) != 1 or not ends[key]:
             yield f"arrow {key} has {len(begins[key])} beginnings and {len(ends[key])} ends"
@@ -82,9 +84,16 @@ def arrows(events: list[Event]) -> Iterator[str]:
             yield f"arrow {key} ends before it begins"
         for event in (*begins[key], *ends[key]):
             at = event["ts"]
-            track = slices.get((event["pid"], event["tid"]), ())
-            if not any(e["ts"] - SLACK <= at <= e["ts"] + e["dur"] + SLACK for e in track):
+            begun, ended = slices.get((event["pid"], event["tid"]), ([], []))
+            last = bisect_right(begun, at + SLACK) - 1
+            if last < 0 or ended[last] < at - SLACK:
                 yield f"arrow {key} has an end outside of every slice"
+
+
+def until(track: list[Event]) -> tuple[list[float], list[float]]:
+    """When the slices of a track begin, in order, and when the last of those that have begun by then ends."""
+    ordered = sorted(track, key=lambda e: e["ts"])
+    return [e["ts"] for e in ordered], [*accumulate((e["ts"] + e["dur"] for e in ordered), max)]
 
 
 def tracks(events: list[Event]) -> dict[tuple[Any, Any], list[Event]]:

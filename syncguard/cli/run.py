@@ -84,13 +84,12 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     program = _program(ctx.meta["program"])
     want = wanted(given)
     writable(save)
-    keeper = Keeper(save)
     pid, folder = os.getpid(), os.getcwd()
     packs = () if want.isolated else folders([program.name], want.config_file)
     wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])
-    with own(sys.stderr) as stream:
+    with own(sys.stderr) as stream, Keeper(save) as keeper:
         try:
-            record, children, ended = launch(program, wishes, keeper.keep)
+            record, children, ended = launch(program, wishes, keeper.keep, keeper.leave)
         except (CannotRun, PackError) as fault:
             raise click.ClickException(str(fault)) from None
         if os.getpid() != pid:

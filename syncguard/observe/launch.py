@@ -58,10 +58,12 @@ class Outcome(NamedTuple):
     ended: Ended
 
 
-def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None]) -> Outcome:
-    """Run a program to its end. `keep` is given the record even where the program is killed."""
+def launch(
+    what: Program, wishes: Wishes, keep: Callable[[Record], None], leave: Callable[[], None] = lambda: None
+) -> Outcome:
+    """Run a program to its end. `keep` is given the record even where the program is killed; then `leave` is called."""
     program.check(what)
-    session = Session(what, wishes, keep)
+    session = Session(what, wishes, keep, leave=leave)
     begun = session.pid
     session.open()
     try:
@@ -79,9 +81,14 @@ class Session:
     """From before the program's first line to after its last. Torch is watched from the moment it is imported."""
 
     def __init__(
-        self, what: Program, wishes: Wishes, keep: Callable[[Record], None], folder: Path | None = None
+        self,
+        what: Program,
+        wishes: Wishes,
+        keep: Callable[[Record], None],
+        folder: Path | None = None,
+        leave: Callable[[], None] = lambda: None,
     ) -> None:
-        self.wishes, self.keep, self.folder = wishes, keep, folder
+        self.wishes, self.keep, self.folder, self.leave = wishes, keep, folder, leave
         self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
         self.watch: Watch | None = None
@@ -216,6 +223,7 @@ class Exits:
                 self.session.children()  # they end with us, and nobody will ask for theirs
         except Exception as fault:
             sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
+        self.session.leave()
 
 
 class OnImport(MetaPathFinder):

@@ -2,20 +2,25 @@
 
 Neither knows copies, and each is wrong in its own way: a tag does not look at the arguments (`one_hot` with
 num_classes has one), and fake tensors do not see what a CUDA kernel reads by itself (`masked_fill` with a tensor).
-Fake tensors can bring a process down, so that they are asked in one of its own. A corrupted heap is often noticed
-calls later: the rows that the process ended at are asked once more, each in a process of its own.
+Fake tensors can bring a process down, so that they are asked in one of its own, forked where that is possible from
+one that has imported what they need. A corrupted heap is often noticed calls later: the rows that the process ended at
+are asked once more, each in a process of its own.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
+import multiprocessing
+import os
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import (
@@ -26,7 +31,10 @@ from torch._subclasses.fake_tensor import (
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from syncguard import pack
-from syncguard.observe.samples import Call, by_hand, by_opinfo, rows_by_hand, rows_of
+from syncguard.observe.samples import Call, by_hand, by_opinfo, operators, rows_by_hand, rows_of
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 PROCESSES = 24  # that are started, before what is left is given up
 TORCHS = "torch's own:"  # what follows this line
@@ -105,44 +113,71 @@ class Asked:
 
 def refusals(rows: Sequence[str], opinfo: bool) -> dict[tuple[str, str], str | None]:
     """What fake tensors refuse in the calls of these rows, by row and text, as `refuses` says it."""
-    found: dict[tuple[str, str], str | None] = {}
-    pending = deque([Asked(tuple(row for row in rows_by_hand() if row in rows), tuple(rows) if opinfo else ())])
-    for _ in range(PROCESSES):
-        if not pending:
-            break
-        asked = pending.popleft()
-        command = [sys.executable, "-W", "ignore", "-m", __name__]
-        given = json.dumps(asdict(asked))
-        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)  # noqa: S603
-        lines = done.stdout.splitlines()
-        told = [line.split("\t") for line in lines if line != TORCHS]
-        found |= {(row, text): None if answer == "?" else answer for row, text, answer in told}
-        if done.returncode:
-            pending.extendleft(reversed([*asked.left(lines)]))
-    return found
+    asked = Asked(tuple(row for row in rows_by_hand() if row in rows), tuple(rows) if opinfo else ())
+    command = [sys.executable, "-W", "ignore", "-m", __name__]
+    given = json.dumps(asdict(asked))
+    with tempfile.TemporaryDirectory(prefix="syncguard-") as folder:  # for what those leave that are brought down
+        env = os.environ | {"TMPDIR": folder}
+        done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, env=env)  # noqa: S603
+    told = [line.split("\t") for line in done.stdout.splitlines()]
+    return {(row, text): None if answer == "?" else answer for row, text, answer in told}
 
 
 def main() -> None:
     """Answer what `refusals` asks on standard input, a line for each call."""
     asked = Asked(**json.loads(sys.stdin.read()))
+    importlib.import_module("torch._dynamo")  # optimizers do; here it is once for all processes
+    if asked.by_opinfo:
+        operators()
+    for line in answers(asked):
+        sys.stdout.write(f"{line}\n")
+
+
+def answers(first: Asked) -> Iterator[str]:
+    """The answer to each call that was asked, by as many processes as are brought down and one."""
+    pending = deque([first])
+    for _ in range(PROCESSES):
+        if not pending:
+            break
+        asked = pending.popleft()
+        code, lines = answered(asked)
+        yield from (line for line in lines if line != TORCHS)
+        if code:
+            pending.extendleft(reversed([*asked.left(lines)]))
+
+
+def answered(asked: Asked) -> tuple[int | None, list[str]]:
+    """How a process ends that is asked this, and what it said before."""
+    start: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    ours, theirs = start.Pipe(duplex=False)
+    process = start.Process(target=answer, args=(asked, theirs))
+    process.start()
+    theirs.close()
+    lines: list[str] = []
+    with ours:
+        try:
+            while True:
+                lines.append(ours.recv())
+        except (EOFError, OSError):
+            process.join()
+    return process.exitcode, lines
+
+
+def answer(asked: Asked, to: Connection) -> None:
+    """In a process of its own: send the answer to each call, as it is found."""
     every = rows_of(pack.load())
     with fakes():
         for call in by_hand({row: every[row] for row in asked.by_hand}, "cpu"):
-            _answer(call)
-        _say(TORCHS)
+            to.send(_line(call))
+        to.send(TORCHS)
         for n, call in enumerate(by_opinfo({row: every[row] for row in asked.by_opinfo}, "cpu")):
             if n >= asked.skip:
-                _answer(call)
+                to.send(_line(call))
 
 
-def _answer(call: Call) -> None:
+def _line(call: Call) -> str:
     answer = None if call.fault else refuses(call.run)
-    _say(f"{call.row}\t{call.text}\t{'?' if answer is None else answer}")
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    return f"{call.row}\t{call.text}\t{'?' if answer is None else answer}"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,22 +16,34 @@ from syncguard.record import Record, RecordError
 
 PATIENCE = 15.0  # seconds that rank 0 waits for the others, once it has ended itself
 PAUSE = 0.05
+DAY = 86400.0
 TORCHRUN = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 
 
 class Keeper:
-    """Keeps the record of this process: in a file where one is wanted, and for rank 0 to find where there are ranks."""
+    """Keeps the record of this process: in a file where one is wanted, and for rank 0 to find where there are ranks.
+
+    Without a file the ranks of rank 0's node meet in a temporary folder, which goes with rank 0.
+    """
 
     def __init__(self, save: str = "") -> None:
         self.save = Path(save).absolute() if save else None
         self.rank, self.world = rank_and_world()
-        self.started = time.time()
+        self.started, self.pid = time.time(), os.getpid()
         # Without a file that all nodes may share, only the ranks of this node can meet.
         self.expected = self.world if save else int(os.environ.get("LOCAL_WORLD_SIZE", self.world))
-        if self.world > 1:
-            if not self.save:
-                self._meeting().mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.meets = not save and self.world > 1 and self.rank < self.expected
+        if self.meets:
+            _sweep()
+            self._meeting().mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self.meets or (save and self.world > 1):
             self.file(self.rank).unlink(missing_ok=True)
+
+    def __enter__(self) -> Keeper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
     def file(self, rank: int) -> Path:
         """Where a rank leaves its record: `run.json` and rank 1 make `run.rank1.json`."""
@@ -40,10 +53,10 @@ class Keeper:
 
     def keep(self, record: Record) -> None:
         """Write the record of this rank; what is there is replaced at once or not at all."""
-        if self.world > 1:
+        if self.save:
+            write(self.file(self.rank) if self.world > 1 else self.save, record)
+        elif self.meets and self._meeting().is_dir():  # else rank 0 has gone, and nobody asks any more
             write(self.file(self.rank), record)
-        elif self.save:
-            write(self.save, record)
 
     def write(self, record: Record) -> None:
         """Write the final record to the file that the user named."""
@@ -58,11 +71,12 @@ class Keeper:
         until = time.monotonic() + patience
         while any(not self._there(rank) for rank in ranks) and time.monotonic() < until:
             time.sleep(PAUSE)
-        found = tuple(self._read(rank for rank in ranks if self._there(rank)))
-        if self.save is None:
-            for rank in range(self.expected):
-                self.file(rank).unlink(missing_ok=True)
-        return found
+        return tuple(self._read(rank for rank in ranks if self._there(rank)))
+
+    def leave(self) -> None:
+        """This process ends, if it is not one that it forked: what waited for rank 0 goes with it."""
+        if self.meets and self.rank == 0 and os.getpid() == self.pid:
+            shutil.rmtree(self._meeting(), ignore_errors=True)
 
     def _there(self, rank: int) -> bool:
         try:
@@ -80,7 +94,33 @@ class Keeper:
     def _meeting(self) -> Path:
         words = [str(os.getppid()), *(os.environ.get(name, "") for name in TORCHRUN)]
         name = "-".join("".join(c for c in word if c.isalnum()) for word in words)
-        return Path(tempfile.gettempdir()) / f"syncguard-{os.getuid() if hasattr(os, 'getuid') else ''}-{name}"
+        return Path(tempfile.gettempdir()) / f"{_prefix()}{name}"
+
+
+def _prefix() -> str:
+    return f"syncguard-{os.getuid() if hasattr(os, 'getuid') else ''}-"
+
+
+def _sweep() -> None:
+    """Remove what ranks that nobody could warn of their end left, once its launcher has been gone for a day."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_prefix()}*"):
+        launcher = folder.name.removeprefix(_prefix()).partition("-")[0]
+        try:
+            if folder.stat().st_mtime < time.time() - DAY and not _lives(int(launcher)):
+                shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, ValueError):
+            continue
+
+
+def _lives(pid: int) -> bool:
+    """Whether there is such a process; yes where that cannot be asked without harm."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(pid, 0)
+    except OSError as fault:
+        return not isinstance(fault, ProcessLookupError)
+    return True
 
 
 def write(path: Path, record: Record) -> None:

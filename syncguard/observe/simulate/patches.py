@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 ABSENT = object()
@@ -21,11 +21,14 @@ class Patches:
         self._before.append((owner, name, before))
         setattr(owner, name, value)
 
-    def everywhere(self, name: str, value: Any, original: Any, prefix: str) -> None:
-        """Wherever a loaded module of this package bound the name to the original."""
+    def everywhere(self, changes: Mapping[str, tuple[Any, Any]], prefix: str) -> None:
+        """Wherever a loaded module of this package bound one of these names to the original: (original, value)."""
         for path, module in list(sys.modules.items()):
-            if path.startswith(prefix) and getattr(module, "__dict__", {}).get(name) is original:
-                self.set(module, name, value)
+            if path.startswith(prefix):
+                space = getattr(module, "__dict__", {})
+                for name, (original, value) in changes.items():
+                    if space.get(name) is original:
+                        self.set(module, name, value)
 
     def wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
         if (original := getattr(owner, name, None)) is not None:

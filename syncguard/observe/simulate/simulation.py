@@ -97,7 +97,7 @@ class Simulation:
         cuda.patch(patches)
         self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
-        patches.everywhere("_engine_run_backward", backward.engine(engine, self.verdict), engine, "torch")
+        patches.everywhere({"_engine_run_backward": (engine, backward.engine(engine, self.verdict))}, "torch")
         patches.set(
             torch.autograd.Function,
             "apply",
@@ -109,7 +109,7 @@ class Simulation:
         libraries.patch(patches, self)
         scripts.patch(patches, self)
         warned.patch(patches)
-        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict) | {scripts.DYNAMO}
+        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict.pack) | {scripts.DYNAMO}
 
         def again() -> None:
             wrap()
@@ -127,9 +127,10 @@ class Simulation:
 
 def overrides(patches: Patches) -> None:
     """torch's own Python functions ask whether somebody overrides them; ours are let through the second time."""
-    for name in ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic"):
-        original = getattr(torch.overrides, name)
-        patches.everywhere(name, asking(original), original, "torch.")
+    names = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+    originals = {name: getattr(torch.overrides, name) for name in names}
+    patches.everywhere({name: (original, asking(original)) for name, original in originals.items()}, "torch.")
+    for name, original in originals.items():
         patches.set(torch.overrides, name, plain_only(original))
 
 
