@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -206,8 +207,9 @@ WIDE = {
     # Operands, each behind its operator.
     "    a = torch.tensor([1.5, 2.5], device=x.device).sum() * 123456.0 + x.sum() * y.sum() * 123456789.0\n": (
         "    a = (\n"
-        '        torch.tensor([1.5, 2.5], device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=x.is_cuda).sum()'
-        "\n        * 123456.0\n        + x.sum() * y.sum() * 123456789.0\n    )\n"
+        '        torch.tensor([1.5, 2.5], device="cpu", pin_memory=x.is_cuda)'
+        ".to(x.device, non_blocking=x.is_cuda).sum()\n        * 123456.0\n"
+        "        + x.sum() * y.sum() * 123456789.0\n    )\n"
     ),
     # A call of several lines, of which one is too long.
     (
@@ -249,6 +251,16 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(most), "-"]
     done = subprocess.run(command, input=f"{head}{line}{tail}\n", capture_output=True, text=True, check=True)
     assert [*head.splitlines(), *split(line, most), *tail.split("\n")[1:]] == done.stdout.rstrip().split("\n")
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_part_of_a_line_is_broken_or_stays(line):
+    """Such a part stands on a line of its own, in brackets that another line opens or closes."""
+    for place in range(1, len(line)):
+        for part in (line[:place], line[place:]):
+            rows = split(part, 20, within=place % 2 == 0)
+            one, other = (re.sub(r"[\s(),]", "", text) for text in (part, "".join(rows)))
+            assert one == other
 
 
 def test_of_findings_that_say_the_same_each_is_tried():

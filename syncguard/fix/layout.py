@@ -79,7 +79,8 @@ def held(line: str, step: str, most: int) -> list[str] | None:
     margin = line[: len(line) - len(line.lstrip())]
     start, end = asked(text)
     body = text[start:end].strip()
-    if not start or not body or (body.startswith("(") and brackets(body)[0][1] == len(body) - 1):
+    around = brackets(body)[:1] == [(0, len(body) - 1, True)] and body.startswith("(")
+    if not start or not body or around or not balanced(body):
         return None
     rows = spread(body, step, most, call=False)
     return [f"{margin}{text[:start]} (", *rows, f"{margin}){text[end:]}"] if max(map(len, rows)) <= most else None
@@ -98,6 +99,16 @@ def asked(text: str) -> tuple[int, int]:
         if not depth and token.type == tokenize.OP and token.string.endswith("=") and token.string not in COMPARING:
             start = token.end[1] - 1
     return start, len(text)
+
+
+def balanced(text: str) -> bool:
+    """Whether a text closes what it opens, and nothing else."""
+    depth = 0
+    for token in tokens(text):
+        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
+        if depth < 0:
+            return False
+    return not depth
 
 
 def again(part: str, margin: str, most: int) -> list[str]:

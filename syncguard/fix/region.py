@@ -256,7 +256,10 @@ class Region:
         text = "".join(
             f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top and not PRAGMA.match(node.value)
         )
-        return Edit(Site(self.path, top, 1, self.bottom(statement) + 1, 1), text)
+        end = self.bottom(statement) + 1
+        # Of the empty lines above and below one is enough.
+        apart = not text and top > 1 and not "".join(self.lines[top - 2 : top - 1] + self.lines[end - 1 : end]).strip()
+        return Edit(Site(self.path, top, 1, end + (apart and end < len(self.lines)), 1), text)
 
     def put(self, statement: cst.CSTNode, *lines: str) -> Edit:
         """Put lines in place of a statement's; a comment at its end stays behind the last of them."""

@@ -7,7 +7,7 @@ import libcst as cst
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
 from syncguard.fix.names import definition, loaded, reaching, version
-from syncguard.fix.region import Region, Unfit
+from syncguard.fix.region import Region, Unfit, inside
 from syncguard.infer.values import Host
 
 # What gives a tensor of the shape of its receiver or first argument.
@@ -69,6 +69,18 @@ def elementwise(call: cst.Call, known: Known) -> bool:
         return False
     others = [arg.value for arg in (call.args if method else call.args[1:])]
     return all(_scalar(arg, known) or _setting(arg, known) for arg in others)
+
+
+def picks(node: cst.CSTNode, known: Known) -> bool:
+    """Whether something is computed of as many elements as the device finds: `x[mask]`, `x.nonzero()`."""
+    for part in inside(node):
+        if isinstance(part, cst.Call) and (known.callee(part) in SELECT or "unique" in known.callee(part)):
+            return True
+        key = subscript(part)
+        held = known.tensor(key) if key is not None else None
+        if held is not None and held.dtype == "bool":
+            return True
+    return False
 
 
 def _setting(node: cst.BaseExpression, known: Known) -> bool:

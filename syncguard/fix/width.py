@@ -25,7 +25,6 @@ def narrowed(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     lines = text.split("\n")
     most = limit(lines)
     every = groups(edits)
-    laid: dict[int, list[str]] = {}
     for group in [*every]:
         if not all(map(blank, group)) and group in every and longest(lined(group, lines, most), lines) > most:
             # What no line alone can be broken for is laid out anew, the whole statement.

@@ -17,7 +17,7 @@ NUMBERS = ("builtins.int", "builtins.bool", "builtins.len")
 # Numbers beyond what a float32 holds `torch.tensor` makes infinite, and `torch.full` refuses.
 LARGEST = 3.4028234663852886e38
 SIZES = ("size", "numel", "dim")
-NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
+NAMED: dict[complex, str] = {0: "zeros", 1: "ones"}
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -47,7 +47,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     elif name in MAKERS and known.torch():
         number = literal(value)
         if name in MAKERS[2:]:
-            if not shape.strip("()") or "dtype" in settings or number is None:
+            if not shape.strip("()") or "dtype" in settings or number is None or isinstance(number, complex):
                 return None  # torch.Tensor(3) makes three elements
             text = str(float(number))
         plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
@@ -142,9 +142,9 @@ def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpress
     return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})", data
 
 
-def literal(node: cst.BaseExpression) -> int | float | bool | None:
+def literal(node: cst.BaseExpression) -> int | float | complex | bool | None:
     """The number that is written out."""
-    if isinstance(node, cst.Integer | cst.Float):
+    if isinstance(node, cst.Integer | cst.Float | cst.Imaginary):
         return node.evaluated_value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         inner = literal(node.expression)

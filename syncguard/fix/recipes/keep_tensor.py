@@ -23,7 +23,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
     written = element(read, region, known)
-    edit = region.swap(read.whole, kept(read, region, known, now=written or _added(read.whole, region)))
+    adds = summed(read.whole, region)
+    now = written or _added(read.whole, region)
+    text = kept(read, region, known, exact=adds and bool(read.dtype), fraction=read.dtype == "float", now=now)
+    edit = region.swap(read.whole, text)
     if written:
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
@@ -32,9 +35,18 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None  # so is an entry of a table of which nothing is known
     where = stored(read.whole, region, known)
     if where:
-        return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))
+        message = f"whoever reads {where} gets a 0-d tensor in place of a number"
+        if adds and not read.dtype:
+            message += ", which is added up in its own precision"
+        return Proposal("unsafe", message, (edit,))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
+
+
+def summed(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is added to something: `self.total += node`."""
+    held = region.parent(node)
+    return isinstance(held, cst.AugAssign) and isinstance(held.operator, cst.AddAssign | cst.SubtractAssign)
 
 
 def element(read: Read, region: Region, known: Known) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.conditions import condition, positive
+from syncguard.fix.conditions import bare, condition, positive
 from syncguard.fix.names import reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import alike, shaped_as
+from syncguard.fix.shapes import alike, picks, shaped_as
 from syncguard.terms import Finding
 
 OPERATORS = {
@@ -94,6 +94,8 @@ def chosen(
             known.pure(side) and (known.tensor(side) is not None or known.number(side))
         ):
             return ""
+    if any(picks(side, known) for side in (yes, no) if not isinstance(side, str)):
+        return ""  # what the test guards may be empty
     if not compatible(yes, no, region, known):
         return ""
     text, straight = asked
@@ -107,7 +109,7 @@ def chosen(
     )
     if not straight:
         first, second = second, first
-    return f"{known.torch()}.where({text}, {first}, {second})"
+    return f"{known.torch()}.where({bare(text)}, {first}, {second})"
 
 
 def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:
