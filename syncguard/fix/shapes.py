@@ -121,10 +121,9 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             found |= _both(left, right, region, known, depth, wide)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
             if known.callee(node).startswith("torch.Tensor."):
-                others = [arg.value for arg in node.args]
-                if all(_scalar(arg, known) for arg in others):
+                if all(_narrow(arg, known) for arg in node.args):
                     found |= _roots(of, region, known, depth - 1, wide)
-            elif node.args and all(_scalar(arg.value, known) for arg in node.args[1:]):
+            elif node.args and all(_narrow(arg, known) for arg in node.args[1:]):
                 found |= _roots(node.args[0].value, region, known, depth - 1, wide)
     return found
 
@@ -155,6 +154,12 @@ def _scalar(node: cst.BaseExpression, known: Known) -> bool:
     if isinstance(node, cst.Name) and node.value in ("None", "True", "False"):
         return True
     return bool(known.number(node))
+
+
+def _narrow(arg: cst.Arg, known: Known) -> bool:
+    """Whether an argument cannot widen the shape: such an operand, or a dtype or device."""
+    named = arg.keyword is not None and arg.keyword.value in ("dtype", "device")
+    return not arg.star and (named or _scalar(arg.value, known) or _setting(arg.value, known))
 
 
 def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:

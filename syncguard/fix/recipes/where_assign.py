@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.conditions import bare
 from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
@@ -93,7 +94,7 @@ def written(statement: cst.CSTNode, region: Region, known: Known) -> Write | Non
         if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
             return None
         found = spreading
-    whole, curved = region.code(found.value), found.curved
+    whole, curved = bare(region.code(found.value)), found.curved
     if isinstance(statement, cst.AugAssign):
         plain = SYMBOLS[type(statement.operator)]
         atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)
