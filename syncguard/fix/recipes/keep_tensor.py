@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
-from syncguard.fix.names import definition, reads
+from syncguard.fix.names import definition, reads, stores
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import root
@@ -14,6 +14,8 @@ from syncguard.terms import Edit, Finding
 WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
 STORES = ("append", "add_", "sub_")
 LOGS = ("info", "debug", "warning", "error", "critical", "exception", "write", "writerow", "dump", "dumps", "format")
+WHOLE = ("int", "long", "argmax", "argmin", "bool")
+RESULT = "the result"
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 
 
@@ -33,7 +35,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None  # more likely a size or an index than a measure
     if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
         return None  # so is an entry of a table of which nothing is known
+    match read.tensor:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
+            return None
     where = stored(read.whole, region, known)
+    if where == RESULT and handed(read.tensor, region):
+        return None  # to give the number is what the function is for
     if where:
         message = f"whoever reads {where} gets a 0-d tensor in place of a number"
         if adds and not read.dtype:
@@ -41,6 +48,23 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("unsafe", message, (edit,))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
+
+
+def handed(node: cst.BaseExpression, region: Region) -> bool:
+    """Whether a tensor is what a function was given, or one of those."""
+    scope = region.scope(node)
+    while isinstance(node, cst.Name):
+        bound = stores(region, scope, node.value)
+        if any(isinstance(region.parent(one), cst.Param) for one in bound):
+            return True
+        over = next(
+            (held for one in bound for held in region.around(one) if isinstance(held, cst.For | cst.CompFor)), None
+        )
+        origin = root(over.iter) if over is not None and bound else ""
+        if not origin or origin == node.value:
+            return False
+        node = cst.Name(origin)
+    return False
 
 
 def summed(node: cst.CSTNode, region: Region) -> bool:
@@ -82,7 +106,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         ):
             return f"`{region.code(target)}`" if not _told(target, region, known) else ""
         case cst.Return():
-            return "the result"
+            return RESULT
         case cst.Arg():
             call = region.parent(held)
             if isinstance(call, cst.Call) and _stores(call) and held.keyword is None and child is node:
@@ -163,7 +187,7 @@ def _display(display: cst.CSTNode, region: Region, known: Known) -> str:
     """What a display or comprehension goes into."""
     held = region.parent(display)
     if isinstance(held, cst.Return):
-        return "the result"
+        return RESULT
     if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
         target = held.targets[0].target
         return f"`{region.code(target)}`" if not _told(target, region, known) else ""
