@@ -44,6 +44,7 @@ class Reach:
     mask: cst.BaseExpression
     region: Region
     known: Known
+    flat: bool = False  # whether the mask has one dimension at most
 
     def spread(self, value: cst.BaseExpression) -> Spread | None:
         """A value computed from what the mask selects as one of all elements. None: it is not computed one by one."""
@@ -65,7 +66,7 @@ class Reach:
                     one.curved or other.curved or not straight,
                 )
             case cst.Call() if numbering(value, self.mask, self.region, known):
-                return Spread(counted(self.mask, self.region, known), taken=True)
+                return Spread(counted(self.mask, self.region, self.flat or known.rank(self.mask) == 1), taken=True)
             case cst.UnaryOperation(operator=cst.Minus()):
                 inner = self.spread(value.expression)
                 return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
@@ -173,11 +174,11 @@ def numbering(call: cst.Call, mask: cst.BaseExpression, region: Region, known: K
     return of.deep_equals(mask) and (made is size or since(mask, made, call, region, known) == "safe")
 
 
-def counted(mask: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression:
+def counted(mask: cst.BaseExpression, region: Region, flat: bool) -> cst.BaseExpression:
     """The number that each true element of a mask has, from 0."""
     m = postfix(mask, region)
-    flat = f"{m}.cumsum(0)" if known.rank(mask) == 1 else f"{m}.flatten().cumsum(0).reshape({m}.shape)"
-    return cst.parse_expression(f"({flat} - 1)")
+    running = f"{m}.cumsum(0)" if flat else f"{m}.flatten().cumsum(0).reshape({m}.shape)"
+    return cst.parse_expression(f"({running} - 1)")
 
 
 def replaced(value: cst.BaseExpression, count: cst.BaseExpression, by: cst.BaseExpression) -> cst.BaseExpression | None:

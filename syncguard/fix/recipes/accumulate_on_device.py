@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.collect import filled, listing
+from syncguard.fix.collect import filled
 from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
@@ -162,11 +162,6 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
             later += 1 + len(gated)
-        elif (row := listing(use, statement, region, known)) is not None:
-            sums.append(row[0])
-            edits += row[1]
-            later += row[2]
-            plain_sums = plain_sums and uniform(read, region, known)
         elif (into := appended(use, region)) is not None and small is not None:
             more, reads_left = window(into, small, region, known)
             edits += more
