@@ -8,7 +8,7 @@ from syncguard.fix.callees import asked
 from syncguard.fix.names import reads
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.recipes.feed_tensor import fed, given
+from syncguard.fix.recipes.feed_tensor import fed, given, told
 from syncguard.fix.recipes.keep_tensor import stored
 from syncguard.terms import Finding
 
@@ -36,8 +36,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 takers = given(call, region, known, 3) if read.kind != "int" else []
                 if not takers:
                     return None
-                who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
-                return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(call, text),))
+                return Proposal("display", f"{told(takers)} must take a 0-d tensor", (region.swap(call, text),))
             if counts(call, region):
                 return None
             message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
