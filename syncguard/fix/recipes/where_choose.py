@@ -107,7 +107,7 @@ def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
         x, y = region.code(target), bare(joined(region.code(value).split("\n")))  # type: ignore[arg-type]
         lines.append(f"{x} = {known.torch()}.where({text}, {f'{y}, {x}' if straight else f'{x}, {y}'})")
     what = " and ".join(dict.fromkeys(f"`{region.code(target)}`" for target, _ in written if target is not None))
-    message = f"computes {what} each time: NaN of what is not chosen can reach the gradient"
+    message = f"computes and writes {what} each time: NaN of what is not chosen can reach the gradient"
     return Proposal("unsafe", message, (region.put(node, *lines),))
 
 
