@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import bound_in
+from syncguard.fix.loops import bound_in, paths, questioned
 from syncguard.fix.names import loaded, own, variable
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -28,6 +28,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     for candidate in region.loops(node):
         tests = conditions(node, candidate, region)
         if tests is None or not all(unmoved(part, candidate, region, known) for part in (node, *tests)):
+            break
+        asking = [part for part in inside(candidate) if getattr(part, "test", None) not in tests]
+        if any(questioned(path, asking, region) for path in paths(node, region, known)):
             break
         loop, asked = candidate, tests
     if loop is None or not names:
@@ -58,7 +61,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                     region.remove(statement),
                 )
     text = (
-        "computes it once, before the loop: what the loop calls or writes into may not change what it is computed from"
+        "computes it once, before the loop, also where that never runs: "
+        "what the loop calls or writes into may not change what it is computed from"
     )
     return Proposal("unsafe", text, edits, leaves=1)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import unchanged
+from syncguard.fix.loops import questioned, unchanged
 from syncguard.fix.names import reaching, reads
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.fix.region import inside
 from syncguard.fix.shapes import fits, subscript
 from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table
@@ -69,7 +70,9 @@ def selection(key: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call,
     """The call of `masked_select` that a name is the mask of, and what is selected from."""
     call = region.parent(region.parent(key))
     match call:
-        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="masked_select")), args=[only]) if only.value is key:
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="masked_select")), args=[only]) if (
+            only.value is key
+        ):
             return call, of  # nothing else than a tensor has it
     if not isinstance(call, cst.Call) or known.callee(call) not in SELECTS or known.argument(call, "mask") is not key:
         return None
@@ -81,6 +84,8 @@ def _steady_loop(mask: cst.Name, region: Region, known: Known) -> cst.For | cst.
     """The outermost loop around that changes nothing in a mask, which is there before it."""
     found = None
     for loop in region.loops(mask):
+        if questioned(mask, inside(loop), region, False):
+            break
         if unchanged(mask, loop, region, known) != "safe" or reaching(region, mask.value, loop) is None:
             break
         if reaching(region, mask.value, loop) is not reaching(region, mask.value, mask):

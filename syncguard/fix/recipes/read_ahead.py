@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.labels import named
+from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, loaded, own, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -78,6 +79,8 @@ def ahead(read: Read, start: cst.CSTNode, first: Read, region: Region, known: Kn
     if not all(own(region, region.scope(read.tensor), name) for name in free):
         return ""
     if any(not still(part, known) for part in inside(read.tensor)):
+        return ""
+    if any(questioned(path, from_to(start, read.whole, region), region) for path in paths(read.tensor, region, known)):
         return ""
     bases = [part for part in inside(read.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None]
     tiers = {since(base, first.tensor, read.whole, region, known) for base in bases}

@@ -1,0 +1,73 @@
+"""What the code asks of a tensor, whether it is there or has elements, it asks before anything is computed of it."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from fixing import fixes, function, rewritten  # noqa: E402
+
+HEAD = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor | None = None, n: int = 3):\n"
+BREAK = HEAD + "    for i in range(n):\n        if y is None:\n            break\n        print(i * y[i].item())\n"
+CONTINUE = BREAK.replace("break", "continue")
+NAMED = BREAK.replace("    for i", "    gone = y is None\n    for i", 1).replace("if y is None", "if gone")
+WHILE = HEAD + "    i = 0\n    while y is not None and i < n:\n        print(i * y[i].item())\n        i += 1\n"
+ROWS = HEAD + "    for i in range(n):\n        assert y is not None\n        print(y[i].sum().item())\n"
+HELD = (
+    HEAD + "    for i in range(n):\n        if x.numel() == 0:\n            break\n        print(i, x.max().item())\n"
+)
+AHEAD = (
+    HEAD
+    + """\
+    k = x.numel() and x.flatten().argmax()
+    a = k.item() + 1 if False else 1
+    first = torch.zeros(3, dtype=torch.long, device=x.device).argmax()
+    b = first.item() + a
+    if y is None:
+        return b
+    c = y.argmax().item()
+    return b + c
+"""
+)
+EMPTY = AHEAD.replace("y is None", "y.numel() == 0")
+ARGUMENTS = {
+    BREAK: (torch.rand(3), None),
+    CONTINUE: (torch.rand(3), None),
+    NAMED: (torch.rand(3), None),
+    WHILE: (torch.rand(3), None),
+    ROWS: (torch.rand(3), None, 0),
+    HELD: (torch.rand(0), None),
+    AHEAD: (torch.rand(3), None),
+    EMPTY: (torch.rand(3), torch.rand(0)),
+}
+
+
+@pytest.mark.parametrize("program", ARGUMENTS)
+def test_nothing_is_computed_before_it_is_asked(program):
+    after = rewritten(program, unsafe=True) or program
+    assert function(after)(*ARGUMENTS[program]) == function(program)(*ARGUMENTS[program])
+
+
+@pytest.mark.parametrize(
+    ("test", "line"),
+    [
+        ("x[i] > 0.5", "    x_list = x.flatten().tolist()\n"),  # which only a tensor has
+        ("len(x) == 0", "    x_list = x.flatten().tolist()\n"),  # and the list of no elements is empty
+        ("x.device.type == 'cpu'", "    x_list = x.flatten().tolist()\n"),
+        ("y is None", "    x_list = x.flatten().tolist()\n"),
+    ],
+)
+def test_other_questions_are_none_of_its_being_there(test, line):
+    program = (
+        HEAD + f"    for i in range(n):\n        if {test}:\n            continue\n        print(i * x[i].item())\n"
+    )
+    assert line in (rewritten(program, "read-together", unsafe=True) or "")
+
+
+def test_a_size_that_is_asked_before_a_repeat_stays_before_it():
+    body = (
+        "    n = (x > 0).long()\n    if n.sum().item() == 0:\n        return x\n    if y is None:\n        return x\n"
+    )
+    body += "    z = y.repeat_interleave(n)\n    return z\n"
+    assert not fixes(HEAD + body, "known-size")
