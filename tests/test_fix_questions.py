@@ -65,6 +65,47 @@ def test_other_questions_are_none_of_its_being_there(test, line):
     assert line in (rewritten(program, "read-together", unsafe=True) or "")
 
 
+SUMMED = """\
+import torch
+from contextlib import suppress
+
+
+def f(x: torch.Tensor, n: int = 3):
+    total = 0.0
+    seen = []
+    try:
+        for i in range(n):
+            total += x.mean().item()
+            seen.append(x.sum().item())
+            if i == 2:
+                raise ValueError
+    except ValueError:
+        pass
+    return total, seen
+"""
+SUPPRESSED = SUMMED.replace("    try:", "    with suppress(ValueError):").replace(
+    "    except ValueError:\n        pass\n", ""
+)
+
+
+@pytest.mark.parametrize("program", [SUMMED, SUPPRESSED])
+def test_what_a_loop_that_failed_has_added_up_is_a_number(program):
+    after = rewritten(program, "accumulate-on-device", unsafe=True) or program
+    for n in (2, 5):
+        total, seen = function(after)(torch.rand(3), n)
+        assert type(total) is float
+        assert all(type(one) is float for one in seen)
+
+
+def test_what_stays_within_the_try_is_added_up_on_the_device():
+    """What fails leaves the function."""
+    program = SUMMED.replace("        pass\n    return total, seen", "        raise\n    finally:\n        print(n)")
+    program = program.replace("    except", "        return total, seen\n    except")
+    after = rewritten(program, "accumulate-on-device", unsafe=True)
+    assert "            total += x.mean().detach().double()\n" in after
+    assert "        total = float(total)\n" in after
+
+
 def test_a_size_that_is_asked_before_a_repeat_stays_before_it():
     body = (
         "    n = (x > 0).long()\n    if n.sum().item() == 0:\n        return x\n    if y is None:\n        return x\n"
