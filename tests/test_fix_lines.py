@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -251,6 +252,16 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(most), "-"]
     done = subprocess.run(command, input=f"{head}{line}{tail}\n", capture_output=True, text=True, check=True)
     assert [*head.splitlines(), *split(line, most), *tail.split("\n")[1:]] == done.stdout.rstrip().split("\n")
+
+
+def test_a_long_message_goes_on_over_several_lines():
+    words = "the first of them all must not be below the last of them all, nor be above it by more than this"
+    line = f'    check(first_of_them_all.any(), "{words}")'
+    rows = split(line, 60)
+    assert max(map(len, rows)) <= 60
+    assert rows[0] == "    check("
+    assert rows[2] == '        "the first of them all must not be below the last "'
+    assert ast.dump(ast.parse("\n".join(rows).lstrip())) == ast.dump(ast.parse(line.lstrip()))
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -11,6 +11,8 @@ from tokenize import TokenInfo
 
 from syncguard.fix.text import CLOSING, OPENING
 
+# A string that can be cut at any space: nothing in it but text.
+QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\{}])+)\1(,?)""")
 BEHIND = re.compile(r"(\.\w+(\(\))?)?")
 COMPARING = ("==", "!=", "<=", ">=", ":=")
 # Where a text in brackets is cut, what binds least first; a comma stays behind, an operator goes before.
@@ -112,7 +114,19 @@ def balanced(text: str) -> bool:
 
 
 def again(part: str, margin: str, most: int) -> list[str]:
+    if len(margin + part) > most and (found := QUOTED.fullmatch(part)):
+        return said(found[1], found[2], found[3], margin, most)
     return split(margin + part, most, within=True) if len(margin + part) > most else [margin + part]
+
+
+def said(quote: str, text: str, comma: str, margin: str, most: int) -> list[str]:
+    """A long string as several, one below another, each up to its last space that will do."""
+    rows: list[str] = []
+    least = most - len(margin) - 2 * len(quote) - len(comma)
+    while len(text) > least and (place := text.rfind(" ", 1, least) + 1):
+        rows.append(f"{margin}{quote}{text[:place]}{quote}")
+        text = text[place:]
+    return [*rows, f"{margin}{quote}{text}{quote}{comma}"]
 
 
 def cut(text: str, marks: Sequence[int]) -> list[str]:
