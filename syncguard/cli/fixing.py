@@ -137,9 +137,9 @@ def run(
 
 def shown(report: Report, wish: Wish) -> Outcome:
     """A report on files that stay as they are, with the fixes that would be made."""
-    from syncguard.fixing import UNSAFE, wanted
-
     if wish.show and wish.unsafe:
+        from syncguard.fixing import UNSAFE, wanted
+
         report = replace(report, findings=tuple(wanted(finding, UNSAFE) for finding in report.findings))
     return Outcome(report)
 
