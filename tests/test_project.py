@@ -12,8 +12,11 @@ import pytest
 
 from syncguard import folder, pipeline, store, workers
 from syncguard.config import Config
+from syncguard.examine import Examiner
 from syncguard.judge.reach import reached
 from syncguard.pack import load
+from syncguard.read import source
+from syncguard.read.project import forget
 
 ROOT = Path(__file__).parent.parent
 MODEL = """\
@@ -56,12 +59,14 @@ class Base(torch.nn.Module):
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    forget()
     Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
     Path("p").mkdir()
     Path("p/__init__.py").write_text("from .model import Net as Net\n")
     Path("p/model.py").write_text(MODEL)
     Path("p/ops.py").write_text(OPS)
-    return tmp_path
+    yield tmp_path
+    forget()
 
 
 def config(**changes):
@@ -343,3 +348,38 @@ def test_a_module_that_the_package_itself_imports_from_itself_is_found(project):
     )
     report = pipeline.check(["p/model.py"], config(cache=False))
     assert lines(report, "p/model.py") == [(7, "SG503"), (11, "SG503")]
+
+
+def test_what_only_annotations_import_is_known(project):
+    Path("p/batch.py").write_text(
+        "import torch\nclass Batch:\n    def __init__(self):\n        self.mask = torch.ones(3)"
+    )
+    Path("p/heavy.py").write_text("")
+    head = (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .batch import Batch\n    from .heavy import *\n"
+    )
+    Path("p/use.py").write_text(f"{head}def use(batch: 'Batch'):\n    if batch.mask.cuda()[0]:\n        return 1\n")
+    examiner = Examiner(config(cache=False))
+    found = examiner.examine(source.read("p/use.py"))
+    assert [finding.code for finding in found.findings] == ["SG204", "SG304"]
+    assert "p/heavy.py" not in examiner.world.interfaces  # a star would have read it at once
+
+
+def test_callers_that_pass_what_the_annotation_says_share_one_run(project):
+    Path("p/ops.py").write_text(
+        "import torch\nfrom torch import Tensor\n"
+        "class Settings: ...\nclass Small(Settings): ...\nclass Large(Settings): ...\n"
+        "def plain(x: Tensor, size: int, settings: Settings):\n    return x * size\n"
+        "def told(x: Tensor, size, settings: Settings):\n    return x * size\n"
+    )
+    Path("p/model.py").write_text(
+        "import torch\nfrom .ops import Large, Small, plain, told\n"
+        "def forward(x: torch.Tensor, y: torch.Tensor, n: int):\n"
+        "    a = plain(x, 2, Small()), plain(y + 1, n, Large()), plain(a[0], len(y), Small())\n"
+        "    return told(x, 2, Small()), told(x, y, Large()), told(x, None, Large())\n"
+    )
+    examiner = Examiner(config(cache=False))
+    examiner.examine(source.read("p/model.py"))
+    ops = examiner.world.interfaces["p/ops.py"]
+    runs = {routine.name: len(routine.contexts) for routine in ops.routines}
+    assert runs == {"plain": 1, "told": 3}

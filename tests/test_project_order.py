@@ -7,6 +7,7 @@ from pathlib import Path
 
 from syncguard.config import Config
 from syncguard.examine import Examiner
+from syncguard.read.project import forget
 from syncguard.read.source import read
 
 FILES = {
@@ -54,6 +55,7 @@ class Net(torch.nn.Module):
 def test_what_a_method_of_another_class_assigns_is_not_left_to_who_comes_after(tmp_path, monkeypatch):
     """`first` makes `grow` known, which assigns to the configuration that `second` counts on."""
     monkeypatch.chdir(tmp_path)
+    forget()
     Path("p").mkdir()
     for path, text in FILES.items():
         Path(path).write_text(text)

@@ -1,5 +1,5 @@
 """`make wheels`: into dist/ go the source distribution, the wheel for every machine and, where there is a C compiler,
-the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in examples/.
+the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in this project.
 """
 
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
+CHECKED = [ROOT / folder for folder in ("examples", "syncguard", "tests", "tools", "benchmarks")]
 
 
 def built(compiled: bool) -> Path:
@@ -25,12 +26,12 @@ def built(compiled: bool) -> Path:
 
 
 def found(wheel: Path) -> str:
-    """What `syncguard check` of this wheel, installed alone, says about the examples."""
+    """What `syncguard check` of this wheel, installed alone, says about this project: many files, classes of others."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
-        command = [python, "-m", "syncguard", "check", ROOT / "examples", "--isolated", "--no-cache", "--heat", "all"]
+        command = [python, "-m", "syncguard", "check", *CHECKED, "--isolated", "--no-cache", "--heat", "all"]
         done = subprocess.run(
             [*command, "--exit-zero", "-o", "json"], check=True, capture_output=True, text=True, cwd=folder
         )
@@ -49,7 +50,7 @@ def main() -> int:
         print(f"{plain.name} is built; the compiled wheel is not: it takes a C compiler")
         return 1
     if found(fast) != told:
-        print(f"{fast.name} finds something else in examples/ than {plain.name}")
+        print(f"{fast.name} finds something else in this project than {plain.name}")
         return 1
     for path in sorted(DIST.glob("syncguard-*")):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")

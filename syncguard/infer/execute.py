@@ -69,6 +69,11 @@ def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
     return told
 
 
+def starred(node: core.Bring) -> bool:
+    """Whether an import asks for all that a module has: it is read at once, and not when a name is first used."""
+    return any(name == "*" for name, _, _ in node.names)
+
+
 # -- control --------------------------------------------------------------------------------------
 
 
@@ -83,7 +88,8 @@ def branch(node: core.If, frame: Frame) -> None:
     frame.sometimes += open_
     for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
         if test is dead and frame.world.settled(node.test, frame):
-            arms.append(Dead())
+            run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
+            arms.append(Dead())  # its imports are bound all the same: annotations name them
             continue
         frame.env = {**before, **told}
         frame.paid = dict(paid)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from syncguard.infer import parameters, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.context import holds_own, key_of
+from syncguard.infer.lattice import same
 from syncguard.infer.modules import Load, Modules, nothing
 from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.infer.values import NONE, UNKNOWN, Value
@@ -12,6 +15,9 @@ from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
+
+if TYPE_CHECKING:
+    from syncguard.infer.project import World
 
 REACH = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
@@ -43,6 +49,7 @@ class Outcomes(Modules):
         if not routine.home.own:
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
+        given = self.telling(routine, node, given, frame.world)
         key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
@@ -63,6 +70,19 @@ class Outcomes(Modules):
         if self.waits:
             routine.pays[key] = self.waits
         return found
+
+    def telling(self, routine: Routine, node: core.Function, given: dict[str, Value], world: World) -> dict[str, Value]:
+        """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself."""
+        if not given or routine.home.top is None or routine.home.top.running:
+            return given
+        told = routine.annotated
+        if told is None:
+            asking, place, half = Frame(world, routine, {}), self.place(routine), self.half
+            told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
+            if self.half == half:
+                routine.annotated = told
+        seen = {name: parameters.refined(told[name], value) for name, value in given.items()}
+        return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
     def aside(self, routine: Routine, node: core.Function, given: dict[str, Value]) -> tuple[Value, Sightings]:
         """What a routine returns and waits for when it is given this, of which it keeps nothing itself."""

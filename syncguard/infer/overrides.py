@@ -43,12 +43,15 @@ def _asks(member: Value, places: Places) -> Routine | None:
 
 
 def _computes(routine: Routine) -> bool:
-    """Whether a method does something else with such a parameter than to keep it."""
+    """Whether a method does something else with such a parameter than to keep it or hand it to its namesake."""
     node = routine.node
     if type(node) is not core.Function:
         return False
     told, parts = _untold(node), [*core.walk(node.body)]
     kept = {id(part.value) for part in parts if type(part) is core.Bind}
+    for part in parts:
+        if type(part) is core.Call and type(part.fn) is core.Attr and part.fn.name == node.name:
+            kept.update(map(id, part.args))
     return any(type(part) is core.Name and part.id in told and id(part) not in kept for part in parts)
 
 

@@ -51,6 +51,18 @@ def bind(frame: Frame, node: core.Function) -> None:
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
 
 
+def annotated(frame: Frame, param: Param, place: str) -> Value:
+    """What the annotation says that a parameter may hold, its default None included."""
+    declared = promised(param.annotation, frame, place)
+    if declared is UNKNOWN or param.kind in ("*", "**"):
+        return declared
+    if type(declared) is Tensor:
+        kind = declared.dtype or param.told or ""
+        declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
+    none = type(param.default) is core.Const and param.default.value is None
+    return join(declared, NONE) if none else declared
+
+
 def _differentiates(frame: Frame) -> bool:
     """Whether this is the forward or backward of a torch.autograd.Function."""
     owner, places = frame.routine.owner, frame.world.places
@@ -66,16 +78,11 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if param.kind == "**":
         return Table({}, UNKNOWN)
     place = world.place(routine)
-    declared = promised(param.annotation, frame, place)
+    declared = annotated(frame, param, place)
     if param.kind == "*":
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
     if declared is not UNKNOWN:
-        if type(declared) is Tensor:
-            kind = declared.dtype or param.told or ""
-            declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
-        if param.default is not None and type(param.default) is core.Const and param.default.value is None:
-            declared = join(declared, NONE)
-        return _refined(declared, seen)
+        return refined(declared, seen)
     if world.places.is_("names", "devices", param.name):
         told = seen is not None and any(device_of(option) for option in options(seen))
         return seen if told and seen is not None else Host("device:assumed")
@@ -183,8 +190,10 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     return UNKNOWN
 
 
-def _refined(declared: Value, seen: Value | None) -> Value:
+def refined(declared: Value, seen: Value | None) -> Value:
     """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
+    if declared is UNKNOWN:
+        return seen or UNKNOWN
     if seen is None or type(declared) is Const or type(declared) is Host:
         return declared
     if type(declared) is Seq:
@@ -195,7 +204,7 @@ def _refined(declared: Value, seen: Value | None) -> Value:
         passed = tensor_in(seen)
         if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
             return declared
-        return join_all([_refined(option, passed) for option in declared.options])
+        return join_all([refined(option, passed) for option in declared.options])
     if type(declared) is not Tensor:
         return declared
     if type(seen) is not Tensor:
@@ -212,7 +221,7 @@ def _refined_items(declared: Seq, seen: Value) -> Value:
     if type(seen) is not Seq or declared.items is not None or type(declared.element) is not Tensor:
         return declared
     passed = seen.element
-    return Seq(declared.kind, None, _refined(declared.element, passed)) if type(passed) is Tensor else declared
+    return Seq(declared.kind, None, refined(declared.element, passed)) if type(passed) is Tensor else declared
 
 
 def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:

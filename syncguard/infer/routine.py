@@ -101,6 +101,7 @@ class Routine:
     __slots__ = (
         "actual",
         "alone",
+        "annotated",
         "apart",
         "calls",
         "clocks",
@@ -149,6 +150,7 @@ class Routine:
         self.contexts: dict[object, Told] = {}  # of an interface: what it returned, and what it was given
         self.alone: frozenset[tuple[At, str]] | None = None  # its waits whatever it is given, which are told there
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
+        self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits
         self.queued = False
