@@ -38,9 +38,9 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
     pairs = brackets(line)
     for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
         head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
-        if not body or len(head) > most or len(tail) > most:
+        if not body or len(head) > most:
             continue
-        rows = [head, *spread(body, step, most, call), tail]
+        rows = [head, *spread(body, step, most, call), *(split(tail, most, within) if len(tail) > most else [tail])]
         if not all(len(row) <= most for row in rows):
             left.append(rows)
         elif plain(tail) and not (len(rows) > 3 and operators(line, start)):

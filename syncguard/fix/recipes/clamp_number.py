@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
+from syncguard.fix.declared import declared
 from syncguard.fix.names import reads
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -37,7 +38,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 if not takers:
                     return None
                 return Proposal("display", f"{told(takers)} must take a 0-d tensor", (region.swap(call, text),))
-            if counts(call, region):
+            if counts(call, region) or (read is not None and declared(call, region)):
                 return None
             message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
             return Proposal("unsafe", message, (region.swap(call, text),))

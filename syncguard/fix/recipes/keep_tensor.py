@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
+from syncguard.fix.declared import declared
 from syncguard.fix.names import definition, reads, stores
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -29,6 +30,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     now = written or _added(read.whole, region)
     text = kept(read, region, known, exact=adds and bool(read.dtype), fraction=read.dtype == "float", now=now)
     edit = region.swap(read.whole, text)
+    if not written and declared(read.whole, region):
+        return None
     if written:
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
@@ -161,6 +164,8 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
         return None
     found = reads(region, region.scope(statement), target.value)
     where = [stored(use, region, known) for use in found]
+    if any(declared(use, region) for use in found):
+        return None
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
     return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))

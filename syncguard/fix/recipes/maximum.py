@@ -6,6 +6,7 @@ from functools import reduce
 
 import libcst as cst
 
+from syncguard.fix.declared import declared
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
@@ -35,6 +36,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         text = paired([arg.value for arg in call.args], f"{torch}.{pairwise}", region, known)
         message = "a new tensor, never one of the two: of NaN it is NaN, of equal ones both get half of the gradient"
     if any(isinstance(part, cst.Call) and read_of(part, region, known) is not None for part in inside(call)):
+        if declared(call, region):
+            return None
         message += "; the number becomes a 0-d tensor"
     return Proposal("unsafe", message, (region.swap(call, text),), leaves=read(call, region, known)) if text else None
 

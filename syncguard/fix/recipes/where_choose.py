@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.conditions import bare, condition, positive
+from syncguard.fix.declared import declared
 from syncguard.fix.names import loaded, reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
@@ -40,6 +41,8 @@ def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     if not text or bounds(node, region):
         return None
     numbers = all(known.number(side) for side in (node.body, node.orelse))
+    if numbers and declared(node, region):
+        return None
     message = (
         "the number becomes a 0-d tensor of the default dtype"
         if numbers
