@@ -66,17 +66,22 @@ def _asks(test: cst.CSTNode, base: cst.BaseExpression, region: Region, sized: bo
 
 
 def _has(part: cst.CSTNode, region: Region, sized: bool) -> bool:
-    """Whether a tensor is taken for one: an element of it, its device, and its size where that does not matter."""
+    """Whether a tensor is taken for one: an element, a method, arithmetic; its size where that does not matter."""
     held = region.parent(part)
     if isinstance(held, cst.Subscript):
         return held.value is part
     if isinstance(held, cst.Attribute):
-        return held.attr.value in KINDS or (not sized and held.attr.value in SIZES)
+        return not sized or held.attr.value not in SIZES
+    if isinstance(held, cst.BinaryOperation):
+        return True
+    comparison = region.parent(held) if isinstance(held, cst.ComparisonTarget) else held
+    if isinstance(comparison, cst.Comparison):
+        signs = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
+        return not any(isinstance(one.operator, signs) for one in comparison.comparisons)
     call = region.parent(held) if isinstance(held, cst.Arg) else None
     return not sized and isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == "len"
 
 
-KINDS = ("device", "dtype", "is_cuda", "requires_grad")
 SIZES = ("shape", "size", "numel", "dim", "ndim")
 
 
