@@ -14,7 +14,7 @@ DECLARED = [
     "def f(x: torch.Tensor) -> dict[str, float]:\n    return {'a': x.mean().item()}\n",
     "def f(x: torch.Tensor) -> float:\n    value = x.mean().item()\n    return value\n",
     "def f(x: torch.Tensor, out: dict[str, float]):\n    out['a'] = x.mean().item()\n",
-    "def f(x: torch.Tensor):\n    out: list[float] = []\n    out.append(x.mean().item())\n    return out\n",
+    "def f(x: torch.Tensor) -> list[float]:\n    out = []\n    out.append(x.mean().item())\n    return out\n",
     "def f(x: torch.Tensor) -> float:\n    return max(x.mean().item(), 0.5)\n",
     "def f(x: torch.Tensor) -> float:\n    return max(x.mean().item(), x.max().item())\n",
     "def f(x: torch.Tensor) -> tuple[int, float]:\n    return 1, x.mean().item()\n",

@@ -1,4 +1,4 @@
-"""A value in, whether what it goes into is declared to be a number, or to hold numbers, out."""
+"""A value in, whether a caller has been told that it is a number, or that what it goes into holds numbers, out."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ WORD = re.compile(r"\w+")
 
 
 def declared(node: cst.CSTNode, region: Region) -> bool:
-    """`def f() -> float: return node`, `x: float = node`, `sums: dict[str, float] = {}` and `sums["a"] = node`."""
+    """`def f() -> float: return node`, `sums["a"] = node` of a parameter `sums: dict[str, float]` or of what is given
+    back as such. What a function says of its own variables binds nobody else."""
     for held in region.around(node):
         match held:
             case cst.Return():
                 scope = region.scope(held)
                 return isinstance(scope, cst.FunctionDef) and _numbers(scope.returns, region)
-            case cst.AnnAssign(annotation=annotation):
-                return _numbers(annotation, region)
             case cst.Assign(targets=[cst.AssignTarget(target=into)]) | cst.AugAssign(target=into):
                 return _variable(root(into), held, region)
             case cst.Expr(value=cst.Call(func=cst.Attribute(value=into))):
@@ -34,10 +33,13 @@ def declared(node: cst.CSTNode, region: Region) -> bool:
 
 
 def _variable(name: str, node: cst.CSTNode, region: Region) -> bool:
-    """Whether a variable is declared so anywhere in its function."""
-    found = [region.parent(one) for one in occurrences(region, region.scope(node), name)] if name else []
-    notes = [held.annotation for held in found if isinstance(held, cst.AnnAssign | cst.Param)]
-    return any(_numbers(note, region) for note in notes)
+    """Whether a variable is a parameter that is declared so, or is given back by a function that is."""
+    scope = region.scope(node)
+    found = [region.parent(one) for one in occurrences(region, scope, name)] if name else []
+    if any(isinstance(held, cst.Param) and _numbers(held.annotation, region) for held in found):
+        return True
+    given = any(isinstance(held, cst.Return) for held in found)
+    return given and isinstance(scope, cst.FunctionDef) and _numbers(scope.returns, region)
 
 
 def _numbers(annotation: cst.Annotation | None, region: Region) -> bool:
