@@ -106,6 +106,14 @@ def test_what_stays_within_the_try_is_added_up_on_the_device():
     assert "        total = float(total)\n" in after
 
 
+def test_what_a_loop_reads_several_times_is_read_once_before_it():
+    body = "    found = []\n    for i in range(n):\n        found.append(x.tolist() + [i])\n"
+    body += "        found.append(x.tolist())\n"
+    after = rewritten(f"{HEAD}{body}    return found\n", "hoist-read", unsafe=True)
+    assert after.count("x.tolist()") == 1
+    assert "        found.append(x_host + [i])\n        found.append(x_host)\n" in after
+
+
 def test_a_size_that_is_asked_before_a_repeat_stays_before_it():
     body = (
         "    n = (x > 0).long()\n    if n.sum().item() == 0:\n        return x\n    if y is None:\n        return x\n"

@@ -42,10 +42,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     once = region.code(node)
     if asked:
         once = f"{once} if {' and '.join(region.code(test) for test in asked)} else None"
-    edits = (region.before(region.statement(loop), f"{name} = {once}"), region.swap(node, name))
+    calls = [part for part in inside(loop) if isinstance(part, cst.Call) and part.deep_equals(node)]
+    same = [part for part in calls if region.scope(part) is region.scope(node) and not asked] or [node]
+    edits = (region.before(region.statement(loop), f"{name} = {once}"), *(region.swap(part, name) for part in same))
     held = region.parent(node)
     if (
         not asked
+        and len(same) == 1
         and isinstance(held, cst.Assign)
         and isinstance(held.targets[0].target, cst.Name)
         and len(held.targets) == 1
