@@ -254,3 +254,6 @@ def test_a_cached_function_runs_seldom() -> None:
         """
     assert heats(text) == ["amortized"]
     assert heats(text.replace("@lru_cache(maxsize=8)", "@torch.no_grad()")) == ["hot"]
+    ours = "def our_lru_cache(of):\n    return lru_cache(of)\n\n\n"
+    named = textwrap.dedent(text).replace("@lru_cache(maxsize=8)", "@our_lru_cache").replace("@our", f"{ours}@our", 1)
+    assert heats(named) == ["amortized"]

@@ -365,6 +365,13 @@ def test_what_only_annotations_import_is_known(project):
     assert "p/heavy.py" not in examiner.world.interfaces  # a star would have read it at once
 
 
+def test_the_ranks_of_a_device_mesh_are_on_the_host_by_whatever_name_it_is_imported(project):
+    for name in ("torch.distributed", "torch.distributed.device_mesh"):
+        text = f"import torch\nfrom {name} import DeviceMesh\n\n\ndef f(x: torch.Tensor, mesh: DeviceMesh):\n"
+        Path("p/ranks.py").write_text(f"{text}    return x + mesh.mesh.tolist()[0]\n")
+        assert lines(pipeline.check(["p/ranks.py"], config(cache=False)), "p/ranks.py") == []
+
+
 def test_callers_that_pass_what_the_annotation_says_share_one_run(project):
     Path("p/ops.py").write_text(
         "import torch\nfrom torch import Tensor\n"

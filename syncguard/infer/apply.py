@@ -52,6 +52,8 @@ def apply(
             sure = _sure(wait, op, arguments, args, result, frame)
             if sure:
                 operand, reason = _operand(wait, arguments, args, nodes)
+                if operand is None and nodes and op.args[:1] == ("self",):
+                    operand = nodes[0]
                 frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
                 if wait.hazard == "synchronize":
                     _landed(frame)

@@ -199,6 +199,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
     if type(declared) is Seq:
         return _refined_items(declared, seen)
     if type(declared) is Union:
+        if device_of(seen) == "host" and any(map(device_of, declared.options)):
+            return declared  # callers elsewhere pass other devices
         if all(type(option) in (Host, Const) for option in options(seen)):
             return seen  # `int | Tensor`, and numbers are what it is given
         passed = tensor_in(seen)
@@ -243,8 +245,8 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     for param, arg in pairs:
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
-        if type(arg) is Const and isinstance(arg.value, int | float):
-            arg = Host(kind_of(arg))  # one caller's number is not every caller's
+        if type(arg) is Const and isinstance(arg.value, int | float | str if param.kind == "*" else int | float):
+            arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
         known = found.get(param.name)
         found[param.name] = arg if known is None else pooled(known, arg)
     return found

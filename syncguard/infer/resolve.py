@@ -6,7 +6,20 @@ import builtins
 from pathlib import PurePath
 
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import FALSE, TRUE, UNKNOWN, ClassOf, Host, Instance, Named, Tensor, Unknown, Value, Why
+from syncguard.infer.values import (
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Host,
+    Instance,
+    Named,
+    Tensor,
+    Unknown,
+    Value,
+    Why,
+)
 from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -70,7 +83,8 @@ class Names:
     def is_property(self, op: Op) -> bool:
         known = self._properties.get(op.name)
         if known is None:
-            known = op.name in self.properties or self.pack.row_of(op.name) in self.properties
+            named = op.name in self.properties or self.pack.row_of(op.name) in self.properties
+            known = named or self.pack.is_property(op.name)
             self._properties[op.name] = known
         return known
 
@@ -113,6 +127,8 @@ class Names:
         from syncguard.infer.evaluate import quiet_value
 
         value = quiet_value(node.fn if type(node) is core.Call else node, frame)
+        if type(value) is Call:
+            return value.routine.name
         return value.name if type(value) is Named else ""
 
     def is_subclass(self, name: str, of: str) -> bool:

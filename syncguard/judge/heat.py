@@ -31,8 +31,9 @@ def warmths(
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
     training: dict[Routine, bool] = {}
-    caches = places.tables["gates"]["caches"]
-    cached = {routine for routine in routines if not set(caches).isdisjoint(decorator(routine))}
+    cached = {
+        routine for routine in routines if any(places.is_("gates", "caches", name) for name in decorator(routine))
+    }
     found: dict[Routine, Warmth] = {}
     for routine in routines:
         if reason := root(routine, places, hot, cold, decorator):
