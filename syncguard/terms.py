@@ -125,8 +125,8 @@ class Edit:
 class Fix:
     """Edits that belong together: the recipe that made them, how far they are proven, and what they change.
 
-    `leaves` is how many waits the new text has, at a place that is reached less often. `bolder` is one that leaves
-    fewer and is not proven.
+    `leaves` is how many waits the new text has, at a place that is reached less often. `bolder` is one that is not
+    proven and leaves fewer, or takes less work.
     """
 
     recipe: str

@@ -103,6 +103,18 @@ def test_json_has_the_fix_where_it_is_asked_for(ran):
     assert all(f["fix"] is None for f in json.loads(ran("-o", "json", "net.py")[1])["findings"])
 
 
+def test_the_fix_is_shown_that_would_be_made(ran):
+    """A proven one, and where what is not proven is allowed the one that sends nothing."""
+    Path("net.py").write_text(SENT)
+    for args, shown in ((), ("pin-data", "safe")), (("--unsafe-fixes",), ("fill-on-device", "unsafe")):
+        _, out, _ = ran("--show-fixes", *args, "-o", "json", "net.py")
+        fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG302")
+        assert (fix["recipe"], fix["tier"]) == shown
+
+
+SENT = "import torch\n\n\ndef f(x: torch.Tensor, n: float):\n    return torch.tensor(n, device=x.device)\n"
+
+
 @pytest.mark.parametrize(
     ("args", "fault"),
     [

@@ -86,7 +86,7 @@ def test_reads_between_which_something_happens_stay_apart(body):
             "    名 = x * 1\n    名[名 > 0] = y[名 > 0]  # 漢字\n    return 名\n",
             "名.copy_(torch.where(名 > 0, y, 名))  # 漢字",
         ),
-        ("    return (x.mean()\n        .item()  # why\n        + x.norm().item())\n", "(number_1  # why"),
+        ("    return (x.mean()\n        .item()  # why\n        + x.norm().item())\n", "(x_mean  # why"),
     ],
 )
 def test_odd_spellings_are_kept(body, made):

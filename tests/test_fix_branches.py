@@ -126,6 +126,84 @@ def test_leaves_alone(body):
     assert not [fix for fix in fixes(HEAD + body) if fix.recipe in {name for name, _ in PROGRAMS.values()}]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if not x.sum():\n        return x.sum()\n    k = torch.nonzero(x).view(-1)\n    return 1.0 / k[0]\n",
+        "    if x.sum() > 2:\n        return x[x > 1].max()\n    return x.sum()\n",
+        "    return x[n > 0].max() if (n > 0).any() else x.sum()\n",
+    ],
+)
+def test_what_may_be_empty_stays_behind_its_test(body):
+    assert not [fix for fix in fixes(HEAD + body) if fix.recipe in ("where-return", "where-choose")]
+
+
+def test_a_branch_that_goes_takes_an_empty_line_with_it():
+    body = "    y = x * 2\n\n    if x.sum():\n        return x.sum()\n\n    z = y.exp()\n    return z.mean()\n"
+    after = rewritten(HEAD + body, "where-return", unsafe=True)
+    assert "    y = x * 2\n\n    z = y.exp()\n    return torch.where(x.sum() != 0, x.sum(), z.mean())\n" in after
+
+
+def test_what_the_host_reads_of_a_larger_one_is_read_together():
+    """Of `int(max(a, b))` one wait is left, and with all elements read before the loop none."""
+    body = "    a = []\n    for i in range(len(x)):\n        a.append(int(max(x[i].item(), n[i].item())) + 1)\n"
+    body += "    return a\n"
+    after = rewritten(HEAD + body, unsafe=True)
+    assert "int(max(x_list[i], n_list[i])) + 1" in after
+
+
+SET = (
+    HEAD
+    + """\
+    a = torch.zeros(3, device=x.device)
+    b = torch.ones(3, device=x.device)
+    for i in range(3):
+        m = x > i
+        share = m.double().mean()
+        if share.item() > 0:
+            a[i] = x.sum() / 3
+            b[i] = share
+    return a, b
+"""
+)
+
+
+def test_elements_are_set_whatever_the_test_says():
+    after = AFTER_SET[SET]
+    assert "        holds = share > 0\n        a[i] = torch.where(holds, x.sum() / 3, a[i])\n" in after
+    assert "        b[i] = torch.where(holds, share, b[i])\n" in after
+    assert {fix.tier for fix in fixes(SET, "where-choose")} == {"unsafe"}
+    single = SET.replace("            b[i] = share\n", "").replace("share.item() > 0", "not share > 0")
+    assert "        a[i] = torch.where(share > 0, a[i], x.sum() / 3)\n" in rewritten(single, unsafe=True)
+
+
+AFTER_SET = Later(lambda program: rewritten(program, "where-choose", unsafe=True))
+
+
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(0, 3), max_size=2), data=st.data())
+def test_elements_are_the_same(shape, data):
+    x, n = (data.draw(tensors(shape, torch.float32, False)) for _ in range(2))
+    same(SET, AFTER_SET[SET], lambda: (x(), n()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a[i] = x.sum() / 3", "a[i] = x[m].max()"),  # which fails for no element
+        ("a[i] = x.sum() / 3", "a[i] = x.add_(1).sum()"),
+        ("a[i] = x.sum() / 3", "a[i] = x.sum()\n            print(i)"),
+        ("b[i] = share", "share[...] = 0"),
+        ("share.item() > 0", "b[i] > 0"),  # what it writes it asks
+        ("a[i] =", "a[m] ="),
+        ("device=x.device", "device='cpu'"),
+        ("b[i] = share", "b[i] = share  # why"),
+    ],
+)
+def test_elements_stay_behind_such_a_test(old, new):
+    assert not fixes(SET.replace(old, new), "where-choose")
+
+
 @pytest.mark.parametrize("coef", [0.25, 1.0, 4.0])
 def test_gradients_are_clipped_and_never_scaled_up(coef):
     """A clip by `max` instead of `min` once scaled gradients up."""

@@ -36,8 +36,8 @@ ROW = """\
 def test_a_list_is_read_once_at_its_gate():
     after = rewritten(HEAD + GATED, unsafe=True)
     assert "        value = loss.detach()\n" in after
-    assert "            recent_read = torch.stack(recent).tolist() if recent else []\n" in after
-    assert "            log.append((max(recent_read), min(recent_read), len(recent_read)))\n" in after
+    assert "            recent_list = torch.stack(recent).tolist() if recent else []\n" in after
+    assert "            log.append((max(recent_list), min(recent_list), len(recent)))\n" in after
     assert "    recent = torch.stack(recent).tolist() if recent else []\n    return recent, log\n" in after
 
 

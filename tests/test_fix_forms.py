@@ -115,7 +115,7 @@ PROGRAMS = {
     WINDOW: ("accumulate-on-device", "            losses.clear()\n    return seen", False),
     PASSED: (
         "accumulate-on-device",
-        "            losses_read = torch.stack(losses).tolist() if losses else []\n",
+        "            losses_list = torch.stack(losses).tolist() if losses else []\n",
         False,
     ),
     NOT_ALL: ("unwrap-guard", "    out = y.clone()\n    out[~keep] = 0.0\n", True),

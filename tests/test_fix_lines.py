@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import subprocess
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from fixing import fixes, function, rewritten, same  # noqa: E402
+
+from syncguard.fix.layout import split  # noqa: E402
 
 HEAD = "import torch\nimport torch.nn.functional as F\n\n\n"
 X = HEAD + "def f(x: torch.Tensor, y: torch.Tensor):\n"
@@ -195,6 +202,76 @@ def test_a_broken_line_says_what_it_said(line):
     after = rewritten(program)
     assert after is not None
     same(program, after, two)
+
+
+WIDE = {
+    # Operands, each behind its operator.
+    "    a = torch.tensor([1.5, 2.5], device=x.device).sum() * 123456.0 + x.sum() * y.sum() * 123456789.0\n": (
+        "    a = (\n"
+        '        torch.tensor([1.5, 2.5], device="cpu", pin_memory=x.is_cuda)'
+        ".to(x.device, non_blocking=x.is_cuda).sum()\n        * 123456.0\n"
+        "        + x.sum() * y.sum() * 123456789.0\n    )\n"
+    ),
+    # A call of several lines, of which one is too long.
+    (
+        "    a = other(\n        x, argument=other(torch.tensor([1.5, 2.5], device=x.device).sum() + 1.0,"
+        " argument=x.sum() * 1.25)\n    )[0]\n"
+    ): "            argument=x.sum() * 1.25,\n",
+}
+
+
+@pytest.mark.parametrize("line", WIDE)
+def test_operands_and_statements_of_several_lines_are_broken(line):
+    program = "import torch\n\n\ndef other(a, argument):\n    return a, argument\n\n\n"
+    program += X.removeprefix(HEAD) + line + "    return a\n"
+    after = rewritten(program)
+    assert WIDE[line] in after
+    assert max(map(len, after.split("\n"))) <= 120
+    same(program, after, two)
+
+
+LINES = [
+    "    return first_of_them_all + second_of_all_in_this * third_of_all_the_things - fourth_of_them_all_in_here",
+    "    if first_of_them_all.any() and second_of_all_in_this.all() and not third_of_all_the_things.is_here():",
+    "    xs = [torch.where(first_of_them_all, second_of_all_in_this, x) for x in third_of_all if x is not None]",
+    "    value = first_of_them_all(second_of_all_in_this).third if third_of_all.is_here() else fourth_of_them(a, b)",
+    '    values = {"first_of_them_all": second_of_all_in_this.item(), "third_of_all_the_things": third_of_all}',
+    "    self.fourth[third_of_all_the_things, 1:] = first_of_them_all(second[:, None], device=third.device, to=True)",
+    '    loss_a, loss_b = torch.stack((losses["loss_of_the_first"], losses["loss_of_the_second"], a)).tolist()',
+    "    output.copy_(torch.where(mask.reshape(mask.shape + (1,) * (output.ndim - mask.ndim)), a / b.clamp(1), out))",
+    "    first_of_them_all = second_of_all_in_this if third_of_all_the_things is not None else -fourth_of_them_all",
+    "    while first_of_them_all_in_this_place not in second_of_all_in_this and x is not None or y is not True:",
+]
+
+
+@pytest.mark.parametrize("most", [60, 88])
+@pytest.mark.parametrize("line", LINES)
+def test_lines_are_broken_as_a_formatter_does(line, most):
+    tail = "\n        pass" if line.endswith(":") else ""
+    head = "def f():\n"
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(most), "-"]
+    done = subprocess.run(command, input=f"{head}{line}{tail}\n", capture_output=True, text=True, check=True)
+    assert [*head.splitlines(), *split(line, most), *tail.split("\n")[1:]] == done.stdout.rstrip().split("\n")
+
+
+def test_a_long_message_goes_on_over_several_lines():
+    words = "the first of them all must not be below the last of them all, nor be above it by more than this"
+    line = f'    check(first_of_them_all.any(), "{words}")'
+    rows = split(line, 60)
+    assert max(map(len, rows)) <= 60
+    assert rows[0] == "    check("
+    assert rows[2] == '        "the first of them all must not be below the last "'
+    assert ast.dump(ast.parse("\n".join(rows).lstrip())) == ast.dump(ast.parse(line.lstrip()))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_part_of_a_line_is_broken_or_stays(line):
+    """Such a part stands on a line of its own, in brackets that another line opens or closes."""
+    for place in range(1, len(line)):
+        for part in (line[:place], line[place:]):
+            rows = split(part, 20, within=place % 2 == 0)
+            one, other = (re.sub(r"[\s(),]", "", text) for text in (part, "".join(rows)))
+            assert one == other
 
 
 def test_of_findings_that_say_the_same_each_is_tried():

@@ -97,6 +97,7 @@ def test_rewrites(program):
         "    x[y > 0, 0] = y[y > 0]\n    return x\n",
         "    x[y > 0] = torch.rand_like(y)[y > 0]\n    return x\n",
         "    return F.one_hot(y.long())\n",
+        "    m = y > 0\n    return x[m] / x[m].sum()\n",  # the mask is counted all the same
     ],
 )
 def test_leaves_alone(body):
@@ -139,9 +140,21 @@ TWICE = (
     return a, b, z
 """
 )
+SELECTED = (
+    HEAD
+    + """\
+    w, v = x.flatten(), y.flatten()
+    m = w > 0
+    a = torch.masked_select(w, m)
+    if len(x.shape):
+        v = v.masked_select(m) + 1
+    return a, v, w[m]
+"""
+)
 COUNTED = HEAD + "    n = (y * 2).long().abs().flatten()\n    return torch.bincount(n, minlength=9)\n"
 MORE = {
     TWICE: ("mask-once", "m_index = torch.where(m)"),
+    SELECTED: ("mask-once", "        v = v[m_index] + 1\n"),
     COUNTED: ("scatter-count", ".scatter_add_(0, n, torch.ones_like(n))"),
 }
 MORE_AFTER = Later(lambda program: rewritten(program, MORE[program][0], unsafe=True))
@@ -167,6 +180,7 @@ def test_gives_just_the_same(program, shape, data):
         "    m = y > 0\n    a = x[m]\n    return a, lambda: x[m]\n",
         "    m = y > 0\n    if len(y):\n        return x[m]\n    return x[m] if len(x) else y\n",
         "    m = y.long()\n    return x[m], y[m]\n",
+        "    m = y > 0\n    return x.masked_select(m), m.masked_select(x > 0)\n",
         "    return torch.bincount(y.long())\n",
         "    return torch.bincount(y.long(), x, minlength=3)\n",
     ],

@@ -18,10 +18,10 @@ APART = """\
     return most, shape
 """
 AHEAD = """\
-    number_1, number_2 = torch.stack((n.max(), n.sum())).tolist()
-    most = number_1
+    n_max, n_sum = torch.stack((n.max(), n.sum())).tolist()
+    most = n_max
     shape = list(y.shape)
-    shape[0] = number_2 * 2
+    shape[0] = n_sum * 2
     return most, shape
 """
 
@@ -138,6 +138,6 @@ def test_the_sizes_of_a_list_are_read_at_once():
 def test_what_is_read_twice_is_read_once():
     body = "    a = len(x) - int(n[-1])\n    y = y[a:]\n    b = len(y) - int(n[-1])\n    return a, b\n"
     after = rewritten(HEAD + body, "read-ahead", unsafe=True)
-    assert "    number_1 = n[-1].item()\n    a = len(x) - int(number_1)\n" in after
-    assert "    b = len(y) - int(number_1)\n" in after
+    assert "    n_last = n[-1].item()\n    a = len(x) - int(n_last)\n" in after
+    assert "    b = len(y) - int(n_last)\n" in after
     same(HEAD + body, after, lambda: (torch.arange(4.0), torch.arange(9.0)))

@@ -194,6 +194,9 @@ def test_numbers_of_different_kinds_are_read_together_only_when_asked():
         ("sums['a'] = sums.get('a', 0.0) + float(y.sum().item())", "sums.get('a', 0.0) + y.sum().detach()"),
         ("return {'a': y.sum().item()}", "return {'a': y.sum().detach()}"),
         ("self.total.add_(y.sum().item())", "self.total.add_(y.sum().detach())"),
+        ("self.total += y.sum().item()", "self.total += y.sum().detach()\n"),
+        ("self.total += (y.float() + 1).mean().item()", "self.total += (y.float() + 1).mean().detach().double()"),
+        ("self.total += (y > 0).sum().item()", "self.total += (y > 0).sum()"),
     ],
 )
 def test_what_is_only_stored_may_stay_a_tensor(line, kept):
@@ -211,10 +214,18 @@ def test_what_is_only_stored_may_stay_a_tensor(line, kept):
         "self.text = 'a' + str(y.sum().item())",
         "self.n = int(y.mean().item())",
         "self.meter.update(y.mean().item())",
+        "return y.item()",
+        "return {name: one.item() for name, one in sums.items()}",
+        "self.token = self.encode('a').int().item()",
     ],
 )
 def test_what_the_host_needs_stays_a_number(line):
-    assert not fixes(f"import torch\n\n\ndef f(self, y: torch.Tensor):\n    {line}\n", "keep-tensor")
+    assert not fixes(f"import torch\n\n\ndef f(self, sums, y: torch.Tensor):\n    {line}\n", "keep-tensor")
+
+
+def test_a_sum_in_a_precision_of_its_own_says_so():
+    (fix,) = fixes("import torch\n\n\ndef f(self, y: torch.Tensor):\n    self.total += y.sum().item()\n", "keep-tensor")
+    assert "added up in its own precision" in fix.message
 
 
 @pytest.mark.parametrize(("recipe", "program"), PROGRAMS)

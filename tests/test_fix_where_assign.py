@@ -86,3 +86,57 @@ def test_gives_the_same(program, shape, data):
     if program is MEAN and not dtype.is_floating_point:
         return
     same(program, after, lambda: (a(), y()))
+
+
+NUMBERED = """\
+import torch
+
+
+def f(a: torch.Tensor, y: torch.Tensor):
+    x = torch.full_like(a, -1, dtype=torch.long)
+    mask = a > 0
+    x[mask] = torch.arange(mask.sum(), device=a.device)
+    return x
+
+
+f(torch.rand(8, device="cuda"), torch.rand(8, device="cuda"))
+"""
+COUNT = "torch.arange(mask.sum(), device=a.device)"
+NUMBERINGS = (
+    COUNT,
+    "torch.arange(mask.sum().item(), device=a.device, dtype=torch.long) * 2 + len(a)",
+    "torch.arange(int(torch.count_nonzero(mask)), device=a.device)",
+)
+
+
+@pytest.mark.parametrize("numbers", NUMBERINGS)
+@settings(deadline=None, max_examples=40)
+@given(shape=st.lists(st.integers(0, 3), min_size=1, max_size=3), data=st.data())
+def test_what_counts_the_true_elements_is_a_running_sum(numbers, shape, data):
+    program = NUMBERED.replace(COUNT, numbers)
+    after = AFTER[program]
+    assert "mask.flatten().cumsum(0).reshape(mask.shape) - 1" in after
+    assert codes(after) == []
+    a, y = (data.draw(tensors(shape, torch.float32, False)) for _ in range(2))
+    same(program, after, lambda: (a(), y()))
+
+
+def test_of_one_dimension_it_is_told_shorter():
+    program = NUMBERED.replace("a > 0", "torch.arange(4, device=a.device) > 2").replace("like(a", "like(a[:4]")
+    program = program.replace("    x = torch.full_like(a[:4], -1, dtype=torch.long)\n", "")
+    program = program.replace("    x[", "    x = torch.full_like(mask, -1, dtype=torch.long)\n    x[")
+    assert "    x.copy_(torch.where(mask, mask.cumsum(0) - 1, x))\n" in rewritten(program, "where-assign")
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        "torch.arange(mask.sum() + 1, device=a.device)[1:]",
+        "torch.arange(1, mask.sum() + 1, device=a.device)",
+        "torch.arange((~mask).sum(), device=a.device)",
+        "torch.arange(mask.sum(0), device=a.device)",
+        "torch.arange(mask.sum(), device=a.device, dtype=torch.int32)",
+    ],
+)
+def test_other_rows_are_not_numbers_of_the_mask(numbers):
+    assert rewritten(NUMBERED.replace(COUNT, numbers), "where-assign", unsafe=True) is None

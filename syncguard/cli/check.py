@@ -202,7 +202,7 @@ def check(
             if done.code is not None:
                 return done.code
         else:
-            done = fixing.Outcome(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past))
+            done = fixing.shown(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past), wish)
         kept = known.settle(done.report, past, settings, keep)
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -133,6 +133,15 @@ def run(
     if wish.allow and any(".ipynb:cell " in finding.site.path for finding in done.report.findings):
         print("syncguard: comments are not written into notebooks", file=sys.stderr)
     return Outcome(done.report, _said(done, wish, "Fixed", "allowed"))
+
+
+def shown(report: Report, wish: Wish) -> Outcome:
+    """A report on files that stay as they are, with the fixes that would be made."""
+    if wish.show and wish.unsafe:
+        from syncguard.fixing import UNSAFE, wanted
+
+        report = replace(report, findings=tuple(wanted(finding, UNSAFE) for finding in report.findings))
+    return Outcome(report)
 
 
 def _said(done: Fixed, wish: Wish, fixed: str, allowed: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
+from syncguard.fix.layout import brackets
 from syncguard.fix.names import defined
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.region import Region
@@ -36,6 +37,12 @@ def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[s
     if held.dtype == "bool":
         return region.code(test), straight
     return (f"({postfix(test, region)} != 0)", straight) if held.rank == 0 else None
+
+
+def bare(text: str) -> str:
+    """A test without the parentheses around it."""
+    whole = text.startswith("(") and brackets(text)[:1] == [(0, len(text) - 1, True)]
+    return text[1:-1] if whole else text
 
 
 def alike(test: cst.Call, region: Region, known: Known) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.loops import Comp, around, changing, skipped, unchanged
+from syncguard.fix.loops import Comp, around, changing, questioned, skipped, unchanged
 from syncguard.fix.names import occurrences, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
@@ -37,11 +37,11 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     ):
         return None
     tier = unchanged(base, loop, region, known)
-    if not tier or not changing(keys, loop, region):
+    if not tier or not changing(keys, loop, region) or questioned(base, inside(loop), region, False):
         return None
     bases = [base] if tier == "safe" else beside(base, keys, loop, region, known)
     tiers = {one: unchanged(one, loop, region, known) for one in bases}
-    bases = [one for one in bases if tiers[one]]
+    bases = [one for one in bases if tiers[one] and not questioned(one, inside(loop), region, False)]
     statement, early = begun(bases, region.statement(loop), region, known) if len(keys) == 1 else (None, [])
     first = statement if statement is not None else region.statement(loop)
     names = [listed(one.value if isinstance(one, cst.Name) else one.attr.value, region) for one in bases]
@@ -116,6 +116,8 @@ def begun(
                 mine.append(node)
         bound = {node.value for node in inside(above) if isinstance(node, cst.Name) and stored(region, node)}
         if any(root(base) in bound or not since(base, above, loop, region, known) for base in bases):
+            break
+        if any(questioned(base, inside(above), region, False) for base in bases):
             break
         if mine:
             statement = above

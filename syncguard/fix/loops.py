@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import defined, loaded, stored
+from syncguard.fix.names import defined, loaded, stored, variable
 from syncguard.fix.region import Region, inside
 from syncguard.fix.steady import steady
 
@@ -34,6 +36,71 @@ def skipped(node: cst.CSTNode, loop: Loop | Comp, region: Region) -> bool:
         if isinstance(held, cst.If | cst.IfExp | cst.BooleanOperation | cst.Lambda | cst.Try):
             return True
     return False
+
+
+def questioned(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Region, sized: bool = True) -> bool:
+    """Whether some code asks whether a tensor is there, or of what kind or, if it matters, `sized`: before that nothing
+    may be computed of it."""
+    for node in nodes:
+        match node:
+            case cst.If(test=test) | cst.IfExp(test=test) | cst.While(test=test) | cst.Assert(test=test):
+                pass
+            case cst.CompIf(test=test) | cst.Match(subject=test):
+                pass
+            case _:
+                continue
+        if _asks(test, base, region, sized, 3):
+            return True
+    return False
+
+
+def _asks(test: cst.CSTNode, base: cst.BaseExpression, region: Region, sized: bool, depth: int) -> bool:
+    """Whether a test asks of a tensor more than what only a tensor has, itself or through a variable."""
+    for part in inside(test):
+        if isinstance(part, cst.Name | cst.Attribute) and part.deep_equals(base) and not _has(part, region, sized):
+            return True
+        made = defined(region, part) if depth and isinstance(part, cst.Name) else part
+        if made is not part and not isinstance(made, cst.Name) and _asks(made, base, region, sized, depth - 1):
+            return True
+    return False
+
+
+def _has(part: cst.CSTNode, region: Region, sized: bool) -> bool:
+    """Whether a tensor is taken for one: an element, a method, arithmetic; its size where that does not matter."""
+    held = region.parent(part)
+    if isinstance(held, cst.Subscript):
+        return held.value is part
+    if isinstance(held, cst.Attribute):
+        return not sized or held.attr.value not in SIZES
+    if isinstance(held, cst.BinaryOperation):
+        return True
+    comparison = region.parent(held) if isinstance(held, cst.ComparisonTarget) else held
+    if isinstance(comparison, cst.Comparison):
+        signs = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
+        return not any(isinstance(one.operator, signs) for one in comparison.comparisons)
+    call = region.parent(held) if isinstance(held, cst.Arg) else None
+    return not sized and isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == "len"
+
+
+SIZES = ("shape", "size", "numel", "dim", "ndim")
+
+
+def paths(node: cst.CSTNode, region: Region, known: Known) -> list[cst.BaseExpression]:
+    """The tensors in an expression: variables, and attributes that are read of them."""
+    found: list[cst.BaseExpression] = []
+    for part in inside(node):
+        if isinstance(part, cst.Name) and variable(region, part):
+            path: cst.BaseExpression = part
+            found.append(path)
+            while isinstance(held := region.parent(path), cst.Attribute) and held.value is path:
+                found.append(path := held)
+    return [path for path in found if known.tensor(path) is not None]
+
+
+def from_to(first: cst.CSTNode, last: cst.CSTNode, region: Region) -> list[cst.CSTNode]:
+    """What begins at or below one node and above another, in the text."""
+    start, end = region.places[first][:2], region.places[last][:2]
+    return [node for node, place in region.places.items() if start <= place[:2] < end]
 
 
 def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) -> bool:

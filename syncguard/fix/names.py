@@ -104,8 +104,26 @@ def version(region: Region, name: str, node: cst.CSTNode) -> str:
     if not stores(region, region.scope(node), name):
         return name
     store = reaching(region, name, node)
-    line, column = region.places[store if store is not None else node][:2]
-    return f"{name}@{line}:{column}"
+    if store is not None:
+        line, column = region.places[store][:2]
+        return f"{name}@{line}:{column}"
+    return f"{name}@{_since(region, name, node)}"
+
+
+def _since(region: Region, name: str, node: cst.CSTNode) -> str:
+    """What the places have in common between which a variable is not bound, though it may have come by it elsewhere."""
+    scope = region.scope(node)
+    bound = stores(region, scope, name)
+    start = region.places[node][:2]
+    if any(_binder(region, one) is not scope for one in bound):
+        return "{}:{}".format(*start)
+    before = [one for one in bound if region.places[one][:2] < start and not _under_way(region, one, node)]
+    loops = [
+        region.places[held][0]
+        for held in region.around(node)
+        if isinstance(held, cst.For | cst.While | cst.BaseComp) and any(held in region.around(one) for one in bound)
+    ]
+    return f"~{region.places[before[-1]][:2] if before else ()}{loops}"
 
 
 def _binder(region: Region, store: cst.Name) -> cst.CSTNode:

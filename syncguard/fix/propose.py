@@ -49,6 +49,7 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
     except LookupError:
         raise Unanchored(f"{finding.site}: {finding.code} stands on no node") from None
     found: dict[Tier, Fix] = {}
+    resort = False
     for name in names if not scripted(node, region, known) else ():
         try:
             proposal = recipe(name)(node, finding, region, known)
@@ -57,10 +58,11 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
         fix = settled(name, proposal, source) if proposal is not None else None
         if fix is not None:
             found.setdefault(fix.tier, fix)
+            resort = proposal is not None and proposal.resort
         if "safe" in found:
             break
     safe, unsafe = found.get("safe"), found.get("unsafe")
-    if safe is not None and unsafe is not None and unsafe.leaves < safe.leaves:
+    if safe is not None and unsafe is not None and (resort or unsafe.leaves < safe.leaves):
         return replace(safe, bolder=unsafe)
     return safe or unsafe or found.get("display")
 

@@ -47,6 +47,7 @@ class Proposal:
 
     `needs` are statements to import what the new text uses: `import torch.nn.functional as F`. `leaves` is how many
     waits the new text has, at a place that is reached less often; a fix after which more are left is taken back.
+    `resort`: it takes more work than the other recipes, and an unsafe one of them is better where the user allows it.
     """
 
     tier: Tier
@@ -54,6 +55,7 @@ class Proposal:
     edits: tuple[Edit, ...]
     needs: tuple[str, ...] = ()
     leaves: int = 0
+    resort: bool = False
 
 
 Rewrite = Callable[[cst.CSTNode, Finding, Region, Known], Proposal | None]

@@ -247,16 +247,18 @@ class Region:
         return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
     def remove(self, statement: cst.CSTNode) -> Edit:
-        """Take a statement away, with its lines; its comments stay, each on a line of its own, but for those that tell
-        a tool something of this line."""
+        """Take a statement away, with its lines and one of the empty lines around it; its comments stay, each on a line
+        of its own, but for those that tell a tool something of this line."""
         indent = self.indent(statement)
-        comments = [node for node in inside(statement) if isinstance(node, cst.Comment)]
-        kept = sorted(comments, key=lambda node: self.places[node])
+        comments = (node for node in inside(statement) if isinstance(node, cst.Comment))
+        kept = sorted(comments, key=self.places.__getitem__)
         top = self.top(statement)
         text = "".join(
             f"{indent}{node.value}\n" for node in kept if self.places[node][0] >= top and not PRAGMA.match(node.value)
         )
-        return Edit(Site(self.path, top, 1, self.bottom(statement) + 1, 1), text)
+        end = self.bottom(statement) + 1
+        apart = not text and top > 1 and not "".join(self.lines[top - 2 : top - 1] + self.lines[end - 1 : end]).strip()
+        return Edit(Site(self.path, top, 1, end + (apart and end < len(self.lines)), 1), text)
 
     def put(self, statement: cst.CSTNode, *lines: str) -> Edit:
         """Put lines in place of a statement's; a comment at its end stays behind the last of them."""

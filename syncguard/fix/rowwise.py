@@ -6,7 +6,7 @@ import libcst as cst
 
 from syncguard.fix.elements import listed
 from syncguard.fix.known import Known
-from syncguard.fix.loops import around, changing, skipped, unchanged
+from syncguard.fix.loops import around, changing, questioned, skipped, unchanged
 from syncguard.fix.reads import Read, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region, inside
@@ -27,7 +27,7 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     if skipped(subscript, loop, region) or known.rank(base) == 1 or not changing([key.value], loop, region):
         return None
     tier = unchanged(base, loop, region, known)
-    if not tier:
+    if not tier or questioned(base, inside(loop), region):
         return None
     root = base.value if isinstance(base, cst.Name) else base.attr.value
     name = region.fresh(f"{root}_{how}")
@@ -76,6 +76,8 @@ def shapes(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     if key is None or loop is None or type(held) is not Seq or type(held.element) is not Tensor:
         return None
     if not changing([key], loop, region) or not unchanged(many, loop, region, known):
+        return None
+    if questioned(many, inside(loop), region, False):
         return None
     name = listed(many.value, region)
     edits = [region.before(region.statement(loop), f"{name} = {torch}.stack({many.value}).tolist()")]

@@ -7,7 +7,7 @@ import libcst as cst
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
 from syncguard.fix.names import definition, loaded, reaching, version
-from syncguard.fix.region import Region, Unfit
+from syncguard.fix.region import Region, Unfit, inside
 from syncguard.infer.values import Host
 
 # What gives a tensor of the shape of its receiver or first argument.
@@ -71,6 +71,18 @@ def elementwise(call: cst.Call, known: Known) -> bool:
     return all(_scalar(arg, known) or _setting(arg, known) for arg in others)
 
 
+def picks(node: cst.CSTNode, known: Known) -> bool:
+    """Whether something is computed of as many elements as the device finds: `x[mask]`, `x.nonzero()`."""
+    for part in inside(node):
+        if isinstance(part, cst.Call) and (known.callee(part) in SELECT or "unique" in known.callee(part)):
+            return True
+        key = subscript(part)
+        held = known.tensor(key) if key is not None else None
+        if held is not None and held.dtype == "bool":
+            return True
+    return False
+
+
 def _setting(node: cst.BaseExpression, known: Known) -> bool:
     """Whether an argument is a dtype or a device."""
     if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device"):
@@ -109,10 +121,9 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             found |= _both(left, right, region, known, depth, wide)
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
             if known.callee(node).startswith("torch.Tensor."):
-                others = [arg.value for arg in node.args]
-                if all(_scalar(arg, known) for arg in others):
+                if all(_narrow(arg, known) for arg in node.args):
                     found |= _roots(of, region, known, depth - 1, wide)
-            elif node.args and all(_scalar(arg.value, known) for arg in node.args[1:]):
+            elif node.args and all(_narrow(arg, known) for arg in node.args[1:]):
                 found |= _roots(node.args[0].value, region, known, depth - 1, wide)
     return found
 
@@ -143,6 +154,12 @@ def _scalar(node: cst.BaseExpression, known: Known) -> bool:
     if isinstance(node, cst.Name) and node.value in ("None", "True", "False"):
         return True
     return bool(known.number(node))
+
+
+def _narrow(arg: cst.Arg, known: Known) -> bool:
+    """Whether an argument cannot widen the shape: such an operand, or a dtype or device."""
+    named = arg.keyword is not None and arg.keyword.value in ("dtype", "device")
+    return not arg.star and (named or _scalar(arg.value, known) or _setting(arg.value, known))
 
 
 def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:

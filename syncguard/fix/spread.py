@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import libcst as cst
 
 from syncguard.fix.conditions import positive
+from syncguard.fix.devices import keywords
 from syncguard.fix.known import Known
 from syncguard.fix.masks import Selected, selected
 from syncguard.fix.names import defined, reaching
 from syncguard.fix.pointwise import pointwise
+from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.region import Region, inside
 from syncguard.fix.shapes import elementwise, subscript
 from syncguard.fix.steady import since
@@ -20,6 +22,7 @@ from syncguard.fix.steady import since
 BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp contiguous".split())
 CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqueeze"}
 ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
+TOTALS = ("torch.Tensor.sum", "torch.sum", "torch.Tensor.count_nonzero", "torch.count_nonzero")
 SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -41,6 +44,7 @@ class Reach:
     mask: cst.BaseExpression
     region: Region
     known: Known
+    flat: bool = False  # whether the mask has one dimension at most
 
     def spread(self, value: cst.BaseExpression) -> Spread | None:
         """A value computed from what the mask selects as one of all elements. None: it is not computed one by one."""
@@ -61,6 +65,8 @@ class Reach:
                     one.taken or other.taken,
                     one.curved or other.curved or not straight,
                 )
+            case cst.Call() if numbering(value, self.mask, self.region, known):
+                return Spread(counted(self.mask, self.region, self.flat or known.rank(self.mask) == 1), taken=True)
             case cst.UnaryOperation(operator=cst.Minus()):
                 inner = self.spread(value.expression)
                 return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
@@ -144,6 +150,35 @@ class Reach:
             whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
         bounded = known.callee(call).rpartition(".")[2] in BOUNDED or self.column(call)
         return replace(inner, value=whole, curved=inner.curved or not bounded)
+
+
+def numbering(call: cst.Call, mask: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a call counts the true elements of a mask: `torch.arange(mask.sum())`."""
+    settings = keywords(call, ("device", "dtype"))
+    if known.callee(call) != "torch.arange" or settings is None or len(call.args) - len(settings) != 1:
+        return False
+    dtype = settings.get("dtype")
+    if dtype is not None and region.code(dtype).rpartition(".")[2] not in ("long", "int64"):
+        return False
+    size = call.args[0].value
+    made = defined(region, size)
+    read = read_of(made, region, known)
+    total = read.tensor if read is not None and read.whole is made else made
+    match total:
+        case cst.Call(func=cst.Attribute(value=of), args=[]) if known.callee(total) in TOTALS:
+            pass
+        case cst.Call(args=[cst.Arg(value=of, keyword=None, star="")]) if known.callee(total) in TOTALS:
+            pass
+        case _:
+            return False
+    return of.deep_equals(mask) and (made is size or since(mask, made, call, region, known) == "safe")
+
+
+def counted(mask: cst.BaseExpression, region: Region, flat: bool) -> cst.BaseExpression:
+    """The number that each true element of a mask has, from 0."""
+    m = postfix(mask, region)
+    running = f"{m}.cumsum(0)" if flat else f"{m}.flatten().cumsum(0).reshape({m}.shape)"
+    return cst.parse_expression(f"({running} - 1)")
 
 
 def replaced(value: cst.BaseExpression, count: cst.BaseExpression, by: cst.BaseExpression) -> cst.BaseExpression | None:

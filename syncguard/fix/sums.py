@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.names import occurrences, stored, stores
-from syncguard.fix.region import Region, Unfit
+from syncguard.fix.region import Region, Unfit, inside
 
 Loop = cst.For | cst.While
 
@@ -125,7 +125,18 @@ def gate(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) 
 
 
 def handled(loop: Loop, every: list[cst.Name], region: Region) -> bool:
-    """Whether a handler around the loop uses the variable."""
-    tries = [held for held in region.around(loop) if isinstance(held, cst.Try)]
+    """Whether a variable is used where the loop may have failed: in a handler, behind one, or behind a `suppress`."""
+    tries = [held for held in region.around(loop) if isinstance(held, cst.Try | cst.TryStar)]
     parts = [part for held in tries for part in (*held.handlers, held.finalbody) if part is not None]
-    return any(inside_of(node, part, region) for node in every for part in parts)
+    if any(inside_of(node, part, region) for node in every for part in parts):
+        return True
+    catching = [held.body for held in tries if held.handlers and inside_of(loop, held.body, region)]
+    catching += [held.body for held in region.around(loop) if isinstance(held, cst.With) and _suppresses(held)]
+    return any(region.places[node] > region.places[body] and not inside_of(node, body, region)
+               for node in every for body in catching)  # fmt: skip
+
+
+def _suppresses(held: cst.With) -> bool:
+    """Whether a `with` may go on after an exception: no more is known of it than its name."""
+    names = [part.value for item in held.items for part in inside(item.item) if isinstance(part, cst.Name)]
+    return any("suppress" in name or "raises" in name for name in names)

@@ -8,17 +8,15 @@ import re
 import tokenize
 import warnings
 from collections.abc import Sequence
-from keyword import iskeyword
-from tokenize import TokenInfo
 
 from syncguard.fix.apply import applied
-from syncguard.fix.text import CLOSING, OPENING
+from syncguard.fix.layout import split
 from syncguard.terms import Edit, Site
 
 LEAST, MOST = 88, 120
-COMPARING = ("==", "!=", "<=", ">=", ":=")
 # Of so few lines the longest tells nothing.
 ENOUGH = 100
+BESIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE, tokenize.ENDMARKER)
 NEVER = re.compile(r"#|\"\"\"|'''|\\$")
 
 
@@ -26,23 +24,51 @@ def narrowed(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """The same edits, those that make a line too long with line breaks; what nothing breaks stays as it is."""
     lines = text.split("\n")
     most = limit(lines)
+    every = groups(edits)
+    for group in [*every]:
+        if not all(map(blank, group)) and group in every and longest(lined(group, lines, most), lines) > most:
+            # What no line alone can be broken for is laid out anew, the whole statement.
+            first, last = span(group)
+            found = statement(text, first, last)
+            within = [one for one in every if found and found[0] <= span(one)[0] and span(one)[1] <= found[1]]
+            whole = [edit for one in within for edit in one]
+            better = rebuilt(replaced(whole, lines, *found), most, lines) if found and group in within else None
+            if found and better is not None:
+                every = [one for one in every if one not in within]
+                site = Site(whole[0].site.path, found[0], 1, found[1], len(lines[found[1] - 1]) + 1)
+                every.append([Edit(site, "\n".join(better))])
     done: list[Edit] = []
-    for group in groups(edits):
-        first = min(edit.site.line for edit in group)
-        last = max(edit.site.end_line for edit in group)
-        if all(blank(edit) for edit in group):
+    for group in every:
+        if all(map(blank, group)):
             done += [Edit(edit.site, "\n".join(broken(edit.text.split("\n"), most, lines))) for edit in group]
             continue
-        here = "\n".join(lines[first - 1 : last])
-        shifted = [Edit(moved(edit.site, first - 1), edit.text) for edit in group]
-        new = applied(here, shifted).split("\n")
-        better = broken(new, most, lines, lines[first - 2] if first > 1 else "")
-        if better == new:
-            done += group
-        else:
-            site = Site(group[0].site.path, first, 1, last, len(lines[last - 1]) + 1)
-            done.append(Edit(site, "\n".join(better)))
+        first, last = span(group)
+        new, better = replaced(group, lines, first, last), lined(group, lines, most)
+        site = Site(group[0].site.path, first, 1, last, len(lines[last - 1]) + 1)
+        done += group if better == new else [Edit(site, "\n".join(better))]
     return tuple(done)
+
+
+def span(group: Sequence[Edit]) -> tuple[int, int]:
+    """The first and last line that edits touch."""
+    return min(edit.site.line for edit in group), max(edit.site.end_line for edit in group)
+
+
+def replaced(group: Sequence[Edit], lines: Sequence[str], first: int, last: int) -> list[str]:
+    """Some lines after the edits that are in them."""
+    shifted = [Edit(moved(edit.site, first - 1), edit.text) for edit in group]
+    return applied("\n".join(lines[first - 1 : last]), shifted).split("\n")
+
+
+def lined(group: Sequence[Edit], lines: Sequence[str], most: int) -> list[str]:
+    """The lines of a group of edits, those that are too long broken one by one."""
+    first, last = span(group)
+    return broken(replaced(group, lines, first, last), most, lines, lines[first - 2] if first > 1 else "")
+
+
+def longest(new: Sequence[str], old: Sequence[str]) -> int:
+    """How long the longest line is that was not there before."""
+    return max((len(line) for line in new if line not in old and not NEVER.search(line)), default=0)
 
 
 def limit(lines: Sequence[str]) -> int:
@@ -96,121 +122,54 @@ def broken(new: Sequence[str], most: int, old: Sequence[str], before: str = "") 
     return found
 
 
-def split(line: str, most: int, within: bool = False) -> list[str]:
-    """A line on several, as formatters break them: behind an opening bracket, the last that will do, and before its
-    closing one; what is between them on a line of its own, or part by part. `within`: it is in brackets itself."""
-    margin = line[: len(line) - len(line.lstrip())]
-    step = margin + ("\t" if margin.startswith("\t") else "    ")
-    pairs, commas = brackets(line)
-    plain = not {"for", "lambda"} & words(line.strip())
-    if within and plain and commas and len(line.rstrip().rstrip(",")) > commas[0]:
-        marks = [mark - len(margin) for mark in commas]
-        return [part for one in cut(line.strip(), marks) for part in again(one, margin, most)]
-    fits: list[tuple[bool, list[str]]] = []
-    for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
-        head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
-        if not body or len(head) > most or len(tail) > most:
-            continue
-        if len(step + body) <= most:
-            whole = held(line, step, most) if not call or len(tail.strip().rstrip(",:")) > 1 else None
-            return whole or [head, step + body, tail]
-        inner, marks = brackets(body)
-        if marks and not {"for", "lambda"} & words(body):
-            parts = [part for one in cut(body, marks) for part in again(one, step, most)]
-            parts[-1] += "," if call and not parts[-1].endswith(",") else ""
-            fits.append((all(len(part) <= most for part in parts), [head, *parts, tail]))
-        elif inner:
-            fits.append((False, [head, *split(step + body, most), tail]))
-    good = [rows for fit, rows in fits if fit] or [rows for _, rows in fits]
-    return good[0] if good else [line]
+def statement(text: str, first: int, last: int) -> tuple[int, int] | None:
+    """The lines of the one statement, or header, that some lines are of."""
+    return next(((start, end) for start, end in logical(text) if start <= first and last <= end), None)
 
 
-def held(line: str, step: str, most: int) -> list[str] | None:
-    """What a statement assigns or returns, in parentheses on lines of its own; None where it does not, or too long."""
-    depth = 0
+def logical(text: str) -> list[tuple[int, int]]:
+    """The first and last line of each statement or header of a text; none where it is no Python."""
+    found: list[tuple[int, int]] = []
     start = 0
-    margin = len(line) - len(line.lstrip())
-    for token in tokens(line.strip()):
-        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
-        column = token.end[1] - 1 + margin
-        sets = token.type == tokenize.OP and token.string.endswith("=") and token.string not in COMPARING
-        if not depth and (sets or (token.string == "return" and not start)):
-            start = column
-    body = line[start:].strip()
-    if not start or not body or body.startswith("("):
-        return None
-    rows = [step + body]
-    _, marks = brackets(body)
-    if len(rows[0]) > most and marks and not {"for", "lambda"} & words(body):
-        rows = [step + part for part in cut(body, marks)]
-    return [f"{line[:start]} (", *rows, f"{line[:margin]})"] if all(len(row) <= most for row in rows) else None
-
-
-def again(part: str, margin: str, most: int) -> list[str]:
-    return split(margin + part, most) if len(margin + part) > most else [margin + part]
-
-
-def cut(text: str, marks: Sequence[int]) -> list[str]:
-    """The parts of a row, each with its comma."""
-    starts = [0, *(mark + 1 for mark in marks)]
-    parts = [text[start:end].strip() for start, end in zip(starts, [*starts[1:], len(text)])]
-    return [part for part in parts if part]
-
-
-def brackets(line: str) -> tuple[list[tuple[int, int, bool]], list[int]]:
-    """The outermost brackets of a line, with whether a call or a list is in them, and the commas outside of them."""
-    pairs: list[tuple[int, int, bool]] = []
-    commas: list[int] = []
-    held: list[tuple[int, bool]] = []
-    before = None
-    margin = len(line) - len(line.lstrip())
-    for token in tokens(line.strip()):
-        column = token.start[1] - 1 + margin
-        if token.string in OPENING and token.string:
-            name = before is not None and (
-                (before.type == tokenize.NAME and not iskeyword(before.string)) or before.string in (")", "]")
-            )
-            held.append((column, name if token.string == "(" else token.string == "[" and not name))
-        elif token.string in CLOSING and token.string:
-            if held:
-                start, call = held.pop()
-                if not held:
-                    pairs.append((start, column, call))
-            else:
-                pairs, commas = [], []  # what stands here was opened above
-        elif token.string == "," and not held:
-            commas.append(column)
-        before = token
-    return pairs, [] if held else commas
-
-
-def words(text: str) -> set[str]:
-    """The words of a text outside of its brackets."""
-    depth = 0
-    found = set()
-    for token in tokens(text):
-        depth += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
-        if not depth and token.type == tokenize.NAME:
-            found.add(token.string)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NEWLINE and start:
+                found.append((start, token.start[0]))
+                start = 0
+            elif not start and token.type not in BESIDE:
+                start = token.start[0]
+    except (tokenize.TokenError, SyntaxError):
+        return []
     return found
 
 
-def tokens(text: str) -> list[TokenInfo]:
-    """The tokens of a part of a program, without the parenthesis that holds it open; as many as there are."""
-    found: list[TokenInfo] = []
-    try:
-        found.extend(tokenize.generate_tokens(io.StringIO(f"({text}").readline))
-    except (tokenize.TokenError, SyntaxError):
-        pass
-    plain: list[TokenInfo] = []
-    strings = 0
-    for token in found[1:]:
-        kind = tokenize.tok_name[token.type]
-        strings += kind.endswith("STRING_START")
-        if not strings and kind not in ("NL", "NEWLINE", "ENDMARKER"):
-            plain.append(token)
-        strings -= kind.endswith("STRING_END")
-    return plain
+def rebuilt(new: Sequence[str], most: int, old: Sequence[str]) -> list[str] | None:
+    """Lines in which the statements that are too long are laid out anew; None where there is none that can be."""
+    found: list[str] = []
+    end = 0
+    for start, stop in logical("\n".join(new)):
+        found += new[end : start - 1]
+        rows = [*new[start - 1 : stop]]
+        end = stop
+        if longest(rows, old) > most and (line := joined(rows)):
+            better = split(line, most) if len(line) > most else [line]
+            rows = better if longest(better, old) < longest(rows, old) else rows
+        found += rows
+    found += new[end:]
+    return found if found != [*new] else None
+
+
+def joined(rows: Sequence[str]) -> str:
+    """A statement of several lines on one; '' where that would lose a comment, or the lines of a string."""
+    if any(NEVER.search(row) for row in rows):
+        return ""
+    line = rows[0].rstrip()
+    for row in map(str.strip, rows[1:]):
+        if row[:1] in (")", "]", "}"):
+            line = line.removesuffix(",")
+        tight = line[-1:] in ("(", "[", "{") or row[:1] in (")", "]", "}") or (row[:1] == "." and row[:2] != "..")
+        line += row if tight or not row else f" {row}"
+    return line
 
 
 def moved(site: Site, lines: int) -> Site:

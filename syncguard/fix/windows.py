@@ -28,17 +28,23 @@ def window(held: cst.Name, statement: cst.BaseSmallStatement, region: Region, kn
     if any(not gate(node, statement, loop, region) or _changed(node, region) for node in inside):
         raise Unfit("the loop reads it")
     edits: list[Edit] = []
-    together = _together(inside, every, region)
-    if together is None:
-        edits += [region.swap(node, rows) for node in inside]
-    else:
-        values = region.fresh(f"{name}_list", f"{name}_values")
-        edits.append(region.before(together, f"{values} = {rows}"))
-        edits += [region.swap(node, values) for node in inside]
+    reads = 0
+    values = region.fresh(f"{name}_list", f"{name}_values")
+    gates: dict[cst.CSTNode, list[cst.Name]] = {}
+    for node in inside:
+        gates.setdefault(_branch(node, statement, loop, region), []).append(node)
+    for group in gates.values():
+        together = _together(group, every, region)
+        if together is None:
+            edits += [region.swap(node, rows) for node in group]
+        else:
+            edits.append(region.before(together, f"{values} = {rows}"))
+            edits += [region.swap(node, values) for node in group]
+        reads += len(group) if together is None else 1
     later = any(region.places[node][0] > region.bottom(loop) for node in every)
     if later:
         edits.append(region.after(loop, f"{name} = {rows}"))
-    return edits, later + (len(inside) if together is None else 1)
+    return edits, later + reads
 
 
 def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Region) -> tuple[Loop, list[cst.Name]]:
@@ -95,6 +101,14 @@ def _changed(node: cst.Name, region: Region) -> bool:
     return isinstance(
         held, cst.Attribute | cst.Assign | cst.Del | cst.Lambda | cst.Element | cst.DictElement | cst.Yield
     )
+
+
+def _branch(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) -> cst.CSTNode:
+    """The body of the outermost `if` of a loop that a node is in and a statement is not."""
+    around = [*region.around(node)]
+    around = around[: next(n for n, held in enumerate(around) if held is loop)]
+    found = [held for held in around if isinstance(held, cst.If) and not inside_of(statement, held, region)]
+    return found[-1].body
 
 
 def _together(inside: list[cst.Name], every: list[cst.Name], region: Region) -> cst.CSTNode | None:

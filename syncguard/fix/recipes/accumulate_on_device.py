@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.collect import filled, listing
+from syncguard.fix.collect import filled
 from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, reads
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.recipes.feed_tensor import given
+from syncguard.fix.recipes.feed_tensor import given, told
 from syncguard.fix.sums import accumulated, added, begun, gate, plain, uses
 from syncguard.fix.windows import window
 from syncguard.terms import Edit, Finding
@@ -162,11 +162,6 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             edits.append(region.after(loop, f"{target} = {number}({target})"))
             sums.append(target)
             later += 1 + len(gated)
-        elif (row := listing(use, statement, region, known)) is not None:
-            sums.append(row[0])
-            edits += row[1]
-            later += row[2]
-            plain_sums = plain_sums and uniform(read, region, known)
         elif (into := appended(use, region)) is not None and small is not None:
             more, reads_left = window(into, small, region, known)
             edits += more
@@ -180,7 +175,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     if not sums:
         return None
     if others:
-        text = f"`{name}` stays on the device: {' and '.join(f'`{other}`' for other in others)} must take a 0-d tensor"
+        text = f"`{name}` stays on the device: {told(others)} must take a 0-d tensor"
         return Proposal("display", text, tuple(edits), leaves=len(sums))
     text = f"`{name}` stays on the device, and {', '.join(f'`{target}`' for target in sums)} is read after the loop"
     sure = bool(read.dtype) and read.rank == 0 and plain_sums and not varying(read.tensor, loops[-1], region, known)

@@ -15,6 +15,10 @@ from syncguard.terms import Edit, Finding
 
 QUOTES = {'"', "\\", "\n", "\t"}
 FIELD = re.compile(r"\{[^{}]*\}")
+# A value in a message, which nobody has looked at; told beside, in parentheses, it is left out.
+VALUE = "\0"
+BESIDE = re.compile(r"\s*\((?:[\w.]+\s*[=:]\s*)?\0\)")
+SENTENCE = re.compile(r"(?<=[.!?])\s+")
 DOTS = re.compile(r"\.{4,}")
 PERCENT = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
@@ -149,10 +153,13 @@ def negated(text: str) -> str:
 
 
 def words(node: cst.BaseExpression) -> str:
-    """A message as a literal, with dots for its values: who asserts on the device has not looked at them."""
+    """A message as a literal, with dots for its values: who asserts on the device has not looked at them. A sentence
+    after the first that tells of values is left out."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
-    text = DOTS.sub("...", _words(node))
+    first, *more = SENTENCE.split(BESIDE.sub("", _words(node)))
+    text = " ".join([first, *(one for one in more if VALUE not in one)])
+    text = DOTS.sub("...", text.replace(VALUE, "..."))
     if not text.strip(". "):
         return ""
     return f'"{text}"' if not set(text) & QUOTES else repr(text)
@@ -169,15 +176,15 @@ def _words(node: cst.BaseExpression) -> str:
         case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
             return _words(left) + _words(right) if _words(left) else ""
         case cst.Call(func=cst.Attribute(value=cst.BaseString() as of, attr=cst.Name(value="format"))):
-            return FIELD.sub("...", _words(of))
+            return FIELD.sub(VALUE, _words(of))
         case cst.BinaryOperation(left=cst.BaseString() as of, operator=cst.Modulo()):
-            return PERCENT.sub("...", _words(of))
+            return PERCENT.sub(VALUE, _words(of))
     return ""
 
 
 def _part(part: cst.CSTNode, string: cst.FormattedString) -> str:
     if not isinstance(part, cst.FormattedStringText):
-        return "..."
+        return VALUE
     text = part.value.replace("{{", "{").replace("}}", "}")
     if "r" in string.prefix.lower() or "\\" not in text:
         return text

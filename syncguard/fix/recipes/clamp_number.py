@@ -5,10 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
+from syncguard.fix.declared import declared
 from syncguard.fix.names import reads
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.recipes.feed_tensor import fed, given
+from syncguard.fix.recipes.feed_tensor import fed, given, told
 from syncguard.fix.recipes.keep_tensor import stored
 from syncguard.terms import Finding
 
@@ -36,9 +37,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 takers = given(call, region, known, 3) if read.kind != "int" else []
                 if not takers:
                     return None
-                who = " and ".join(f"`{name}`" for name in dict.fromkeys(takers))
-                return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(call, text),))
-            if counts(call, region):
+                return Proposal("display", f"{told(takers)} must take a 0-d tensor", (region.swap(call, text),))
+            if counts(call, region) or (read is not None and declared(call, region)):
                 return None
             message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
             return Proposal("unsafe", message, (region.swap(call, text),))

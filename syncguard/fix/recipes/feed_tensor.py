@@ -35,10 +35,19 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         takers = given(read.whole, region, known, 3)
         if not takers:
             return None
-        who = " and ".join(f"`{name}`" for name in dict.fromkeys(" ".join(taker.split()) for taker in takers))
-        return Proposal("display", f"{who} must take a 0-d tensor", (region.swap(read.whole, text),))
+        who = told(takers)
+        what = "a 0-d tensor" if read.rank == 0 else "a tensor of one element"
+        return Proposal("display", f"{who} must take {what} in place of a number", (region.swap(read.whole, text),))
     message = "a 0-d tensor must be where the tensor is that it meets, and is rounded to its dtype if narrower"
+    if read.rank != 0:
+        message = f"what is read must be 0-d; {message}"
     return Proposal("unsafe", message, (region.swap(read.whole, text),))
+
+
+def told(takers: list[str]) -> str:
+    """Who gets a value, in words: each once, a function by its name."""
+    names = dict.fromkeys(" ".join(taker.split()) for taker in takers)
+    return " and ".join(name if "`" in name else f"`{name}`" for name in names)
 
 
 def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> list[str]:
@@ -47,14 +56,14 @@ def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) ->
     if isinstance(held, cst.BinaryOperation) and isinstance(held.operator, TAKES):
         other = held.right if held.left is node else held.left
         if known.tensor(other) is not None:
-            return [f"arithmetic with {region.code(other)}"]
+            return [f"arithmetic with `{region.code(other)}`"]
         if isinstance(other, cst.BaseString | cst.List):
             return []
-        return given(held, region, known, depth) if known.number(other) else [f"arithmetic with {region.code(other)}"]
+        return given(held, region, known, depth) if known.number(other) else [f"arithmetic with `{region.code(other)}`"]
     if isinstance(held, cst.Comparison | cst.ComparisonTarget):
         outer = region.parent(held)
         other = held.comparisons[0].comparator if isinstance(held, cst.Comparison) else getattr(outer, "left", node)
-        return [f"comparison with {region.code(other)}"] if known.tensor(other) is not None else []
+        return [f"comparison with `{region.code(other)}`"] if known.tensor(other) is not None else []
     if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
         if known.callee(call).startswith("torch.") and known.callee(call).rpartition(".")[2] in TAKERS:
             return [region.code(call.func)]

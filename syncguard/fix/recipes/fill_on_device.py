@@ -17,7 +17,7 @@ NUMBERS = ("builtins.int", "builtins.bool", "builtins.len")
 # Numbers beyond what a float32 holds `torch.tensor` makes infinite, and `torch.full` refuses.
 LARGEST = 3.4028234663852886e38
 SIZES = ("size", "numel", "dim")
-NAMED: dict[float, str] = {0: "zeros", 1: "ones"}
+NAMED: dict[complex, str] = {0: "zeros", 1: "ones"}
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -31,41 +31,59 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if "requires_grad" in settings and device:
         return None  # what was moved is no leaf
-    found = filled(call.args[0].value, known)
+    data = call.args[0].value
+    found = repeated(data, known) or filled(data, known)
     if found is None:
         return None
     shape, value = found
     text = region.code(value)
     name = known.callee(call)
     sure = proven(value, region, known, 4) or bounded(value, settings.get("dtype"), region, known)
-    if not sure and name in MAKERS[:2]:
-        return None  # of a NumPy number it would be a float64; and what `as_tensor` is given may be a tensor already
+    said = f"fills `{text}` in on the device: it must be the Python number that it is said to be"
+    if isinstance(data, cst.BinaryOperation):
+        # Of no elements it is a float32 where no dtype is given, and a count below 0 is none.
+        typed = "dtype" in settings or isinstance(literal(value), float)
+        counts = isinstance(defined(region, data.right), cst.Call | cst.Subscript)
+        sure = sure and typed and counts and proven(data.right, region, known, 4)
+        said += ", and so must the count; of no elements the dtype may be another"
+    if not sure and name == "torch.as_tensor":
+        return None  # it may be a tensor already
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
-        made, data = (region.swap(call.func.attr, "new_full") if exact else None), f"{shape}, {text}"
+        made, given = (region.swap(call.func.attr, "new_full") if exact else None), f"{shape}, {text}"
     elif name in MAKERS and known.torch():
         number = literal(value)
         if name in MAKERS[2:]:
-            if not shape.strip("()") or "dtype" in settings or number is None:
+            if not shape.strip("()") or "dtype" in settings or number is None or isinstance(number, complex):
                 return None  # torch.Tensor(3) makes three elements
             text = str(float(number))
         plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
         maker = NAMED.get(number) if plain and number is not None else None
         made = region.swap(call.func, f"{known.torch()}.{maker or 'full'}")
-        data = shape if maker else f"{shape}, {text}"
+        given = shape if maker else f"{shape}, {text}"
     else:
         return None
     if made is None:
         return None
-    edits = [made, region.swap(call.args[0], data)]
+    edits = [made, region.swap(call.args[0], given)]
     if device and isinstance(node, cst.Call):
         edits += [region.argue(call, f"device={device}"), region.cut(node)]
     if sure:
         return Proposal("safe", "fills the number in on the device", tuple(edits))
-    return Proposal(
-        "unsafe", f"fills `{text}` in on the device: it must be the Python number that it is said to be", tuple(edits)
-    )
+    return Proposal("unsafe", said, tuple(edits))
+
+
+def repeated(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:
+    """The shape of what `[number] * n` makes, and the number."""
+    match data:
+        case cst.BinaryOperation(left=cst.List(elements=[cst.Element(value=value)]), operator=cst.Multiply()):
+            count = data.right
+        case _:
+            return None
+    if known.number(count) not in ("int", "size") or (not known.number(value) and literal(value) is None):
+        return None
+    return f"({known.region.code(count)},)", value
 
 
 def proven(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> bool:
@@ -142,9 +160,9 @@ def filled(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpress
     return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})", data
 
 
-def literal(node: cst.BaseExpression) -> int | float | bool | None:
+def literal(node: cst.BaseExpression) -> int | float | complex | bool | None:
     """The number that is written out."""
-    if isinstance(node, cst.Integer | cst.Float):
+    if isinstance(node, cst.Integer | cst.Float | cst.Imaginary):
         return node.evaluated_value
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Minus):
         inner = literal(node.expression)

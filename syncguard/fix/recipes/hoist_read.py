@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import bound_in
+from syncguard.fix.loops import bound_in, paths, questioned
 from syncguard.fix.names import loaded, own, variable
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -29,6 +29,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         tests = conditions(node, candidate, region)
         if tests is None or not all(unmoved(part, candidate, region, known) for part in (node, *tests)):
             break
+        asking = [part for part in inside(candidate) if getattr(part, "test", None) not in tests]
+        if any(questioned(path, asking, region) for path in paths(node, region, known)):
+            break
         loop, asked = candidate, tests
     if loop is None or not names:
         return None
@@ -39,10 +42,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     once = region.code(node)
     if asked:
         once = f"{once} if {' and '.join(region.code(test) for test in asked)} else None"
-    edits = (region.before(region.statement(loop), f"{name} = {once}"), region.swap(node, name))
+    calls = [part for part in inside(loop) if isinstance(part, cst.Call) and part.deep_equals(node)]
+    same = [part for part in calls if region.scope(part) is region.scope(node) and not asked] or [node]
+    edits = (region.before(region.statement(loop), f"{name} = {once}"), *(region.swap(part, name) for part in same))
     held = region.parent(node)
     if (
         not asked
+        and len(same) == 1
         and isinstance(held, cst.Assign)
         and isinstance(held.targets[0].target, cst.Name)
         and len(held.targets) == 1
@@ -58,7 +64,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                     region.remove(statement),
                 )
     text = (
-        "computes it once, before the loop: what the loop calls or writes into may not change what it is computed from"
+        "computes it once, before the loop, also where that never runs: "
+        "what the loop calls or writes into may not change what it is computed from"
     )
     return Proposal("unsafe", text, edits, leaves=1)
 

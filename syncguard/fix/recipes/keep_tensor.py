@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.callees import asked
-from syncguard.fix.names import definition, reads
+from syncguard.fix.declared import declared
+from syncguard.fix.names import definition, reads, stores
 from syncguard.fix.reads import Read, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import root
@@ -14,6 +15,8 @@ from syncguard.terms import Edit, Finding
 WRITERS = ("json.", "yaml.", "csv.", "pandas.", "numpy.", "logging.", "builtins.print", "builtins.str", "builtins.repr")
 STORES = ("append", "add_", "sub_")
 LOGS = ("info", "debug", "warning", "error", "critical", "exception", "write", "writerow", "dump", "dumps", "format")
+WHOLE = ("int", "long", "argmax", "argmin", "bool")
+RESULT = "the result"
 DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 
 
@@ -23,18 +26,54 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
         return None
     written = element(read, region, known)
-    edit = region.swap(read.whole, kept(read, region, known, now=written or _added(read.whole, region)))
+    adds = summed(read.whole, region)
+    now = written or _added(read.whole, region)
+    text = kept(read, region, known, exact=adds and bool(read.dtype), fraction=read.dtype == "float", now=now)
+    edit = region.swap(read.whole, text)
+    if not written and declared(read.whole, region):
+        return None
     if written:
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
     if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
         return None  # so is an entry of a table of which nothing is known
+    match read.tensor:
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
+            return None
     where = stored(read.whole, region, known)
+    if where == RESULT and handed(read.tensor, region):
+        return None  # to give the number is what the function is for
     if where:
-        return Proposal("unsafe", f"whoever reads {where} gets a 0-d tensor in place of a number", (edit,))
+        message = f"whoever reads {where} gets a 0-d tensor in place of a number"
+        if adds and not read.dtype:
+            message += ", which is added up in its own precision"
+        return Proposal("unsafe", message, (edit,))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
+
+
+def handed(node: cst.BaseExpression, region: Region) -> bool:
+    """Whether a tensor is what a function was given, or one of those."""
+    scope = region.scope(node)
+    while isinstance(node, cst.Name):
+        bound = stores(region, scope, node.value)
+        if any(isinstance(region.parent(one), cst.Param) for one in bound):
+            return True
+        over = next(
+            (held for one in bound for held in region.around(one) if isinstance(held, cst.For | cst.CompFor)), None
+        )
+        origin = root(over.iter) if over is not None and bound else ""
+        if not origin or origin == node.value:
+            return False
+        node = cst.Name(origin)
+    return False
+
+
+def summed(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is added to something: `self.total += node`."""
+    held = region.parent(node)
+    return isinstance(held, cst.AugAssign) and isinstance(held.operator, cst.AddAssign | cst.SubtractAssign)
 
 
 def element(read: Read, region: Region, known: Known) -> bool:
@@ -70,7 +109,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         ):
             return f"`{region.code(target)}`" if not _told(target, region, known) else ""
         case cst.Return():
-            return "the result"
+            return RESULT
         case cst.Arg():
             call = region.parent(held)
             if isinstance(call, cst.Call) and _stores(call) and held.keyword is None and child is node:
@@ -125,6 +164,8 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
         return None
     found = reads(region, region.scope(statement), target.value)
     where = [stored(use, region, known) for use in found]
+    if any(declared(use, region) for use in found):
+        return None
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
     return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
@@ -151,7 +192,7 @@ def _display(display: cst.CSTNode, region: Region, known: Known) -> str:
     """What a display or comprehension goes into."""
     held = region.parent(display)
     if isinstance(held, cst.Return):
-        return "the result"
+        return RESULT
     if isinstance(held, cst.Assign) and len(held.targets) == 1 and held.value is display:
         target = held.targets[0].target
         return f"`{region.code(target)}`" if not _told(target, region, known) else ""

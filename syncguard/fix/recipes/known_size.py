@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, defined, loaded, occurrences, target
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -73,6 +74,8 @@ def below(
     here = next((n for n, one in enumerate(block) if one in (node, *region.around(node))), there)
     names = {name} | loaded(region, repeated)
     if here >= there or between(region, node, assign.targets[0], names) or isinstance(block[here], cst.For | cst.While):
+        return None
+    if any(questioned(path, from_to(block[here], made, region), region) for path in paths(repeated, region, known)):
         return None
     own = assign.targets[0].target
     if any(region.places[use] < region.places[own] for use in occurrences(region, region.scope(node), name)):

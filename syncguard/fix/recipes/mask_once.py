@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import unchanged
+from syncguard.fix.loops import questioned, unchanged
 from syncguard.fix.names import reaching, reads
+from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.shapes import subscript
+from syncguard.fix.region import inside
+from syncguard.fix.shapes import fits, subscript
 from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table
 from syncguard.terms import Finding
 
+SELECTS = ("torch.masked_select", "torch.Tensor.masked_select")
 NAMED = ("index", "idx", "indices", "_where")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A mask in a variable that is a key at least twice in one block; its places select the same elements."""
     torch = known.torch()
-    mask = next((key for held in (node, *region.around(node)) if (key := subscript(held)) is not None), None)
+    mask = next((key for held in (node, *region.around(node)) if (key := chooser(held, known)) is not None), None)
     if not isinstance(mask, cst.Name) or not torch:
         return None
     held = known.tensor(mask)
-    if held is None or held.dtype != "bool" or known.rank(mask) == 0:
+    true = held is not None and (held.dtype == "bool" or selection(mask, region, known) is not None)
+    if not true or known.rank(mask) == 0:
         return None
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
@@ -39,21 +43,49 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
     name = region.fresh(f"{mask.value}_where" if mask.value.endswith(NAMED) else f"{mask.value}_index")
     made = region.before(first if loop is None else loop, f"{name} = {torch}.where({mask.value})")
-    edits = [made, *(region.swap(key, name) for key in found)]
+    calls = {key: call for key in found if (call := selection(key, region, known)) is not None}
+    edits = [made, *(region.swap(key, name) for key in found if key not in calls)]
+    edits += [region.swap(call, f"{postfix(source, region)}[{name}]") for call, source in calls.values()]
     where = f"for {len(found)} uses" if loop is None else "before the loop"
     text = f"looks up once where `{mask.value}` is true, {where}"
-    bases = [region.parent(region.parent(region.parent(key))) for key in found]
+    bases = [region.parent(region.parent(region.parent(key))) for key in found if key not in calls]
     sure = all(isinstance(base, cst.Subscript) and known.tensor(base.value) is not None for base in bases)
+    sure = sure and all(fits(source, mask, region, known) for _, source in calls.values())
     if known.rank(mask) > 0 and sure and all(stay[key] == "safe" for key in found):
         return Proposal("safe", text, tuple(edits), leaves=1)
     text += "; what it selects from must be tensors, it must have a dimension, and nothing in between may change it"
+    if calls:
+        text += "; what `masked_select` takes from must have its shape"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def chooser(node: cst.CSTNode, known: Known) -> cst.BaseExpression | None:
+    """The key of `x[key]` and the mask of `x.masked_select(mask)`."""
+    if isinstance(node, cst.Call) and known.callee(node) in SELECTS:
+        return known.argument(node, "mask")
+    return subscript(node)
+
+
+def selection(key: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call, cst.BaseExpression] | None:
+    """The call of `masked_select` that a name is the mask of, and what is selected from."""
+    call = region.parent(region.parent(key))
+    match call:
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="masked_select")), args=[only]) if (
+            only.value is key
+        ):
+            return call, of  # nothing else than a tensor has it
+    if not isinstance(call, cst.Call) or known.callee(call) not in SELECTS or known.argument(call, "mask") is not key:
+        return None
+    source = known.argument(call, "input")
+    return (call, source) if source is not None else None
 
 
 def _steady_loop(mask: cst.Name, region: Region, known: Known) -> cst.For | cst.While | None:
     """The outermost loop around that changes nothing in a mask, which is there before it."""
     found = None
     for loop in region.loops(mask):
+        if questioned(mask, inside(loop), region, False):
+            break
         if unchanged(mask, loop, region, known) != "safe" or reaching(region, mask.value, loop) is None:
             break
         if reaching(region, mask.value, loop) is not reaching(region, mask.value, mask):
@@ -64,6 +96,8 @@ def _steady_loop(mask: cst.Name, region: Region, known: Known) -> cst.For | cst.
 
 def _keys(read: cst.Name, region: Region, known: Known) -> bool:
     """Whether a name is all of the key of a tensor. A number written by a mask does not wait, and by places it may."""
+    if selection(read, region, known) is not None:
+        return True
     held = region.parent(region.parent(region.parent(read)))
     if not isinstance(held, cst.Subscript) or subscript(held) is not read:
         return False

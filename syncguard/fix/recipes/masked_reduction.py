@@ -11,7 +11,7 @@ from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.recipes.where_assign import widened
 from syncguard.fix.region import inside
-from syncguard.fix.shapes import fits
+from syncguard.fix.shapes import fits, subscript
 from syncguard.fix.spread import Reach
 from syncguard.terms import Finding
 
@@ -45,7 +45,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     found = [one for call in region.calls if torch and (one := total(call, region, known)) is not None]
     found = [one for one in found if any(part in here for part in (one.call, *one.by))]
     found = [one for one in found if plain(one.picks, region, known)]
-    if not found:
+    if not found or selects_on(found, region, known):
         return None
     by = tuple(part for one in found for part in one.by)
     gone = unused(by, [one.call for one in found], region)
@@ -58,6 +58,22 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
     edits = [region.swap(one.call, text(one, torch, region, known)) for one in found]
     return Proposal("unsafe", message, (*edits, *gone))
+
+
+def selects_on(found: list[Total], region: Region, known: Known) -> bool:
+    """Whether the mask selects something else, too, which would wait all the same."""
+    totals = [one for call in region.calls if (one := total(call, region, known)) is not None]
+    reduced_ones = [one.call for one in totals if plain(one.picks, region, known)]
+    masks = [pick.mask for one in found for pick in one.picks]
+    for node in region.places:
+        key = subscript(node)
+        if key is None or isinstance(region.parent(node), cst.AssignTarget) or not any(map(key.deep_equals, masks)):
+            continue
+        if any(held in reduced_ones for held in region.around(node)):
+            continue
+        if not any(node in (held, *inside(held)) for one in totals for held in one.by):
+            return True
+    return False
 
 
 def total(call: cst.Call, region: Region, known: Known) -> Total | None:

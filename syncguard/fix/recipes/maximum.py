@@ -6,11 +6,13 @@ from functools import reduce
 
 import libcst as cst
 
+from syncguard.fix.declared import declared
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
+NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.range")
 CHOICES = {"builtins.max": ("maximum", "max"), "builtins.min": ("minimum", "min")}
 
 
@@ -34,8 +36,20 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         text = paired([arg.value for arg in call.args], f"{torch}.{pairwise}", region, known)
         message = "a new tensor, never one of the two: of NaN it is NaN, of equal ones both get half of the gradient"
     if any(isinstance(part, cst.Call) and read_of(part, region, known) is not None for part in inside(call)):
+        if declared(call, region):
+            return None
         message += "; the number becomes a 0-d tensor"
-    return Proposal("unsafe", message, (region.swap(call, text),)) if text else None
+    return Proposal("unsafe", message, (region.swap(call, text),), leaves=read(call, region, known)) if text else None
+
+
+def read(node: cst.CSTNode, region: Region, known: Known) -> int:
+    """How often the host reads what becomes of a choice: `int(max(a, b) + 1)`."""
+    held = region.parent(node)
+    while isinstance(held, cst.BinaryOperation | cst.UnaryOperation | cst.Arg):
+        if isinstance(held, cst.Arg):
+            return int(known.callee(region.parent(held)) in NUMBERS)
+        held = region.parent(held)
+    return 0
 
 
 def paired(sides: list[cst.BaseExpression], name: str, region: Region, known: Known) -> str:

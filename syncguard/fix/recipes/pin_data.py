@@ -51,7 +51,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         text += f": `{region.code(where)}` must name a device"
     if standing(made.args[0].value, region):
         text += "; what is the same in each call need not be copied again: a buffer, or a tensor kept for each device"
-    return Proposal("safe" if sure(defined(region, where), known) else "unsafe", text, tuple(edits))
+    return Proposal("safe" if sure(defined(region, where), known) else "unsafe", text, tuple(edits), resort=True)
 
 
 def standing(data: cst.BaseExpression, region: Region) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.labels import named
+from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, loaded, own, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.recipes.read_together import beside, every, named, undisturbed
+from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
 from syncguard.fix.region import inside
 from syncguard.fix.steady import since
 from syncguard.infer.values import Named
@@ -40,9 +42,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     different = [one for n, one in enumerate(found) if not any(one.tensor.deep_equals(o.tensor) for o in found[:n])]
     names = dict(zip((region.code(one.tensor) for one in different), named(different, region)))
-    made = ", ".join(
-        region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in different
-    )
+    made = ", ".join(scalar(one, region) for one in different)
     if len(different) == 1:
         made = f"{postfix(different[0].tensor, region)}.item()"
         text = "reads the number once"
@@ -79,6 +79,8 @@ def ahead(read: Read, start: cst.CSTNode, first: Read, region: Region, known: Kn
     if not all(own(region, region.scope(read.tensor), name) for name in free):
         return ""
     if any(not still(part, known) for part in inside(read.tensor)):
+        return ""
+    if any(questioned(path, from_to(start, read.whole, region), region) for path in paths(read.tensor, region, known)):
         return ""
     bases = [part for part in inside(read.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None]
     tiers = {since(base, first.tensor, read.whole, region, known) for base in bases}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.conditions import bare
 from syncguard.fix.elements import elements, iterated
+from syncguard.fix.labels import named
 from syncguard.fix.names import loaded
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -77,17 +79,15 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
-    parts = ", ".join(
-        region.code(one.tensor) if one.rank == 0 else f"{postfix(one.tensor, region)}.reshape(())" for one in found
-    )
-    text = f"{torch}.stack(({parts})).tolist()"
-    intos = {one.into for one in found}
+    text = f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
+    kinds = {one.dtype for one in found}
+    intos = {one.into if one.into != one.dtype or kinds != {one.into} else "" for one in found}
     each = f"map({intos.pop()}, {text})" if len(intos) == 1 and "" not in intos else text
     row = gathered(small, found)
     if row is not None and each == text:
         edits = [region.swap(row, text)]
     elif len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
-        if each == text and any(one.into for one in found):
+        if each == text and intos != {""}:
             return None
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
@@ -95,15 +95,20 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         names = named(found, region)
         edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
         edits += [
-            region.swap(one.whole, f"{one.into}({name})" if one.into else name) for one, name in zip(found, names)
+            region.swap(one.whole, f"{one.into}({name})" if one.into and intos != {""} else name)
+            for one, name in zip(found, names)
         ]
-    kinds = {one.dtype for one in found}
     if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
     text = (
         f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
     )
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def scalar(read: Read, region: Region) -> str:
+    """What is read, as an operand of a list: of no dimension."""
+    return bare(region.code(read.tensor)) if read.rank == 0 else f"{postfix(read.tensor, region)}.reshape(())"
 
 
 def gathered(small: cst.BaseSmallStatement, found: list[Read]) -> cst.Tuple | cst.List | None:
@@ -203,21 +208,3 @@ def read_only(value: cst.BaseExpression, region: Region, known: Known) -> bool:
 def _literal(node: cst.BaseExpression) -> bool:
     inner = node.expression if isinstance(node, cst.UnaryOperation) else node
     return isinstance(inner, cst.Integer | cst.Float)
-
-
-def named(found: list[Read], region: Region) -> list[str]:
-    """A name for each number, from what it is for."""
-    names: list[str] = []
-    for n, one in enumerate(found, 1):
-        held = region.parent(one.whole)
-        word = ""
-        if isinstance(held, cst.DictElement) and isinstance(held.key, cst.SimpleString):
-            word = str(held.key.evaluated_value).rpartition("/")[2].lower()
-        elif isinstance(held, cst.Arg) and held.keyword is not None:
-            word = held.keyword.value
-        elif isinstance(one.tensor, cst.Name):
-            word = f"{one.tensor.value}_value"
-        word = word if word.isidentifier() else f"number_{n}"
-        word = region.fresh(word) if word.endswith("_value") else region.fresh(word, f"{word}_value")
-        names.append(word if word not in names else f"{word}_{n}")
-    return names

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.conditions import bare
 from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
@@ -35,10 +36,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     first, last = pair if pair is not None else (write, None)
     target, mask, found = first.target, first.mask, first.found
     same = fits(target, mask, region, known)
+    narrow = same or known.rank(target) == 1  # a mask of it has no more dimensions
     if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target)):
         return None
     x = region.code(target)
-    m = region.code(mask) if same else widened(mask, target, region)
+    m = region.code(mask) if narrow else widened(mask, target, region)
     other = x if last is None else last.whole
     put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
     edits = (put, *dead(first, last, region, known))
@@ -89,11 +91,11 @@ def written(statement: cst.CSTNode, region: Region, known: Known) -> Write | Non
     if isinstance(statement, cst.Assign) and given is not None and given.rank == 0:
         found = Spread(value)
     else:
-        spreading = Reach(mask, region, known).spread(value)
+        spreading = Reach(mask, region, known, known.rank(target.value) == 1).spread(value)
         if spreading is None or (not spreading.taken and isinstance(statement, cst.Assign)):
             return None
         found = spreading
-    whole, curved = region.code(found.value), found.curved
+    whole, curved = bare(region.code(found.value)), found.curved
     if isinstance(statement, cst.AugAssign):
         plain = SYMBOLS[type(statement.operator)]
         atom = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript | cst.Integer | cst.Float)

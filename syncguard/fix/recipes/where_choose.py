@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.conditions import condition, positive
-from syncguard.fix.names import reads, stored
+from syncguard.fix.conditions import bare, condition, positive
+from syncguard.fix.declared import declared
+from syncguard.fix.names import loaded, reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import alike, shaped_as
+from syncguard.fix.region import inside
+from syncguard.fix.shapes import alike, picks, shaped_as, subscript
+from syncguard.fix.steady import root
+from syncguard.fix.width import joined
 from syncguard.terms import Finding
 
 OPERATORS = {
@@ -24,7 +28,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if isinstance(held, cst.IfExp) and held.test is child:
             return ternary(held, region, known)
         if isinstance(held, cst.If) and held.test is child:
-            return branch(held, region, known)
+            return branch(held, region, known) or elements(held, region, known)
         if isinstance(held, cst.BaseStatement | cst.BaseSmallStatement):
             return None
         child = held
@@ -37,6 +41,8 @@ def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     if not text or bounds(node, region):
         return None
     numbers = all(known.number(side) for side in (node.body, node.orelse))
+    if numbers and declared(node, region):
+        return None
     message = (
         "the number becomes a 0-d tensor of the default dtype"
         if numbers
@@ -82,6 +88,49 @@ def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:
     return Proposal("unsafe", message, (region.put(node, f"{name} = {text}"),))
 
 
+def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
+    """`if test: x[i] = a; y[i] = b`: elements of tensors that are there whether they are written or not."""
+    asked = condition(node.test, region, known)
+    body = node.body.body if isinstance(node.body, cst.IndentedBlock) else ()
+    if node.orelse is not None or isinstance(region.parent(node), cst.If) or asked is None or not body:
+        return None
+    text, straight = bare(asked[0]), asked[1]
+    written = [element(line, region, known) for line in body if isinstance(line, cst.SimpleStatementLine)]
+    told = {name for name in loaded(region, node.test) if name in {root(target) for target, _ in written if target}}
+    if len(written) != len(body) or not all(target for target, _ in written) or told:
+        return None
+    comments = any(isinstance(part, cst.Comment) for part in inside(node))
+    if comments or any(not isinstance(value, cst.BaseExpression) for _, value in written):
+        return None
+    lines = []
+    if len(written) > 1:
+        name = region.fresh("holds", "condition")
+        lines, text = [f"{name} = {text}"], name
+    for target, value in written:
+        x, y = region.code(target), bare(joined(region.code(value).split("\n")))  # type: ignore[arg-type]
+        lines.append(f"{x} = {known.torch()}.where({text}, {f'{y}, {x}' if straight else f'{x}, {y}'})")
+    what = " and ".join(dict.fromkeys(f"`{region.code(target)}`" for target, _ in written if target is not None))
+    message = f"computes and writes {what} each time: NaN of what is not chosen can reach the gradient"
+    return Proposal("unsafe", message, (region.put(node, *lines),))
+
+
+def element(
+    line: cst.SimpleStatementLine, region: Region, known: Known
+) -> tuple[cst.Subscript | None, cst.BaseExpression | None]:
+    """The element of a tensor on the device that a line sets, and the tensor to which, or None twice."""
+    match line.body:
+        case [cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value)]:
+            pass
+        case _:
+            return None, None
+    key, held, given = subscript(target), known.tensor(target.value), known.tensor(value)
+    there = held is not None and held.device in ("device", "assumed") and given is not None and given.device != "host"
+    number = key is not None and known.number(key) in ("int", "size")
+    if not there or not number or not known.pure(target) or not known.pure(value) or picks(value, known):
+        return None, None
+    return target, value
+
+
 def chosen(
     test: cst.BaseExpression, yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known
 ) -> str:
@@ -94,6 +143,8 @@ def chosen(
             known.pure(side) and (known.tensor(side) is not None or known.number(side))
         ):
             return ""
+    if any(picks(side, known) for side in (yes, no) if not isinstance(side, str)):
+        return ""  # what the test guards may be empty
     if not compatible(yes, no, region, known):
         return ""
     text, straight = asked
@@ -107,7 +158,7 @@ def chosen(
     )
     if not straight:
         first, second = second, first
-    return f"{known.torch()}.where({text}, {first}, {second})"
+    return f"{known.torch()}.where({bare(text)}, {first}, {second})"
 
 
 def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:

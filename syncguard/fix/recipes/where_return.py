@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.conditions import condition
+from syncguard.fix.conditions import bare, condition
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.shapes import picks
 from syncguard.terms import Edit, Finding
 
 
@@ -37,7 +38,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     text, straight = test
     yes, no = (early.value, late.value) if straight else (late.value, early.value)
-    chosen = f"{torch}.where({text}, {region.code(yes)}, {region.code(no)})"
+    if any(picks(part, known) for part in (*rest, early.value, late.value)):
+        return None  # what the test guards may be empty
+    chosen = f"{torch}.where({bare(text)}, {region.code(yes)}, {region.code(no)})"
     edits: list[Edit]
     if branch.orelse is None:
         edits = [region.remove(branch), region.swap(late.value, chosen)]

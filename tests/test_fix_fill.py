@@ -1,0 +1,75 @@
+"""fill-on-device: a list of one number repeated, and numbers that are only said to be such."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from fixing import Later, codes, fixes, rewritten, same  # noqa: E402
+
+HEAD = "import torch\n\n\ndef f(x: torch.Tensor, scale: float, n: int):\n    return "
+SAFE = {
+    "torch.tensor([0.5] * len(x), device=x.device)": "torch.full((len(x),), 0.5, device=x.device)",
+    "torch.tensor([0] * x.shape[0], dtype=torch.long, device=x.device)": (
+        "torch.zeros((x.shape[0],), dtype=torch.long, device=x.device)"
+    ),
+    "torch.tensor([len(x)] * x.size(0), dtype=x.dtype, device=x.device)": (
+        "torch.full((x.size(0),), len(x), dtype=x.dtype, device=x.device)"
+    ),
+    "x * torch.tensor(2j, device=x.device)": "x * torch.full((), 2j, device=x.device)",
+}
+UNSAFE = {
+    "torch.tensor([scale] * len(x), dtype=x.dtype, device=x.device)": (
+        "torch.full((len(x),), scale, dtype=x.dtype, device=x.device)"
+    ),
+    "torch.tensor([0.5] * n, device=x.device)": "torch.full((n,), 0.5, device=x.device)",
+    "torch.tensor([0] * len(x), device=x.device)": "torch.full((len(x),), 0, device=x.device)",
+    "torch.tensor(scale, dtype=x.dtype, device=x.device)": "torch.full((), scale, dtype=x.dtype, device=x.device)",
+    "torch.tensor(scale * 2 + n, device=x.device)": "torch.full((), scale * 2 + n, device=x.device)",
+}
+AFTER = Later(lambda value: rewritten(f"{HEAD}{value}\n", "fill-on-device", unsafe=value in UNSAFE))
+
+
+@pytest.mark.parametrize("value", [*SAFE, *UNSAFE])
+def test_it_is_filled_in_there(value):
+    found = SAFE | UNSAFE
+    assert AFTER[value] == f"{HEAD}{found[value]}\n"
+    assert codes(AFTER[value]) == []
+    assert {fix.tier for fix in fixes(f"{HEAD}{value}\n") if fix.recipe == "fill-on-device"} <= {"safe"}
+
+
+@pytest.mark.parametrize("value", [*SAFE, *UNSAFE])
+@settings(deadline=None, max_examples=30)
+@given(rows=st.integers(0, 3), scale=st.floats(-4, 4, width=16), n=st.integers(1, 3), double=st.booleans())
+def test_it_is_the_same(value, rows, scale, n, double):
+    if value in UNSAFE and not rows:
+        return  # of no elements the dtype may be another, as the fix says
+    dtype = torch.float64 if double else torch.float32
+    same(f"{HEAD}{value}\n", AFTER[value], lambda: (torch.ones(rows, dtype=dtype), scale, n))
+
+
+@pytest.mark.parametrize("value", UNSAFE)
+def test_what_is_not_proven_is_sent_unless_it_may_differ(value):
+    """Pinned memory is the last resort: where the user allows what is not proven, nothing is sent."""
+    (fix,) = fixes(f"{HEAD}{value}\n")
+    assert (fix.recipe, fix.tier) == ("pin-data", "safe")
+    assert fix.bolder is not None
+    assert (fix.bolder.recipe, fix.bolder.tier) == ("fill-on-device", "unsafe")
+    assert "torch.full" in rewritten(f"{HEAD}{value}\n", unsafe=True)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "torch.tensor([0.5, 1.5] * len(x), device=x.device)",
+        "torch.tensor([x.mean()] * len(x), device=x.device)",
+        "torch.tensor(len(x) * [0.5, scale], device=x.device)",
+        "torch.tensor([[0.5]] * len(x), device=x.device)",
+        "torch.tensor([0.5] + [scale], device=x.device)",
+    ],
+)
+def test_other_lists_are_sent(value):
+    assert not fixes(f"{HEAD}{value}\n", "fill-on-device")
