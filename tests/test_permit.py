@@ -173,13 +173,14 @@ def test_only_what_is_reported_is_allowed(ran):
 
 
 def test_with_fixes_what_can_be_fixed_is(ran):
-    Path("a.py").write_text(WAITS.replace("return", "y = torch.zeros(3).to(x.device)\n    return y,"))
+    built = WAITS.replace("return x", "y = torch.zeros(3).to(x.device)\n    return y, x.sum()")
+    Path("a.py").write_text(built)
     code, out, _ = ran("a.py", "--fix", "--add-allow", REASON)
     assert code == 0
     assert out.startswith("Fixed 1 finding, allowed 1 finding in 1 file (1 more with --unsafe-fixes)\n")
     text = Path("a.py").read_text()
     assert "torch.zeros(3, device=x.device)\n" in text
-    assert "x.item()  # syncguard: allow[SG201]" in text
+    assert "x.sum().item()  # syncguard: allow[SG201]" in text
 
 
 def test_files_comments_and_notebooks_are_not_written_over(ran):
