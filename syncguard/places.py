@@ -45,15 +45,48 @@ class Places:
         return frozenset(self.tables["gates"]["passes"])
 
 
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Some shell patterns, by what it takes to match them: most need no regular expression, which is slow to make."""
+
+    whole: frozenset[str]
+    start: tuple[str, ...]
+    end: tuple[str, ...]
+    within: tuple[str, ...]
+    other: re.Pattern[str] | None
+
+    def matches(self, name: str) -> bool:
+        return (
+            name in self.whole
+            or name.startswith(self.start)
+            or name.endswith(self.end)
+            or any(text in name for text in self.within)
+            or (self.other is not None and self.other.match(name) is not None)
+        )
+
+
 @cache
-def pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(p) for p in patterns) or r"(?!)")
+def pattern(patterns: tuple[str, ...]) -> Pattern:
+    kinds: dict[str, list[str]] = {"": [], "<": [], ">": [], "<>": [], "?": []}
+    for text in patterns:
+        inner = text.strip("*")
+        if any(mark in inner for mark in "*?["):
+            kinds["?"].append(translate(text))
+        else:
+            kinds["<" * text.endswith("*") + ">" * text.startswith("*")].append(inner)
+    return Pattern(
+        frozenset(kinds[""]),
+        tuple(kinds["<"]),
+        tuple(kinds[">"]),
+        tuple(kinds["<>"]),
+        re.compile("|".join(kinds["?"])) if kinds["?"] else None,
+    )
 
 
 @lru_cache(maxsize=65536)
 def matches(patterns: tuple[str, ...], name: str) -> bool:
     """Whether a name matches one of some shell patterns."""
-    return pattern(patterns).match(name) is not None
+    return pattern(patterns).matches(name)
 
 
 def load(folder: Path) -> Places:

@@ -65,7 +65,11 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     if "_SYNCGUARD_COMPLETE" in os.environ:
         group.main(prog_name="syncguard")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if sys.argv[1:2] == ["check"] and sys.getprofile() is None and sys.gettrace() is None:
+        _flush()
+        os._exit(code)  # what was believed of a project is large, and need not be taken apart
+    sys.exit(code)
 
 
 def run(args: list[str]) -> int:
