@@ -1,5 +1,7 @@
 """`make wheels`: into dist/ go the source distribution, the wheel for every machine and, where there is a C compiler,
 the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in this project.
+
+Exit codes: 1 where nothing can be compiled, 2 where the compiled wheel does not do what the plain one does.
 """
 
 import os
@@ -49,9 +51,14 @@ def main() -> int:
     except subprocess.CalledProcessError:
         print(f"{plain.name} is built; the compiled wheel is not: it takes a C compiler")
         return 1
-    if found(fast) != told:
+    try:
+        same = found(fast) == told
+    except subprocess.CalledProcessError as fault:
+        print(fault.stderr, file=sys.stderr)
+        same = False
+    if not same:
         print(f"{fast.name} finds something else in this project than {plain.name}")
-        return 1
+        return 2
     for path in sorted(DIST.glob("syncguard-*")):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")
     return 0
