@@ -369,3 +369,11 @@ def test_a_clean_file_of_300_lines_takes_a_quarter_of_a_second_more_than_python(
 
     pairs = [(took("-c", "pass"), took("-m", "syncguard", "check", "clean.py")) for _ in range(11)][1:]
     assert median(check for _, check in pairs) - median(nothing for nothing, _ in pairs) <= 0.25
+
+
+def test_a_profiler_sees_the_end_of_a_check(tmp_path):
+    """`check` leaves at once when it has spoken, but not from under who measures it."""
+    command = [sys.executable, "-m", "cProfile", "-m", "syncguard", "check", "--no-cache", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("No findings") and "function calls" in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from importlib import import_module
@@ -65,10 +66,14 @@ def main() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     if "_SYNCGUARD_COMPLETE" in os.environ:
         group.main(prog_name="syncguard")
+    # What one check believes of a project is large: it is not searched for garbage, nor taken apart in the end.
+    once = sys.argv[1:2] == ["check"] and "--watch" not in sys.argv
+    if once:
+        gc.disable()
     code = run(sys.argv[1:])
-    if sys.argv[1:2] == ["check"] and sys.getprofile() is None and sys.gettrace() is None:
+    if once and sys.getprofile() is None and sys.gettrace() is None:
         _flush()
-        os._exit(code)  # what was believed of a project is large, and need not be taken apart
+        os._exit(code)
     sys.exit(code)
 
 
