@@ -373,7 +373,8 @@ def test_a_clean_file_of_300_lines_takes_a_quarter_of_a_second_more_than_python(
 
 def test_a_profiler_sees_the_end_of_a_check(tmp_path):
     """`check` leaves at once when it has spoken, but not from under who measures it."""
-    command = [sys.executable, "-m", "cProfile", "-m", "syncguard", "check", "--no-cache", str(tmp_path)]
+    command = [sys.executable, "-m", "cProfile", "-m", "syncguard", "check", "--no-cache", "empty.py"]
+    (tmp_path / "empty.py").write_text("")
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith("No findings") and "function calls" in done.stdout
