@@ -377,4 +377,5 @@ def test_a_profiler_sees_the_end_of_a_check(tmp_path):
     (tmp_path / "empty.py").write_text("")
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.startswith("No findings") and "function calls" in done.stdout
+    assert done.stdout.startswith("No findings")
+    assert "function calls" in done.stdout
