@@ -76,7 +76,9 @@ def test_nothing_is_left_by_ranks_that_are_killed(order):
 
 
 def test_a_rank_that_ends_after_rank_0_has_gone_keeps_nothing():
-    running = ranks("time.sleep(60 * (rank == '1')); os._exit(0)")
+    waits = "[time.sleep(0.02) for _ in iter(lambda: os.path.exists('go'), True)]"
+    running = ranks(f"time.sleep(60) if rank == '1' else {waits}; os._exit(0)")
+    Path("go").touch()  # both are at work
     running[0].wait(60)
     running[1].terminate()
     assert ended(running) == [(0, ""), (-signal.SIGTERM, "")]
