@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Mapping
 
 import msgspec
 
 from syncguard import house, pack, places
+from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
@@ -183,15 +183,3 @@ class Examiner:
 
 def asked_by(home: Home) -> tuple[Asked, ...]:
     return tuple((module, level, place) for (module, level), place in home.asked.items())
-
-
-class paused_collector:
-    """Everything here lives to the end, so the garbage collector would only walk it again and again."""
-
-    def __enter__(self) -> None:
-        self.was = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        if self.was:
-            gc.enable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import re
@@ -15,6 +14,7 @@ from typing import Any
 
 import syncguard
 from syncguard import atomic, pages
+from syncguard.collector import paused_collector
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, read
@@ -303,13 +303,8 @@ def _read(digest: str) -> dict[str, Any] | None:
 
 def _decoded(text: bytes) -> Any:
     """What JSON holds has no cycles; the collector would look for them, in all of torch as well."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with paused_collector():
         return json.loads(text)
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _write(digest: str, compiled: dict[str, Any]) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from syncguard import pack, store, workers
+from syncguard.collector import paused_collector
 from syncguard.config import Config
-from syncguard.examine import Examined, Examiner, paused_collector
+from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import gc
 import sys
 import warnings
 
+from syncguard.collector import paused_collector
 from syncguard.read.core import Module
 from syncguard.read.expressions import Scope, frozen
 from syncguard.read.statements import block
@@ -22,14 +22,13 @@ class Unreadable(Exception):
 
 def lower(text: str) -> Module:
     """Lower one file. Raises `Unreadable` with a one-line reason."""
-    collecting = gc.isenabled()
-    gc.disable()  # half of the parser's time is the collector walking a tree that is all alive
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
-            tree = ast.parse(text)
-        scope = Scope("", None)
-        return Module(block(tree.body, scope), frozen(scope))
+        with paused_collector():  # half of the parser's time is the collector walking a tree that is all alive
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
+                tree = ast.parse(text)
+            scope = Scope("", None)
+            return Module(block(tree.body, scope), frozen(scope))
     except SyntaxError as error:
         raise Unreadable(
             f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot parse it: {error.msg}",
@@ -40,6 +39,3 @@ def lower(text: str) -> Module:
         raise Unreadable(f"cannot parse it: {error}") from None
     except (RecursionError, MemoryError):
         raise Unreadable("it is nested too deeply to parse") from None
-    finally:
-        if collecting:
-            gc.enable()
