@@ -241,6 +241,15 @@ LINES = [
     "    output.copy_(torch.where(mask.reshape(mask.shape + (1,) * (output.ndim - mask.ndim)), a / b.clamp(1), out))",
     "    first_of_them_all = second_of_all_in_this if third_of_all_the_things is not None else -fourth_of_them_all",
     "    while first_of_them_all_in_this_place not in second_of_all_in_this and x is not None or y is not True:",
+    # A result that is asked once, and one that is asked again and again.
+    '    kept = torch.tensor(eligible, dtype=torch.long, device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=y)',
+    "    return torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, d - 1]], device=None, dtype=x.dtype).to(x.device)",
+    "    self.scale = torch.tensor(self.first_scale_of_all, pin_memory=x.is_cuda).to(device, non_blocking=x)[None]",
+    "    a = x.first_of_them_all(one).second_of_all(two, three).third_of_all().fourth_of_all(four, five).fifth(six)",
+    "    a.values = x.second_of_them_all.flatten(1).third_of_them_all(1, 2, 3, 4, 5).x.a_long_name_of_attributes",
+    "    call(torch.stack(first_of_them_all_in_this.values(), dim=0).float().mean(dim=0, keepdim=True).abs_of_them())",
+    "    torch.stack(first_of_them_all_in_this_place.values(), dim=0).float().mean(dim=0, keepdim=True).of_them(12345)",
+    "    x_list = first_of_them_all_in_this.reshape(second_of_all_in_this_place, -1).flatten(1).tolist()",
 ]
 
 
@@ -252,6 +261,17 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(most), "-"]
     done = subprocess.run(command, input=f"{head}{line}{tail}\n", capture_output=True, text=True, check=True)
     assert [*head.splitlines(), *split(line, most), *tail.split("\n")[1:]] == done.stdout.rstrip().split("\n")
+
+
+def test_the_last_of_arguments_on_lines_of_their_own_has_a_comma():
+    body = (
+        "    if len(x):\n        first_of_them_all_in_here = torch.tensor(\n"
+        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5.5, 6.5]], device=x.device, dtype=y.dtype\n"
+        "        )\n        return first_of_them_all_in_here\n"
+    )
+    after = rewritten(X + body)
+    assert "            pin_memory=x.is_cuda,\n        ).to(x.device, non_blocking=x.is_cuda)\n" in after
+    same(X + body, after, two)
 
 
 def test_a_long_message_goes_on_over_several_lines():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from keyword import iskeyword
 
 import libcst as cst
@@ -40,15 +41,10 @@ def label(node: cst.BaseExpression) -> str:
             return name if name not in ("self", "cls") else ""
         case cst.Attribute(attr=cst.Name(value=name)):
             return name
-        case cst.Subscript(value=of, slice=[cst.SubscriptElement(slice=cst.Index(value=key)), *_]):
-            if isinstance(key, cst.SimpleString):
-                return str(key.evaluated_value).lower()
-            if isinstance(key, cst.Integer):
-                return _joined(label(of), key.value)
-            last = isinstance(key, cst.UnaryOperation) and isinstance(key.expression, cst.Integer)
-            return _joined(label(of), "last") if last else label(of)
-        case cst.Subscript(value=of):
-            return label(of)
+        case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=cst.SimpleString() as key))]):
+            return str(key.evaluated_value).lower()
+        case cst.Subscript(value=of, slice=keys):
+            return reduce(_joined, filter(None, map(_place, keys)), label(of))
         case cst.Call(func=cst.Attribute(value=cst.Name(value="torch"), attr=cst.Name(value=name)), args=[first, *_]):
             return _joined(label(first.value), name)
         case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name))):
@@ -57,6 +53,16 @@ def label(node: cst.BaseExpression) -> str:
             return name
         case cst.BinaryOperation(left=left):
             return label(left)
+    return ""
+
+
+def _place(part: cst.SubscriptElement) -> str:
+    """A word for a place in a row; '' where it is no number or variable."""
+    match part.slice:
+        case cst.Index(value=cst.Integer(value=word) | cst.Name(value=word)) if word not in ("None", "True", "False"):
+            return word
+        case cst.Index(value=cst.UnaryOperation(operator=cst.Minus(), expression=cst.Integer(value=number))):
+            return "last" if number == "1" else f"last_{number}"
     return ""
 
 

@@ -22,19 +22,27 @@ RANKS: dict[str, int] = {
     for n, ranks in enumerate(("and or", "< > == >= <= != in is", "|", "^", "&", "<< >>", "+ -", "* / // % @"), 3)
     for rank in ranks.split()
 }
+DOT = 3 + len({*RANKS.values()})  # what is asked of a result, two times or more: each on a line of its own
 
 
-def split(line: str, most: int, within: bool = False) -> list[str]:
+def split(line: str, most: int, within: bool = False, whole: bool = False) -> list[str]:
     """A line on several, as formatters break them: behind an opening bracket, the last that will do, and before its
-    closing one; what is between them on a line of its own, or part by part. `within`: it is in brackets itself."""
+    closing one; what is between them on a line of its own, or part by part. `within`: it is in brackets itself;
+    `whole`: it is all that these hold."""
     margin = line[: len(line) - len(line.lstrip())]
     step = margin + ("\t" if margin.startswith("\t") else "    ")
     rank, marks = delimiters(line.strip())
     if within and (rank > COMMA or (rank == COMMA and len(line.strip().rstrip(",")) > marks[0])):
-        return [row for part in cut(line.strip(), marks) for row in again(part, margin, most)]
+        rows = [row for part in cut(line.strip(), marks) for row in again(part, margin, most)]
+        rows[-1] += "," if whole and rank == COMMA and not rows[-1].endswith(",") else ""
+        return rows
     good: list[list[str]] = []
     left: list[list[str]] = []
-    apart = held(line, step, most) if not within else None
+    wrapped = held(line, step, most) if not within else None
+    given = asked(line.strip())[0] + len(margin)
+    kind = asking(line)
+    if wrapped and kind == DOT:
+        return wrapped
     pairs = brackets(line)
     for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
         head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
@@ -46,9 +54,11 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
         elif plain(tail) and not (len(rows) > 3 and operators(line, start)):
             good.append(rows)
             break
-        elif apart is None:
+        elif not wrapped or (kind < 0 and start >= given):
             good.append(rows)
-    found = [*good[:1], *([apart] if apart else []), *sorted(left, key=lambda rows: max(map(len, rows)))]
+        else:
+            left.append(rows)
+    found = [*good[:1], *([wrapped] if wrapped else []), *sorted(left, key=lambda rows: max(map(len, rows)))]
     return found[0] if found else [line]
 
 
@@ -71,7 +81,14 @@ def plain(tail: str) -> bool:
 
 def operators(line: str, end: int) -> bool:
     """Whether what stands before a bracket is an operand of others."""
-    return delimiters(line[:end].strip())[0] > COMMA
+    return COMMA < delimiters(line[:end].strip())[0] < DOT
+
+
+def asking(line: str) -> int:
+    """The rank of what binds least in what a statement assigns, returns or asks; -1 where nothing is cut there."""
+    text = line.strip()
+    start, end = asked(text)
+    return delimiters(text[start:end].strip())[0] if start else -1
 
 
 def held(line: str, step: str, most: int) -> list[str] | None:
@@ -152,6 +169,8 @@ def delimiters(text: str) -> tuple[int, list[int]]:
             found.setdefault(rank, []).append(token.end[1] - 1 if rank == COMMA else token.start[1] - 1)
         depth += bool(word) and word in OPENING
         before = token
+    if len(found.get(DOT, ())) < 2:
+        found.pop(DOT, None)
     least = min(found, default=-1)
     return (least, found[least]) if found and not depth else (-1, [])
 
@@ -164,6 +183,8 @@ def _rank(word: str, before: TokenInfo | None, many: bool) -> int:
     ) and not iskeyword(last)  # fmt: skip
     if word == ",":
         return COMMA
+    if word == ".":
+        return DOT if last in (")", "]") else -1
     if word in ("for", "async") or (word == "if" and many):
         return -1 if last == "async" else COMPREHENSION
     if word in ("if", "else"):

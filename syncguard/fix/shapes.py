@@ -6,7 +6,7 @@ import libcst as cst
 
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
-from syncguard.fix.names import definition, loaded, reaching, version
+from syncguard.fix.names import defined, definition, loaded, reaching, version
 from syncguard.fix.region import Region, Unfit, inside
 from syncguard.infer.values import Host
 
@@ -15,7 +15,13 @@ ELEMENTWISE = frozenset(
     "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
     "long int "
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like "
-    "empty_like".split()
+    "empty_like rand_like randn_like".split()
+)
+
+# What makes a tensor of a size that it is given first.
+SIZED = frozenset(
+    [f"torch.{name}" for name in "zeros ones empty full rand randn".split()]
+    + [f"torch.Tensor.new_{name}" for name in "zeros ones empty full".split()]
 )
 
 # What broadcasts two tensors: its result is at least as large as either.
@@ -109,6 +115,9 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             args=[cst.Arg(value=other, star="")],
         ) if known.callee(node).startswith("torch.Tensor."):
             found |= _roots(other, region, known, depth - 1, wide)
+        case cst.Call(args=[cst.Arg(value=size, star=""), *_]) if known.callee(node) in SIZED:
+            of = measured(size, region, known)
+            found |= _roots(of, region, known, depth - 1, wide) if of is not None else set()
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
             found |= _both(node.left, right, region, known, depth, wide)
         case cst.BinaryOperation():
@@ -126,6 +135,16 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             elif node.args and all(_narrow(arg, known) for arg in node.args[1:]):
                 found |= _roots(node.args[0].value, region, known, depth - 1, wide)
     return found
+
+
+def measured(size: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
+    """The tensor whose whole size is asked: `x` of `x.shape` and `x.size()`, also through a variable."""
+    match defined(region, size):
+        case cst.Attribute(value=of, attr=cst.Name(value="shape")) if known.tensor(of) is not None:
+            return of
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="size")), args=[]) if known.tensor(of) is not None:
+            return of
+    return None
 
 
 def _told(node: cst.BaseExpression, region: Region) -> str:

@@ -42,7 +42,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
             return None
     where = stored(read.whole, region, known)
-    if where == RESULT and handed(read.tensor, region):
+    if where == RESULT and (handed(read.tensor, region) or numbers(read.whole, region, known)):
         return None  # to give the number is what the function is for
     if where:
         message = f"whoever reads {where} gets a 0-d tensor in place of a number"
@@ -68,6 +68,26 @@ def handed(node: cst.BaseExpression, region: Region) -> bool:
             return False
         node = cst.Name(origin)
     return False
+
+
+def numbers(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a function gives another fraction from the host, beside this value or instead of it: readers take all of
+    them for numbers."""
+    scope = region.scope(node)
+    given = [
+        held.value for held in region.places
+        if isinstance(held, cst.Return) and held.value is not None and region.scope(held) is scope
+    ]  # fmt: skip
+    return any(_fraction(value, region, known) for value in given)
+
+
+def _fraction(value: cst.BaseExpression, region: Region, known: Known) -> bool:
+    match value:
+        case cst.Tuple(elements=row) | cst.List(elements=row):
+            return any(_fraction(one.value, region, known) for one in row)
+        case cst.Dict(elements=row):
+            return any(_fraction(one.value, region, known) for one in row)
+    return known.number(value) in ("float", "number") and read_of(value, region, known) is None
 
 
 def summed(node: cst.CSTNode, region: Region) -> bool:

@@ -81,29 +81,37 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         undisturbed(statement, found, region, known)
     text = f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
     kinds = {one.dtype for one in found}
-    intos = {one.into if one.into != one.dtype or kinds != {one.into} else "" for one in found}
+    made = [number(one, kinds) for one in found]
+    intos = {*made}
     each = f"map({intos.pop()}, {text})" if len(intos) == 1 and "" not in intos else text
     row = gathered(small, found)
-    if row is not None and each == text:
+    if row is not None and intos == {""}:
         edits = [region.swap(row, text)]
-    elif len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
-        if each == text and intos != {""}:
-            return None
+    elif len(run) > 1 and (each != text or intos == {""}) and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
     else:
         names = named(found, region)
         edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
         edits += [
-            region.swap(one.whole, f"{one.into}({name})" if one.into and intos != {""} else name)
-            for one, name in zip(found, names)
+            region.swap(one.whole, f"{into}({name})" if into else name)
+            for one, name, into in zip(found, names, made)
         ]
     if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
-    text = (
-        f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
-    )
+    text = f"reads {len(found)} numbers at once: they must be on one device"
+    if "" in kinds:
+        text += ", and an integer among floats becomes a float"
+    elif "float" in kinds and len(kinds) > 1:
+        text += ", and an integer among floats is rounded as they are"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def number(read: Read, kinds: set[str]) -> str:
+    """What is made of the number in the list: what the host made of it, or what it was before it stood among others."""
+    if read.into:
+        return read.into if read.into != read.dtype or kinds != {read.into} else ""
+    return read.dtype if kinds > {read.dtype} and read.dtype in ("int", "bool") else ""
 
 
 def scalar(read: Read, region: Region) -> str:

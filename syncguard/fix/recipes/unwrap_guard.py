@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import loaded, occurrences
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import subscript
+from syncguard.fix.region import inside
+from syncguard.fix.shapes import picks, subscript
 from syncguard.fix.unwrap import unwrap
 from syncguard.terms import Finding
 
@@ -18,6 +19,8 @@ FILLS = (
     "torch.Tensor.where",
 )
 SCATTERS = ("torch.Tensor.masked_scatter", "torch.Tensor.masked_scatter_", "torch.masked_scatter")
+# What fails where it is given no element.
+NEEDING = frozenset("max min argmax argmin amax amin aminmax mode kthvalue quantile nanquantile item".split())
 # How a count is asked whether it is 0.
 MORE = ((cst.GreaterThan, "0"), (cst.NotEqual, "0"), (cst.GreaterThanEqual, "1"))
 
@@ -39,19 +42,42 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     masked = 0
     masks = [mask]
+    picked: set[str] = set()
     for line in branch.body.body:
         only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-        if only is not None and any(harmless(only, one, known) for one in masks):
-            masked += 1
-        elif not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
+        if only is None or needs(only, picked, region, known):
             return None
-        elif isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
-            masks.append(only.targets[0].target)  # elements of a mask without true ones have none
+        if any(harmless(only, one, known) for one in masks):
+            masked += 1
+            continue
+        if not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
+            return None
+        target = only.targets[0].target
+        if few(only.value, picked, region, known):
+            picked |= {region.code(target)}
+        if isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
+            masks.append(target)  # elements of a mask without true ones have none
     if not masked:
         return None
     text = "what the body computes for the mask is computed each time, also for no element"
     edit = unwrap(branch, region) if rest is None else region.swap(branch.test, region.code(rest))
     return Proposal("unsafe", text, (edit,))
+
+
+def needs(statement: cst.BaseSmallStatement, picked: set[str], region: Region, known: Known) -> bool:
+    """Whether a statement computes what cannot be computed of no element: `x[mask].max()`, `x[mask][0]`."""
+    for part in inside(statement):
+        key = subscript(part)
+        first = key is not None and bool(known.number(key))
+        reduces = isinstance(part, cst.Call) and known.callee(part).rpartition(".")[2] in NEEDING
+        if (first or reduces) and few(part, picked, region, known):
+            return True
+    return False
+
+
+def few(node: cst.CSTNode, picked: set[str], region: Region, known: Known) -> bool:
+    """Whether something is computed of what was picked, here or into one of some variables."""
+    return picks(node, known) or bool(loaded(region, node) & picked)
 
 
 def asked(test: cst.BaseExpression, known: Known) -> cst.BaseExpression | None:
