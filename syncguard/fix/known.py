@@ -206,8 +206,8 @@ class Stretch:
 
     def __call__(self, frame: Frame, node: Node, value: Value) -> None:
         at = node.at
-        truth = type(node) is core.Do and node.what == "truth"
-        if self.first <= at[0] <= self.last and frame.home.path == self.path and not truth:
+        asked = type(node) is core.Do and node.what in ("truth", "format")  # at the place of what is asked
+        if self.first <= at[0] <= self.last and frame.home.path == self.path and not asked:
             self.values[at] = value
 
 
