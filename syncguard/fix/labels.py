@@ -7,6 +7,7 @@ from keyword import iskeyword
 
 import libcst as cst
 
+from syncguard.fix.names import spare
 from syncguard.fix.reads import Read
 from syncguard.fix.region import Region
 
@@ -29,8 +30,9 @@ def named(found: list[Read], region: Region) -> list[str]:
             word = f"{word}_value" if isinstance(one.tensor, cst.Name | cst.Attribute) and word else word
         if not word.isidentifier() or iskeyword(word) or len(word) > LONGEST:
             word = f"number_{n}"
-        word = region.fresh(word) if word.endswith("_value") else region.fresh(word, f"{word}_value")
-        names.append(word if word not in names else region.fresh(f"{word}_{n}"))
+        words = (word,) if word.endswith("_value") else (word, f"{word}_value")
+        word = spare(region, found[0].whole, *words)
+        names.append(word if word not in names else spare(region, found[0].whole, f"{word}_{n}"))
     return names
 
 

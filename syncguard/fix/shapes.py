@@ -24,6 +24,10 @@ SIZED = frozenset(
     + [f"torch.Tensor.new_{name}" for name in "zeros ones empty full".split()]
 )
 
+# What leaves of each row of the last dimension one number.
+REDUCING = frozenset(
+    "sum mean any all norm amax amin argmax argmin prod std var logsumexp count_nonzero vector_norm".split()
+)
 # What broadcasts two tensors: its result is at least as large as either.
 PAIRED = frozenset(f"torch.{name}" for name in "max min maximum minimum add sub mul div logical_and logical_or".split())
 
@@ -63,6 +67,15 @@ def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, k
         if (own & one and other & wide) or (own & other and one & wide):
             return True
     return False
+
+
+def behind(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> int:
+    """How many dimensions a tensor has behind those of a mask for its first ones; -1 where that is not known."""
+    ranks = known.rank(tensor), known.rank(mask)
+    if min(ranks) >= 0:
+        return max(ranks[0] - ranks[1], 0)
+    rows = {f"{root} of rows" for root in _roots(tensor, region, known, 6)}
+    return 1 if rows & _roots(mask, region, known, 6) else -1
 
 
 def elementwise(call: cst.Call, known: Known) -> bool:
@@ -118,6 +131,8 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
         case cst.Call(args=[cst.Arg(value=size, star=""), *_]) if known.callee(node) in SIZED:
             of = measured(size, region, known)
             found |= _roots(of, region, known, depth - 1, wide) if of is not None else set()
+        case cst.Call() if (row := reduced(node, known)) is not None:
+            found |= {f"{root} of rows" for root in _roots(row, region, known, depth - 1)}
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
             found |= _both(node.left, right, region, known, depth, wide)
         case cst.BinaryOperation():
@@ -145,6 +160,16 @@ def measured(size: cst.BaseExpression, region: Region, known: Known) -> cst.Base
         case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="size")), args=[]) if known.tensor(of) is not None:
             return of
     return None
+
+
+def reduced(call: cst.Call, known: Known) -> cst.BaseExpression | None:
+    """What a call reduces along its last dimension only, `x` of `x.norm(dim=-1)`."""
+    name = known.callee(call)
+    of, dim = known.argument(call, "input") or known.argument(call, "self"), known.argument(call, "dim")
+    if name.rpartition(".")[2] not in REDUCING or not name.startswith("torch.") or of is None or dim is None:
+        return None
+    last = known.region.code(dim) == "-1" or (known.rank(of) > 0 and known.region.code(dim) == str(known.rank(of) - 1))
+    return of if last and known.argument(call, "keepdim") is None else None
 
 
 def _told(node: cst.BaseExpression, region: Region) -> str:

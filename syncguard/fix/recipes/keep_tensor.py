@@ -27,7 +27,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     written = element(read, region, known)
     adds = summed(read.whole, region)
-    now = written or _added(read.whole, region)
+    now = written or adds or _added(read.whole, region) or isinstance(region.parent(read.whole), cst.BinaryOperation)
     text = kept(read, region, known, exact=adds and bool(read.dtype), fraction=read.dtype == "float", now=now)
     edit = region.swap(read.whole, text)
     if not written and declared(read.whole, region):

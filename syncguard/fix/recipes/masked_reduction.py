@@ -11,7 +11,7 @@ from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.recipes.where_assign import widened
 from syncguard.fix.region import inside
-from syncguard.fix.shapes import fits, subscript
+from syncguard.fix.shapes import behind, fits, subscript
 from syncguard.fix.spread import Reach
 from syncguard.terms import Finding
 
@@ -141,9 +141,13 @@ def text(found: Total, torch: str, region: Region, known: Known) -> str:
     """The reduction over all elements."""
     same = next((one for one in found.picks if fits(one.source, one.mask, region, known)), None)
     first = same if same is not None else found.picks[0]
-    m = region.code(first.mask) if same is not None else widened(first.mask, first.source, region)
+    m = region.code(first.mask) if same is not None else widened(first.mask, first.source, region, known)
     summed = f"{torch}.where({m}, {found.elements}, 0).sum()"
     if found.kind == "sum":
         return summed
-    count = postfix(first.mask, region) if same is not None else f"{m}.expand_as({region.code(first.source)})"
-    return f"{summed} / {count}.sum()"
+    mask, source = postfix(first.mask, region), postfix(first.source, region)
+    if same is not None:
+        return f"{summed} / {mask}.sum()"
+    if behind(first.source, first.mask, region, known) == 1:
+        return f"{summed} / ({mask}.sum() * {source}.size(-1))"
+    return f"{summed} / {m}.expand_as({source}).sum()"

@@ -13,7 +13,7 @@ from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import fits, owned, subscript
+from syncguard.fix.shapes import behind, fits, owned, subscript
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
 from syncguard.terms import Edit, Finding
@@ -40,7 +40,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target)):
         return None
     x = region.code(target)
-    m = region.code(mask) if narrow else widened(mask, target, region)
+    m = region.code(mask) if narrow else widened(mask, target, region, known)
     other = x if last is None else last.whole
     put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
     edits = (put, *dead(first, last, region, known))
@@ -160,9 +160,12 @@ def assigned(x: str, value: str, region: Region) -> str:
     return f"{x}[...] = {value}" if any(COPY.search(line) for line in region.lines) else f"{x}.copy_({value})"
 
 
-def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region) -> str:
+def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> str:
     """The mask with as many dimensions as the tensor whose first dimensions it is for."""
     m, x = postfix(mask, region), postfix(other, region)
+    more = behind(other, mask, region, known)
+    if more >= 0:
+        return f"{m}.unsqueeze(-1)" if more == 1 else f"{m}[{', '.join(['...', *['None'] * more])}]" if more else m
     return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
 
 
