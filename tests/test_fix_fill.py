@@ -73,3 +73,9 @@ def test_what_is_not_proven_is_sent_unless_it_may_differ(value):
 )
 def test_other_lists_are_sent(value):
     assert not fixes(f"{HEAD}{value}\n", "fill-on-device")
+
+
+@pytest.mark.parametrize("shape", ["x.shape", "x.size()", "size"])
+def test_a_shape_is_no_number(shape):
+    program = HEAD + f"def f(x: torch.Tensor):\n    size = x.size()\n    return torch.tensor({shape}, device=x.device)\n"
+    assert not fixes(program, "fill-on-device")

@@ -249,6 +249,7 @@ LINES = [
     "    a.values = x.second_of_them_all.flatten(1).third_of_them_all(1, 2, 3, 4, 5).x.a_long_name_of_attributes",
     "    call(torch.stack(first_of_them_all_in_this.values(), dim=0).float().mean(dim=0, keepdim=True).abs_of_them())",
     "    torch.stack(first_of_them_all_in_this_place.values(), dim=0).float().mean(dim=0, keepdim=True).of_them(12345)",
+    "    first_of_them_all, second_of_all_in_this, third_of_all_the_things, fourth_of_them_all_in_here = f(x).tolist()",
     "    x_list = first_of_them_all_in_this.reshape(second_of_all_in_this_place, -1).flatten(1).tolist()",
 ]
 
@@ -272,6 +273,13 @@ def test_the_last_of_arguments_on_lines_of_their_own_has_a_comma():
     after = rewritten(X + body)
     assert "            pin_memory=x.is_cuda,\n        ).to(x.device, non_blocking=x.is_cuda)\n" in after
     same(X + body, after, two)
+
+
+def test_a_long_message_with_a_name_goes_on_over_several_lines():
+    words = "the first of {them} must not be below the last of them all, nor be above it by more than this"
+    rows = split(f'    check(first_of_them_all.any(), f"{words}")', 60)
+    assert rows[2] == '        f"the first of {them} must not be below the last "'
+    assert rows[3] == '        "of them all, nor be above it by more than this",'
 
 
 def test_a_long_message_goes_on_over_several_lines():

@@ -17,7 +17,7 @@ HEAD = "import torch\n\n\ndef f(x: torch.Tensor, name: str, low: int, table):\n"
         ('f"{name} is below {low}"', 'f"{name} is below {low}"'),
         ('f"{name} is negative, got {x.min()}."', 'f"{name} is negative."'),
         ('f"Below {low}: {x.min()} in {{x}}"', 'f"Below {low}"'),
-        ('f"Not in [{table.low}, {table.high}], but {x}. Look at {name}."', '"Not in [..., ...]. Look at ..."'),
+        ('f"Not in [{table.low}, {table.high}], but {x}. Look at {name}."', 'f"Not in [..., ...]. Look at {name}."'),
         ("f'{{x}} of {name}'", 'f"{{x}} of {name}"'),
         ("f'\"x\" of {name}'", "'\"x\" of ...'"),
         ('f"{low:.2f} is below {low!r}"', '"... is below ..."'),

@@ -69,7 +69,18 @@ class Known:
     def number(self, node: cst.CSTNode) -> str:
         """What kind of number on the host an expression is: int float bool size number; '' if it is not known to be."""
         kinds = {_kind(option) for option in options(self.value(node))}
+        if "size" in kinds and self._shape(node):
+            return ""
         return kinds.pop() if len(kinds) == 1 else "number" if kinds and "" not in kinds else ""
+
+    def _shape(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is all of a shape, not one size of it: `x.shape`, `x.size()`."""
+        match defined(self.region, node) if isinstance(node, cst.BaseExpression) else node:
+            case cst.Attribute(attr=cst.Name(value="shape")):
+                return True
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
+                return True
+        return False
 
     def callee(self, node: cst.CSTNode) -> str:
         """The name of the row of what is called, `torch.Tensor.item`; '' for what has none."""

@@ -10,6 +10,7 @@ import libcst as cst
 from syncguard.fix.names import spare
 from syncguard.fix.reads import Read
 from syncguard.fix.region import Region
+from syncguard.fix.shapes import subscript
 
 LONGEST = 30
 # What tells nothing of a number.
@@ -18,22 +19,42 @@ SILENT = ("detach", "float", "double", "clone", "to", "cpu", "squeeze", "view", 
 
 def named(found: list[Read], region: Region) -> list[str]:
     """A name for each number, from what it is for, else from what is read."""
+    told = [words(one, region) for one in found]
     names: list[str] = []
-    for n, one in enumerate(found, 1):
-        held = region.parent(one.whole)
-        if isinstance(held, cst.DictElement) and isinstance(held.key, cst.SimpleString):
-            word = str(held.key.evaluated_value).rpartition("/")[2].lower()
-        elif isinstance(held, cst.Arg) and held.keyword is not None:
-            word = held.keyword.value
-        else:
-            word = label(one.tensor)
-            word = f"{word}_value" if isinstance(one.tensor, cst.Name | cst.Attribute) and word else word
-        if not word.isidentifier() or iskeyword(word) or len(word) > LONGEST:
+    for n, (one, choice) in enumerate(zip(found, told), 1):
+        alone = [word for word in choice if sum(word in other for other in told) == 1]
+        word = _short((alone or choice)[0])
+        if not word.isidentifier() or iskeyword(word):
             word = f"number_{n}"
-        words = (word,) if word.endswith("_value") else (word, f"{word}_value")
-        word = spare(region, found[0].whole, *words)
+        either = (word,) if word.endswith("_value") else (word, f"{word}_value")
+        word = spare(region, found[0].whole, *either)
         names.append(word if word not in names else spare(region, found[0].whole, f"{word}_{n}"))
     return names
+
+
+def words(read: Read, region: Region) -> list[str]:
+    """What a number could be called, the shortest first: by the key or parameter that it is for, else what is read."""
+    held = region.parent(read.whole)
+    key: cst.BaseExpression | None = None
+    match held:
+        case cst.Arg(keyword=cst.Name(value=name)):
+            return [name]
+        case cst.DictElement(key=key):
+            pass
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)]):
+            key = subscript(target)
+    if isinstance(key, cst.SimpleString):
+        parts = str(key.evaluated_value).lower().split("/")
+        return ["_".join(parts[n:]) for n in range(len(parts) - 1, -1, -1)]
+    word = label(read.tensor)
+    return [f"{word}_value" if isinstance(read.tensor, cst.Name | cst.Attribute) and word else word]
+
+
+def _short(word: str) -> str:
+    """The last parts of a word that is too long."""
+    while len(word) > LONGEST and "_" in word:
+        word = word.partition("_")[2]
+    return word if len(word) <= LONGEST else ""
 
 
 def label(node: cst.BaseExpression) -> str:
@@ -53,7 +74,7 @@ def label(node: cst.BaseExpression) -> str:
             return label(of) if name in SILENT else _joined(label(of), name)
         case cst.Call(func=cst.Name(value=name)):
             return name
-        case cst.BinaryOperation(left=left):
+        case cst.BinaryOperation(left=left) | cst.Comparison(left=left):
             return label(left)
     return ""
 

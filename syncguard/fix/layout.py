@@ -12,7 +12,7 @@ from tokenize import TokenInfo
 from syncguard.fix.text import CLOSING, OPENING
 
 # A string that can be cut at any space: nothing in it but text.
-QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\{}])+)\1(,?)""")
+QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\{}])+)\1(,?)|f(["'])((?:(?!\4)[^\\{}]|\{\w+\})+)\4(,?)""")
 BEHIND = re.compile(r"(\.\w+(\(\))?)?")
 COMPARING = ("==", "!=", "<=", ">=", ":=")
 # Where a text in brackets is cut, what binds least first; a comma stays behind, an operator goes before.
@@ -35,6 +35,8 @@ def split(line: str, most: int, within: bool = False, whole: bool = False) -> li
     if within and (rank > COMMA or (rank == COMMA and len(line.strip().rstrip(",")) > marks[0])):
         rows = [row for part in cut(line.strip(), marks) for row in again(part, margin, most)]
         rows[-1] += "," if whole and rank == COMMA and not rows[-1].endswith(",") else ""
+        return rows
+    if not within and (rows := unpacked(line, step, most)):
         return rows
     good: list[list[str]] = []
     left: list[list[str]] = []
@@ -60,6 +62,20 @@ def split(line: str, most: int, within: bool = False, whole: bool = False) -> li
             left.append(rows)
     found = [*good[:1], *([wrapped] if wrapped else []), *sorted(left, key=lambda rows: max(map(len, rows)))]
     return found[0] if found else [line]
+
+
+def unpacked(line: str, step: str, most: int) -> list[str]:
+    """A line that unpacks into so many variables that they need lines of their own; none where it does not."""
+    text = line.strip()
+    margin = line[: len(line) - len(line.lstrip())]
+    start = asked(text)[0]
+    targets = text[: max(start - 1, 0)].rstrip()
+    rank, marks = delimiters(targets) if targets else (-1, [])
+    if rank != COMMA or len(margin + targets) + len(" = (") <= most:
+        return []
+    rest = f"{margin}) = {text[start:].strip()}"
+    names = [f"{step}{part.rstrip(',')}," for part in cut(targets, marks)]
+    return [f"{margin}(", *names, *(split(rest, most) if len(rest) > most else [rest])]
 
 
 def spread(body: str, step: str, most: int, call: bool) -> list[str]:
@@ -132,18 +148,20 @@ def balanced(text: str) -> bool:
 
 def again(part: str, margin: str, most: int) -> list[str]:
     if len(margin + part) > most and (found := QUOTED.fullmatch(part)):
-        return said(found[1], found[2], found[3], margin, most)
+        quote, text, comma = found.groups()[:3] if found[1] else found.groups()[3:]
+        return said(quote, text, comma, margin, most, "" if found[1] else "f")
     return split(margin + part, most, within=True) if len(margin + part) > most else [margin + part]
 
 
-def said(quote: str, text: str, comma: str, margin: str, most: int) -> list[str]:
+def said(quote: str, text: str, comma: str, margin: str, most: int, prefix: str = "") -> list[str]:
     """A long string as several, one below another, each up to its last space that will do."""
-    rows: list[str] = []
-    least = most - len(margin) - 2 * len(quote) - len(comma)
+    parts: list[str] = []
+    least = most - len(margin) - 2 * len(quote) - len(comma) - len(prefix)
     while len(text) > least and (place := text.rfind(" ", 1, least) + 1):
-        rows.append(f"{margin}{quote}{text[:place]}{quote}")
+        parts.append(text[:place])
         text = text[place:]
-    return [*rows, f"{margin}{quote}{text}{quote}{comma}"]
+    rows = [f"{margin}{prefix if '{' in part else ''}{quote}{part}{quote}" for part in (*parts, text)]
+    return [*rows[:-1], rows[-1] + comma]
 
 
 def cut(text: str, marks: Sequence[int]) -> list[str]:

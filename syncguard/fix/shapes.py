@@ -223,7 +223,8 @@ def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:
 
 
 FACTORIES = frozenset(
-    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like".split()
+    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like rand_like "
+    "randn_like new_zeros new_ones new_empty new_full".split()
 )
 OWN = FACTORIES | frozenset(
     "clone where exp log sqrt sigmoid tanh relu cat stack sum mean softmax log_softmax mul add sub div".split()

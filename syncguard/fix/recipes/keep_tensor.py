@@ -42,7 +42,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
             return None
     where = stored(read.whole, region, known)
-    if where == RESULT and (handed(read.tensor, region) or numbers(read.whole, region, known)):
+    result = where == RESULT or returned(read.whole, region)
+    if result and (handed(read.tensor, region) or numbers(read.whole, region, known)):
         return None  # to give the number is what the function is for
     if where:
         message = f"whoever reads {where} gets a 0-d tensor in place of a number"
@@ -67,6 +68,15 @@ def handed(node: cst.BaseExpression, region: Region) -> bool:
         if not origin or origin == node.value:
             return False
         node = cst.Name(origin)
+    return False
+
+
+def returned(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is stored into what its function gives."""
+    match region.parent(node):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=cst.Name(value=name)))]):
+            uses = reads(region, region.scope(node), name)
+            return any(isinstance(region.parent(use), cst.Return) for use in uses)
     return False
 
 
