@@ -41,8 +41,8 @@ def write(name, text):
     Path(name).write_text(text)
 
 
-def found(*paths, cache=True):
-    report = pipeline.check(paths, Config(root=os.getcwd(), cache=cache, heat="all"))
+def found(*paths, cache=True, texts=None):
+    report = pipeline.check(paths, Config(root=os.getcwd(), cache=cache, heat="all"), texts=texts)
     return [(Path(f.site.path).name, f.site.line, f.code, f.because) for f in report.findings]
 
 
@@ -155,7 +155,7 @@ EXTRA = ("", "", "# a comment\n", "x = 1\n")
 
 @pytest.mark.parametrize("seed", range(9))
 def test_whatever_is_edited_and_whatever_is_checked_in_between(project, seed, monkeypatch):
-    """Each file uses functions of its own and of the others, some of which are gone at times."""
+    """Each file uses functions of its own and of the others, some of which are gone, or not saved, at times."""
     monkeypatch.setattr(table, "SHARE", (1, 8, 10**9)[seed % 3])
     chance = random.Random(seed)
     names = [f"m{n}" for n in range(4)]
@@ -180,7 +180,8 @@ def test_whatever_is_edited_and_whatever_is_checked_in_between(project, seed, mo
         forget()
         there = [f"{name}.py" for name in names if Path(f"{name}.py").exists()]
         given = chance.sample(there, chance.randint(1, min(2, len(there))))
-        here = found(*given)
-        assert here == found(*given, cache=False)
+        texts = {os.path.abspath(chance.choice(there)): chance.choice((*F, ""))} if chance.random() < 0.2 else None
+        here = found(*given, texts=texts)
+        assert here == found(*given, cache=False, texts=texts)
         reported += len(here)
     assert reported > 1
