@@ -90,3 +90,82 @@ def test_of_two_dtypes_the_common_one_is_told():
     assert told
     assert all("common dtype" in one for one in told)
     assert "common" not in fixes(X + "    return max(x.mean(), y.mean())\n", "maximum")[0].message
+
+
+HOLDER = """\
+import torch
+from dataclasses import dataclass
+
+
+class Holder:
+    def __init__(self):
+        self.total, self.rest, self.parts, self.history = 0.0, 5.0, {"a": 0.0}, []
+
+    def step(self, x: torch.Tensor):
+BODY
+        self.history.append((self.total, self.rest, self.parts["a"]))
+
+
+def f(x: torch.Tensor, y: torch.Tensor):
+    held = Holder()
+    held.step(x)
+    held.step(y)
+    held.step(y)
+    return [[float(one) for one in row] for row in held.history]
+"""
+
+
+def test_a_sum_that_others_were_given_does_not_grow():
+    """To a tensor is added in place, to a number it is not."""
+    body = (
+        "        self.total += x.sum().item()\n        self.rest -= x.sum().item() + 1.0\n"
+        '        self.parts["a"] += x.mean().item() * 2'
+    )
+    program = HOLDER.replace("BODY", body)
+    after = rewritten(program, "keep-tensor", unsafe=True)
+    assert "self.total = self.total + x.sum().detach()\n" in after
+    assert "self.rest = self.rest - (x.sum().detach() + 1.0)\n" in after
+    assert 'self.parts["a"] = self.parts["a"] + x.mean().detach() * 2\n' in after
+    same(program, after, two, exact=False)
+
+
+def test_a_number_on_the_way_into_a_sum_makes_it_a_new_one():
+    program = HOLDER.replace("BODY", "        n = x.sum().item()\n        self.total += n")
+    after = rewritten(program, "keep-tensor", unsafe=True)
+    assert "self.total = self.total + n\n" in after
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "@dataclass\nclass C:\n    mean: float = 0.0\n",
+        "class C:\n    def __init__(self):\n        self.mean: float = 0.0\n",
+        "class C:\n    other: int\n    mean: list[float]\n",
+    ],
+)
+def test_a_member_that_is_said_to_be_a_number_stays_one(head):
+    end = "    def step(self, x: torch.Tensor):\n        self.mean = x.mean().item()\n\n    last = 0\n"
+    program = f"from dataclasses import dataclass\n{HEAD}{head}\n{end}"
+    assert not fixes(program, "keep-tensor")
+    assert fixes(program.replace("mean:", "median:"), "keep-tensor")
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ("self.a = loss.float().item()", "loss.float().detach().clone()"),
+        ("self.a = loss.contiguous().item()", "loss.contiguous().detach().clone()"),
+        ("self.a = x.mean().float().item()", "x.mean().float().detach()"),
+        ("self.a = self.gather(x).mean().item()", "self.gather(x).mean().detach()"),
+        ("self.a = self.gather(x).item()", "self.gather(x).detach().clone()"),
+    ],
+)
+def test_only_what_may_be_written_later_is_copied(line, made):
+    program = f"{HEAD}def f(self, x: torch.Tensor):\n    loss = x.sum()\n    {line}\n    loss.add_(1)\n"
+    assert f"self.a = {made}\n" in rewritten(program, "keep-tensor", unsafe=True)
+
+
+def test_what_runs_once_asserts_in_python():
+    program = HEAD + "def test_f():\n    x = torch.ones(3, device='cuda')\n    assert (x > 0).all()\n"
+    assert not fixes(program, "assert-async")
+    assert fixes(X + "    assert (x > 0).all()\n    return x\n", "assert-async")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.anew import anew
 from syncguard.fix.callees import asked
 from syncguard.fix.declared import declared
 from syncguard.fix.names import definition, reads, stores
@@ -49,7 +50,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         message = f"whoever reads {where} gets a 0-d tensor in place of a number"
         if adds and not read.dtype:
             message += ", which is added up in its own precision"
-        return Proposal("unsafe", message, (edit,))
+        return Proposal("unsafe", message, (edit, *anew(region.small(read.whole), region, known)))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
 
@@ -198,7 +199,8 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
         return None
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
-    return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
+    edits = [edit, *(one for use in found for one in anew(region.small(use), region, known))]
+    return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", tuple(edits))
 
 
 def _added(node: cst.CSTNode, region: Region) -> bool:
