@@ -250,6 +250,7 @@ LINES = [
     "    call(torch.stack(first_of_them_all_in_this.values(), dim=0).float().mean(dim=0, keepdim=True).abs_of_them())",
     "    torch.stack(first_of_them_all_in_this_place.values(), dim=0).float().mean(dim=0, keepdim=True).of_them(12345)",
     "    first_of_them_all, second_of_all_in_this, third_of_all_the_things, fourth_of_them_all_in_here = f(x).tolist()",
+    "    return first_of_them_all_in_this_place + second_of_them_all, third_of_them_all_in_this_place, fourth_of_all",
     "    x_list = first_of_them_all_in_this.reshape(second_of_all_in_this_place, -1).flatten(1).tolist()",
 ]
 

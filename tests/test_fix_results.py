@@ -58,8 +58,8 @@ def test_what_is_added_needs_no_copy():
 @pytest.mark.parametrize(
     ("line", "made"),
     [
-        ("a, b = x.sum().item(), (y > 0).sum().item()", "a, b = x_sum, int(y_sum)"),
-        ("return x, x.sum().item(), (y > 0).any().item()", "return x, x_sum, bool(y_any)"),
+        ("a, b = x.sum().item(), (y > 0).sum().item()", "a, b = x_sum, int(sum_value)"),
+        ("return x, x.sum().item(), (y > 0).any().item()", "return x, x_sum, bool(any_value)"),
     ],
 )
 def test_an_integer_among_fractions_is_one_afterwards(line, made):

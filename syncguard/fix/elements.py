@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.loops import Comp, around, bound_in, changing, questioned, skipped, unchanged
+from syncguard.fix.loops import Comp, around, bound_in, changing, lazy, questioned, skipped, unchanged
 from syncguard.fix.names import occurrences, spare, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
@@ -232,7 +232,7 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
                 else next(one for one in region.around(held) if isinstance(one, Comp))
             )
             tier = unchanged(clause.iter, loop, region, known)
-            if over is None or not tier or clause.asynchronous or any(one is None for one in found):
+            if over is None or not tier or clause.asynchronous or lazy(loop, region) or None in found:
                 return None
             rows = f"{postfix(clause.iter, region)}." + ("tolist()" if over.rank == 1 else "flatten().tolist()")
             plain = isinstance(held, cst.ListComp) and held.elt is read.whole and len(found) == 1

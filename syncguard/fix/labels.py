@@ -74,7 +74,7 @@ def label(node: cst.BaseExpression) -> str:
             return label(of) if name in SILENT else _joined(label(of), name)
         case cst.Call(func=cst.Name(value=name)):
             return name
-        case cst.BinaryOperation(left=left) | cst.Comparison(left=left):
+        case cst.BinaryOperation(left=left):
             return label(left)
     return ""
 

@@ -82,9 +82,12 @@ def spread(body: str, step: str, most: int, call: bool) -> list[str]:
     """What stands in brackets, on lines of its own: one if it fits, else part by part."""
     if len(step + body) <= most:
         return [step + body]
+    return each(body, step, most, call) if delimiters(body)[1] else split(step + body, most, within=True)
+
+
+def each(body: str, step: str, most: int, call: bool) -> list[str]:
+    """The parts of what stands in brackets, each on lines of its own."""
     rank, marks = delimiters(body)
-    if not marks:
-        return split(step + body, most, within=True)
     rows = [row for part in cut(body, marks) for row in again(part, step, most)]
     rows[-1] += "," if call and rank == COMMA and not rows[-1].endswith(",") else ""
     return rows
@@ -117,7 +120,8 @@ def held(line: str, step: str, most: int) -> list[str] | None:
     around = brackets(body)[:1] == [(0, len(body) - 1, True)] and body.startswith("(")
     if not start or not body or around or not balanced(body):
         return None
-    rows = spread(body, step, most, call=False)
+    several = delimiters(body)[0] == COMMA
+    rows = each(body, step, most, True) if several else spread(body, step, most, False)
     return [f"{margin}{text[:start]} (", *rows, f"{margin}){text[end:]}"] if max(map(len, rows)) <= most else None
 
 
@@ -150,7 +154,11 @@ def again(part: str, margin: str, most: int) -> list[str]:
     if len(margin + part) > most and (found := QUOTED.fullmatch(part)):
         quote, text, comma = found.groups()[:3] if found[1] else found.groups()[3:]
         return said(quote, text, comma, margin, most, "" if found[1] else "f")
-    return split(margin + part, most, within=True) if len(margin + part) > most else [margin + part]
+    if len(margin + part) <= most:
+        return [margin + part]
+    comma = "," if part.endswith(",") else ""
+    rows = split(margin + part.removesuffix(","), most - len(comma), within=True)
+    return [*rows[:-1], rows[-1] + comma]
 
 
 def said(quote: str, text: str, comma: str, margin: str, most: int, prefix: str = "") -> list[str]:
