@@ -166,3 +166,11 @@ def test_a_view_that_is_written_is_not_copied(line):
     program = F + f"    i = x.argmax()\n    a = y[i]\n    {line}\n    return a, y\n"
     assert not fixes(program, "index-select")
     same(program, rewritten(program, unsafe=True) or program, lambda: (torch.arange(4.0), torch.ones(4)))
+
+
+@pytest.mark.parametrize("sign", ["*", "/", "+", "-"])
+def test_what_a_mask_selects_on_both_sides(sign):
+    program = F + f"    z = x * 1\n    m = x > 1\n    z[m] {sign}= y[m]\n    z[~m] {sign}= x[~m] + 1\n    return z\n"
+    after = rewritten(program, unsafe=True)
+    assert "torch.where(m," in after
+    same(program, after, lambda: (torch.arange(4.0), torch.full((4,), 2.0)))

@@ -34,12 +34,14 @@ class Known:
         self.region, self.world, self.home = region, world, home
 
     def value(self, node: cst.CSTNode) -> Value:
-        """What an expression is; UNKNOWN where inference did not come by."""
+        """What an expression is; UNKNOWN where inference did not come by, and of what the file does not hold."""
         if isinstance(node, cst.Arg):
             node = node.value
         literal = _literal(node)
         if literal is not None:
             return literal
+        if node not in self.region.places:
+            return UNKNOWN
         value = self._values.get(self._at(node), UNKNOWN)
         if value is UNKNOWN and isinstance(node, cst.Name):
             return self.home.env.get(node.value, UNKNOWN) if self._free(node) else UNKNOWN
