@@ -77,5 +77,6 @@ def test_other_lists_are_sent(value):
 
 @pytest.mark.parametrize("shape", ["x.shape", "x.size()", "size"])
 def test_a_shape_is_no_number(shape):
-    program = HEAD + f"def f(x: torch.Tensor):\n    size = x.size()\n    return torch.tensor({shape}, device=x.device)\n"
+    body = f"    size = x.size()\n    return torch.tensor({shape}, device=x.device)\n"
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n{body}"
     assert not fixes(program, "fill-on-device")

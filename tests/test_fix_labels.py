@@ -35,7 +35,8 @@ def test_a_number_is_called_by_what_it_is_for(body, names):
 
 
 def test_a_name_that_nobody_needs_any_more_serves_again():
-    body = "    if len(x) > 3:\n        m = x > 0\n        a = x[m], y[m]\n    else:\n        m = x > 1\n        a = y[m], x[m]\n"
+    first, other = "        m = x > 0\n        a = x[m], y[m]\n", "        m = x > 1\n        a = y[m], x[m]\n"
+    body = f"    if len(x) > 3:\n{first}    else:\n{other}"
     after = rewritten(X + body + "    return a\n", unsafe=True)
     assert after.count("m_index = torch.where(m)") == 2
     same(X + body + "    return a\n", after, two)
@@ -45,10 +46,14 @@ def test_a_name_that_nobody_needs_any_more_serves_again():
     "body",
     [
         "    m = y > 2\n    m_index = torch.where(m)\n    m = x > 0\n    a = x[m], y[m]\n    return a, m_index\n",
-        "    m = y > 2\n    m_index = torch.where(m)\n    g = lambda: m_index\n    m = x > 0\n    a = x[m], y[m]\n"
-        "    return a, g()\n",
-        "    out = []\n    m_index = torch.where(y > 2)\n    for k in range(2):\n        out.append(x[m_index])\n"
-        "        m = x > k\n        out.append((x[m], y[m]))\n    return out\n",
+        (
+            "    m = y > 2\n    m_index = torch.where(m)\n    g = lambda: m_index\n    m = x > 0\n    a = x[m], y[m]\n"
+            "    return a, g()\n"
+        ),
+        (
+            "    out = []\n    m_index = torch.where(y > 2)\n    for k in range(2):\n        out.append(x[m_index])\n"
+            "        m = x > k\n        out.append((x[m], y[m]))\n    return out\n"
+        ),
         "    m_index = 3\n    m = x > 0\n    return x[m], y[m]\n",
     ],
 )

@@ -242,7 +242,7 @@ LINES = [
     "    first_of_them_all = second_of_all_in_this if third_of_all_the_things is not None else -fourth_of_them_all",
     "    while first_of_them_all_in_this_place not in second_of_all_in_this and x is not None or y is not True:",
     # A result that is asked once, and one that is asked again and again.
-    '    kept = torch.tensor(eligible, dtype=torch.long, device="cpu", pin_memory=x.is_cuda).to(x.device, non_blocking=y)',
+    '    kept = torch.tensor(chosen, dtype=torch.long, device="cpu", pin_memory=x.is_cuda).to(x.device, copy=y)',
     "    return torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, d - 1]], device=None, dtype=x.dtype).to(x.device)",
     "    self.scale = torch.tensor(self.first_scale_of_all, pin_memory=x.is_cuda).to(device, non_blocking=x)[None]",
     "    a = x.first_of_them_all(one).second_of_all(two, three).third_of_all().fourth_of_all(four, five).fifth(six)",
@@ -268,7 +268,7 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
 def test_the_last_of_arguments_on_lines_of_their_own_has_a_comma():
     body = (
         "    if len(x):\n        first_of_them_all_in_here = torch.tensor(\n"
-        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5.5, 6.5]], device=x.device, dtype=y.dtype\n"
+        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5.5]][:2], device=x.device, dtype=y.dtype\n"
         "        )\n        return first_of_them_all_in_here\n"
     )
     after = rewritten(X + body)

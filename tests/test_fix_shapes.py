@@ -90,3 +90,33 @@ def test_of_a_table_one_row_is_copied():
     same(program, after, lambda: (tables()[0], 2, tables()[1]))
     other = program.replace("        out", "        row = 3 - row\n        out")
     assert "x_list = x.reshape(x.shape[:2]).tolist()" in rewritten(other)
+
+
+CHOICES = [
+    "x[m].mean() if m.any() else torch.zeros((), device=x.device)",
+    "x[m].sum() if m.sum() > 0 else 0.0",
+    "torch.tensor(0.0, device=x.device) if not m.any() else (x[m] - y[m]).abs().mean()",
+    "x[m].pow(2).sum() if m.any().item() else x.sum() * 0.0",
+]
+
+
+@pytest.mark.parametrize("mask", ["x > 3", "x > 300", "(x > 3).all(-1)", "(x > 300).all(-1)"])
+@pytest.mark.parametrize("choice", CHOICES)
+def test_of_no_element_a_sum_is_zero_anyway(choice, mask):
+    program = f"{X}    m = {mask}\n    a = {choice}\n    return x + a\n"
+    after = rewritten(program, unsafe=True)
+    assert "any()" not in after
+    assert after.count("torch.where(") == 1
+    same(program, after, tables, exact=False)
+    choice = choice.removeprefix("torch.tensor(0.0, device=x.device) if not m.any() else ")
+    yes, _, no = choice.partition(" if ")
+    body = f"    m = {mask}\n    if m.any():\n        a = {yes}\n    else:\n        a = x.new_zeros(())\n    return x + a\n"
+    after = rewritten(X + body, unsafe=True)
+    assert "if" not in after
+    same(X + body, after, tables, exact=False)
+
+
+@pytest.mark.parametrize("other", ["1.0", "y.sum()", "torch.ones((), device=x.device)"])
+def test_another_choice_is_asked(other):
+    program = f"{X}    m = x > 300\n    return x[m].mean() if m.any() else {other}\n"
+    assert "clamp(min=1)" not in (rewritten(program, unsafe=True) or "")

@@ -21,7 +21,7 @@ def named(found: list[Read], region: Region) -> list[str]:
     """A name for each number, from what it is for, else from what is read."""
     told = [words(one, region) for one in found]
     names: list[str] = []
-    for n, (one, choice) in enumerate(zip(found, told), 1):
+    for n, choice in enumerate(told, 1):
         alone = [word for word in choice if sum(word in other for other in told) == 1]
         word = _short((alone or choice)[0])
         if not word.isidentifier() or iskeyword(word):

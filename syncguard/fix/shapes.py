@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, definition, loaded, reaching, version
+from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region, Unfit, inside
 from syncguard.infer.values import Host
 
@@ -15,6 +16,7 @@ ELEMENTWISE = frozenset(
     "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
     "long int "
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like "
+    "pow square reciprocal rsqrt sin cos log1p expm1 exp2 log2 log10 erf floor ceil trunc sign softplus gelu silu "
     "empty_like rand_like randn_like".split()
 )
 
@@ -78,6 +80,15 @@ def behind(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region,
     return 1 if rows & _roots(mask, region, known, 6) else -1
 
 
+def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> str:
+    """The mask with as many dimensions as the tensor whose first dimensions it is for."""
+    m, x = postfix(mask, region), postfix(other, region)
+    more = behind(other, mask, region, known)
+    if more >= 0:
+        return f"{m}.unsqueeze(-1)" if more == 1 else f"{m}[{', '.join(['...', *['None'] * more])}]" if more else m
+    return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
+
+
 def elementwise(call: cst.Call, known: Known) -> bool:
     """Whether a call computes each element from the same one of its tensor, and of nothing else but numbers."""
     name = known.callee(call)
@@ -123,14 +134,6 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             assign = region.parent(target) if isinstance(target, cst.AssignTarget) else None
             if isinstance(assign, cst.Assign):
                 found |= _roots(assign.value, region, known, depth - 1, wide)
-        case cst.Call(
-            func=cst.Attribute(attr=cst.Name(value="expand_as" | "view_as" | "reshape_as")),
-            args=[cst.Arg(value=other, star="")],
-        ) if known.callee(node).startswith("torch.Tensor."):
-            found |= _roots(other, region, known, depth - 1, wide)
-        case cst.Call(args=[cst.Arg(value=size, star=""), *_]) if known.callee(node) in SIZED:
-            of = measured(size, region, known)
-            found |= _roots(of, region, known, depth - 1, wide) if of is not None else set()
         case cst.Call() if (row := reduced(node, known)) is not None:
             found |= {f"{root} of rows" for root in _roots(row, region, known, depth - 1)}
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
@@ -143,13 +146,30 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             wide and known.callee(node) in PAIRED and known.tensor(left) is not None and known.tensor(right) is not None
         ):
             found |= _both(left, right, region, known, depth, wide)
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
-            if known.callee(node).startswith("torch.Tensor."):
-                if all(_narrow(arg, known) for arg in node.args):
-                    found |= _roots(of, region, known, depth - 1, wide)
-            elif node.args and all(_narrow(arg, known) for arg in node.args[1:]):
-                found |= _roots(node.args[0].value, region, known, depth - 1, wide)
+        case cst.Call() if (of := modelled(node, region, known)) is not None:
+            found |= _roots(of, region, known, depth - 1, wide)
     return found
+
+
+def modelled(call: cst.Call, region: Region, known: Known) -> cst.BaseExpression | None:
+    """What a call gives the shape of: `x` of `y.expand_as(x)`, `torch.zeros(x.shape)` and `x.abs()`."""
+    name = known.callee(call)
+    last = name.rpartition(".")[2]
+    if name in SIZED and call.args and not call.args[0].star:
+        return measured(call.args[0].value, region, known)
+    method = name.startswith("torch.Tensor.")
+    match call:
+        case cst.Call(args=[cst.Arg(value=other, star="")]) if method and last in (
+            "expand_as",
+            "view_as",
+            "reshape_as",
+        ):
+            return other
+        case cst.Call(func=cst.Attribute(value=of)) if method and last in ELEMENTWISE:
+            return of if all(_narrow(arg, known) for arg in call.args) else None
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=own)), args=[first, *rest]) if own in ELEMENTWISE:
+            return first.value if not method and all(_narrow(arg, known) for arg in rest) else None
+    return None
 
 
 def measured(size: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
@@ -157,7 +177,9 @@ def measured(size: cst.BaseExpression, region: Region, known: Known) -> cst.Base
     match defined(region, size):
         case cst.Attribute(value=of, attr=cst.Name(value="shape")) if known.tensor(of) is not None:
             return of
-        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="size")), args=[]) if known.tensor(of) is not None:
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="size")), args=[]) if (
+            known.tensor(of) is not None
+        ):
             return of
     return None
 

@@ -29,7 +29,7 @@ PERCENT = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
-    """A branch that does nothing but raise, or an assertion; where it runs but once, as in a test, Python's is better."""
+    """A branch that does nothing but raise, or an assertion; where it runs once, as in a test, Python's is better."""
     torch = known.torch() if not region.handled(node) and finding.heat != "cold" else ""
     for held in (node, *region.around(node)):
         if isinstance(held, cst.Assert):

@@ -87,15 +87,14 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     row = gathered(small, found)
     if row is not None and intos == {""}:
         edits = [region.swap(row, text)]
-    elif len(run) > 1 and (each != text or intos == {""}) and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
+    elif len(run) > 1 and (each != text or intos == {""}) and all(alone(one, region) for one in found):
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
     else:
         names = named(found, region)
         edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
         edits += [
-            region.swap(one.whole, f"{into}({name})" if into else name)
-            for one, name, into in zip(found, names, made)
+            region.swap(one.whole, f"{into}({name})" if into else name) for one, name, into in zip(found, names, made)
         ]
     if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
@@ -105,6 +104,12 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     elif "float" in kinds and len(kinds) > 1:
         text += ", and an integer among floats is rounded as they are"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def alone(read: Read, region: Region) -> bool:
+    """Whether a read is all that its statement assigns."""
+    small = region.small(read.whole)
+    return isinstance(small, cst.Assign) and small.value is read.whole
 
 
 def number(read: Read, kinds: set[str]) -> str:

@@ -11,9 +11,8 @@ from syncguard.fix.conditions import bare
 from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
-from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import behind, fits, owned, subscript
+from syncguard.fix.shapes import fits, owned, subscript, widened
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
 from syncguard.terms import Edit, Finding
@@ -158,15 +157,6 @@ def opposite(one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
 def assigned(x: str, value: str, region: Region) -> str:
     """The statement that writes a tensor in place; where the file gives `copy_` another meaning, without it."""
     return f"{x}[...] = {value}" if any(COPY.search(line) for line in region.lines) else f"{x}.copy_({value})"
-
-
-def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> str:
-    """The mask with as many dimensions as the tensor whose first dimensions it is for."""
-    m, x = postfix(mask, region), postfix(other, region)
-    more = behind(other, mask, region, known)
-    if more >= 0:
-        return f"{m}.unsqueeze(-1)" if more == 1 else f"{m}[{', '.join(['...', *['None'] * more])}]" if more else m
-    return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
 
 
 def _pure(value: cst.BaseExpression, region: Region, known: Known) -> bool:

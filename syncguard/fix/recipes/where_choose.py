@@ -6,6 +6,7 @@ import libcst as cst
 
 from syncguard.fix.conditions import bare, condition, positive
 from syncguard.fix.declared import declared
+from syncguard.fix.guarded import ALONE, guarded_total
 from syncguard.fix.names import loaded, reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
@@ -37,6 +38,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 
 def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     """`a if test else b`."""
+    if text := guarded_total(node.test, node.body, node.orelse, region, known):
+        return Proposal("unsafe", ALONE, (region.swap(node, text),))
     text = chosen(node.test, node.body, node.orelse, region, known)
     if not text or bounds(node, region):
         return None
@@ -81,6 +84,8 @@ def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:
         return None
     if isinstance(no, str) and not _value_before(name, node, region, known):
         return None
+    if name and (text := guarded_total(node.test, yes, no, region, known)):
+        return Proposal("unsafe", ALONE, (region.put(node, f"{name} = {text}"),))
     text = chosen(node.test, yes, no, region, known)
     if not text:
         return None
@@ -153,7 +158,9 @@ def chosen(
     first, second = (
         side
         if isinstance(side, str)
-        else (all(tensors) and literal(side, known)) or guarded(side, divisor, region, known)
+        else (all(tensors) and literal(side, known))
+        or joined(guarded(side, divisor, region, known).split("\n"))
+        or region.code(side)
         for side in (yes, no)
     )
     if not straight:
