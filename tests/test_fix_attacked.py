@@ -174,3 +174,17 @@ def test_what_a_mask_selects_on_both_sides(sign):
     after = rewritten(program, unsafe=True)
     assert "torch.where(m," in after
     same(program, after, lambda: (torch.arange(4.0), torch.full((4,), 2.0)))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "    a = torch.tensor(-1.0) if i == 3 else y[i + 1]\n",
+        "    if i == 3:\n        a = torch.tensor(-1.0)\n    else:\n        a = y[i + 1]\n",
+        "    n = 9\n    a = y.sum()\n    if x.sum() > 99:\n        a = y[n]\n",
+    ],
+)
+def test_an_element_that_may_not_be_there_is_asked_for_behind_its_test(choice):
+    program = F + f"    i = x.argmax()\n{choice}    return a\n"
+    assert not fixes(program, "where-choose")
+    same(program, rewritten(program, unsafe=True) or program, lambda: (torch.arange(4.0), torch.ones(4)), exact=False)

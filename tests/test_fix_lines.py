@@ -268,7 +268,7 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
 def test_the_last_of_arguments_on_lines_of_their_own_has_a_comma():
     body = (
         "    if len(x):\n        first_of_them_all_in_here = torch.tensor(\n"
-        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5.5]][:2], device=x.device, dtype=y.dtype\n"
+        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5, 6]], device=x.device, dtype=y.dtype\n"
         "        )\n        return first_of_them_all_in_here\n"
     )
     after = rewritten(X + body)

@@ -109,8 +109,9 @@ def test_of_no_element_a_sum_is_zero_anyway(choice, mask):
     assert after.count("torch.where(") == 1
     same(program, after, tables, exact=False)
     choice = choice.removeprefix("torch.tensor(0.0, device=x.device) if not m.any() else ")
-    yes, _, no = choice.partition(" if ")
-    body = f"    m = {mask}\n    if m.any():\n        a = {yes}\n    else:\n        a = x.new_zeros(())\n    return x + a\n"
+    yes = choice.partition(" if ")[0]
+    body = f"    m = {mask}\n    if m.any():\n        a = {yes}\n    else:\n        a = x.new_zeros(())\n"
+    body += "    return x + a\n"
     after = rewritten(X + body, unsafe=True)
     assert "if" not in after
     same(X + body, after, tables, exact=False)

@@ -15,6 +15,7 @@ from syncguard.fix.steady import root
 from syncguard.fix.width import joined
 from syncguard.terms import Finding
 
+TAKING = ("index_select", "gather", "take", "take_along_dim")
 OPERATORS = {
     cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
 }  # fmt: skip
@@ -150,6 +151,9 @@ def chosen(
             return ""
     if any(picks(side, known) for side in (yes, no) if not isinstance(side, str)):
         return ""  # what the test guards may be empty
+    places = [keyed(side, region, known) if not isinstance(side, str) else set() for side in (yes, no)]
+    if places[0] != places[1]:
+        return ""  # or not be there
     if not compatible(yes, no, region, known):
         return ""
     text, straight = asked
@@ -166,6 +170,22 @@ def chosen(
     if not straight:
         first, second = second, first
     return f"{known.torch()}.where({bare(text)}, {first}, {second})"
+
+
+def keyed(side: cst.BaseExpression, region: Region, known: Known) -> set[str]:
+    """The elements that are taken at places which are not written out: `x[i + 1]`, `x.index_select(0, i)`."""
+    found: set[str] = set()
+    for part in inside(side):
+        match part:
+            case cst.Subscript(slice=places):
+                keys = [one.slice for one in places if isinstance(one.slice, cst.Index)]
+                taken = any(loaded(region, key) for key in keys)
+            case cst.Call():
+                taken = known.callee(part).rpartition(".")[2] in TAKING
+            case _:
+                continue
+        found |= {region.code(part)} if taken else set()
+    return found
 
 
 def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:
