@@ -29,3 +29,8 @@ def test_a_message_tells_what_the_host_knows(message, said):
     program = f"{HEAD}    if (x < 0).any():\n        raise ValueError({message})\n    return x\n"
     after = rewritten(program, unsafe=True)
     assert after == f"{HEAD}    torch._assert_async(~(x < 0).any(){', ' if said else ''}{said})\n    return x\n"
+
+
+def test_of_a_message_more_than_a_word_is_left():
+    program = f'{HEAD}    if (x < 0).any():\n        raise ValueError(f"x: {{x.shape}}, low: {{x.min()}}")\n    return x\n'
+    assert '"x: ..., low: ..."' in rewritten(program, unsafe=True)

@@ -76,8 +76,9 @@ def returned(node: cst.CSTNode, region: Region) -> bool:
     """Whether a value is stored into what its function gives."""
     match region.parent(node):
         case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=cst.Name(value=name)))]):
-            uses = reads(region, region.scope(node), name)
-            return any(isinstance(region.parent(use), cst.Return) for use in uses)
+            held = [region.parent(use) for use in reads(region, region.scope(node), name)]
+            held = [region.parent(region.parent(one)) if isinstance(one, cst.Element) else one for one in held]
+            return any(isinstance(one, cst.Return) for one in held)
     return False
 
 
