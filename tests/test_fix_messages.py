@@ -32,5 +32,7 @@ def test_a_message_tells_what_the_host_knows(message, said):
 
 
 def test_of_a_message_more_than_a_word_is_left():
-    program = f'{HEAD}    if (x < 0).any():\n        raise ValueError(f"x: {{x.shape}}, low: {{x.min()}}")\n    return x\n'
+    program = (
+        f'{HEAD}    if (x < 0).any():\n        raise ValueError(f"x: {{x.shape}}, low: {{x.min()}}")\n    return x\n'
+    )
     assert '"x: ..., low: ..."' in rewritten(program, unsafe=True)

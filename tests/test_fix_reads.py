@@ -194,9 +194,9 @@ def test_numbers_of_different_kinds_are_read_together_only_when_asked():
         ("sums['a'] = sums.get('a', 0.0) + float(y.sum().item())", "sums.get('a', 0.0) + y.sum().detach()"),
         ("return {'a': y.sum().item()}", "return {'a': y.sum().detach()}"),
         ("self.total.add_(y.sum().item())", "self.total.add_(y.sum().detach())"),
-        ("self.total += y.sum().item()", "self.total += y.sum().detach()\n"),
-        ("self.total += (y.float() + 1).mean().item()", "self.total += (y.float() + 1).mean().detach().double()"),
-        ("self.total += (y > 0).sum().item()", "self.total += (y > 0).sum()"),
+        ("self.total += y.sum().item()", "self.total = self.total + y.sum().detach()\n"),
+        ("self.total += (y.float() + 1).mean().item()", "self.total + (y.float() + 1).mean().detach().double()"),
+        ("self.total += (y > 0).sum().item()", "self.total = self.total + (y > 0).sum()"),
     ],
 )
 def test_what_is_only_stored_may_stay_a_tensor(line, kept):

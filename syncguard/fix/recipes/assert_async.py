@@ -179,9 +179,8 @@ def _cut(sentence: str) -> str:
     """A sentence without the clause behind its first that tells of a value, and what follows: `bad, got {x}`."""
     for found in CLAUSE.finditer(sentence):
         before = sentence[: found.start()]
-        closed = all(before.count(one) == before.count(other) for one, other in ("()", "[]", "{}"))
-        if closed and " " in before:
-            return before + (sentence[-1] if sentence[-1] in ".!" else "")
+        if all(before.count(one) == before.count(other) for one, other in ("()", "[]", "{}")):
+            return before + (sentence[-1] if sentence[-1] in ".!" else "") if " " in before else sentence
     return sentence
 
 
