@@ -245,3 +245,27 @@ def test_a_list_that_numpy_reads_keeps_its_numbers():
         "    for loss in losses:\n        seen.append(loss.item())\n    return {}\n"
     )
     assert not fixes(program.format("np.mean(seen)"), "keep-tensor")
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        ("    h, w = x[0].item(), x[1].item()\n    return h, w\n", "    h, w = x[:2].flatten().tolist()\n"),
+        ("    a = int(x[1])\n    b = int(x[2])\n    return a, b\n", "    a, b = map(int, x[1:3].flatten().tolist())\n"),
+        ("    x = x.flatten()\n    return [x[2].item(), x[3].item()]\n", "    x_2, x_3 = x[2:4].tolist()\n"),
+    ],
+)
+def test_neighbours_of_a_tensor_are_a_piece_of_it(body, made):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n{body}"
+    after = rewritten(program)
+    assert made in after
+    for given in (torch.arange(5), torch.arange(5.0) / 2, torch.arange(5.0)[:, None]):
+        same(program, after, lambda given=given: (given,))
+
+
+@pytest.mark.parametrize("pair", ["x[0].item(), x[2].item()", "x[1].item(), x[0].item()", "x[-2].item(), x[-1].item()"])
+def test_others_are_stacked(pair):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n    a, b = {pair}\n    return a, b\n"
+    after = rewritten(program, unsafe=True)
+    assert "torch.stack(" in after
+    same(program, after, lambda: (torch.arange(5.0),))

@@ -79,7 +79,8 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
-    text = f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
+    slice_of = piece(found, region, known)
+    text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
     kinds = {one.dtype for one in found}
     made = [number(one, kinds) for one in found]
     intos = {*made}
@@ -96,7 +97,7 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         edits += [
             region.swap(one.whole, f"{into}({name})" if into else name) for one, name, into in zip(found, names, made)
         ]
-    if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
+    if (slice_of or kinds in ({"float"}, {"int"}, {"bool"})) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
     text = f"reads {len(found)} numbers at once: they must be on one device"
     if "" in kinds:
@@ -117,6 +118,24 @@ def number(read: Read, kinds: set[str]) -> str:
     if read.into:
         return read.into if read.into != read.dtype or kinds != {read.into} else ""
     return read.dtype if kinds > {read.dtype} and read.dtype in ("int", "bool") else ""
+
+
+def piece(found: list[Read], region: Region, known: Known) -> str:
+    """`x[1].item(), x[2].item()` as `x[1:3].tolist()`; '' of other reads."""
+    bases: list[cst.BaseExpression] = []
+    places: list[int] = []
+    for one in found:
+        match one.tensor:
+            case cst.Subscript(value=of, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer() as key))]):
+                bases.append(of)
+                places.append(key.evaluated_value)
+    held = known.tensor(bases[0]) if bases else None
+    if held is None or len(bases) < len(found) or not all(base.deep_equals(bases[0]) for base in bases):
+        return ""
+    if places != [*range(places[0], places[0] + len(places))]:
+        return ""
+    rows = "tolist()" if held.rank == 1 else "flatten().tolist()"  # it was read: of each there is one number
+    return f"{postfix(bases[0], region)}[{places[0] or ''}:{places[-1] + 1}].{rows}"
 
 
 def scalar(read: Read, region: Region) -> str:
