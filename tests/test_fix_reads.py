@@ -252,15 +252,15 @@ def test_a_list_that_numpy_reads_keeps_its_numbers():
     [
         ("    h, w = x[0].item(), x[1].item()\n    return h, w\n", "    h, w = x[:2].flatten().tolist()\n"),
         ("    a = int(x[1])\n    b = int(x[2])\n    return a, b\n", "    a, b = map(int, x[1:3].flatten().tolist())\n"),
-        ("    x = x.flatten()\n    return [x[2].item(), x[3].item()]\n", "    x_2, x_3 = x[2:4].tolist()\n"),
+        ("    z = x.flatten()\n    return [z[2].item(), z[3].item()]\n", "    z_2, z_3 = z[2:4].tolist()\n"),
     ],
 )
 def test_neighbours_of_a_tensor_are_a_piece_of_it(body, made):
     program = f"import torch\n\n\ndef f(x: torch.Tensor):\n{body}"
     after = rewritten(program)
     assert made in after
-    for given in (torch.arange(5), torch.arange(5.0) / 2, torch.arange(5.0)[:, None]):
-        same(program, after, lambda given=given: (given,))
+    for x in (torch.arange(5), torch.arange(5.0) / 2, torch.arange(5.0)[:, None]):
+        same(program, after, lambda x=x: (x,))
 
 
 @pytest.mark.parametrize("pair", ["x[0].item(), x[2].item()", "x[1].item(), x[0].item()", "x[-2].item(), x[-1].item()"])
