@@ -312,3 +312,13 @@ def test_of_findings_that_say_the_same_each_is_tried():
     program = X + body.replace("{first}", "torch.tensor([1, len(x)], device=x.device)")
     after = rewritten(program)
     assert after.count("pin_memory") == 2
+
+
+def test_a_row_of_arguments_stays_a_row():
+    body = (
+        "    if len(x):\n        a = torch.tensor([1, len(x)]).to(\n            x.device\n        )\n"
+        "        b = torch.tensor([2, len(x)]).to(\n            x.device,\n        )\n        return a, b\n"
+    )
+    after = rewritten(X + body)
+    assert "            x.device, non_blocking=x.is_cuda\n        )\n" in after
+    assert "            x.device,\n            non_blocking=x.is_cuda,\n        )\n" in after

@@ -252,7 +252,10 @@ def test_a_list_that_numpy_reads_keeps_its_numbers():
     [
         ("    h, w = x[0].item(), x[1].item()\n    return h, w\n", "    h, w = x[:2].flatten().tolist()\n"),
         ("    a = int(x[1])\n    b = int(x[2])\n    return a, b\n", "    a, b = map(int, x[1:3].flatten().tolist())\n"),
-        ("    z = x.flatten()\n    return [z[2].item(), z[3].item()]\n", "    z_2, z_3 = z[2:4].tolist()\n"),
+        (
+            "    z = torch.arange(9, device=x.device) * 2\n    return [z[2].item(), z[3].item()]\n",
+            "    z_2, z_3 = z[2:4].tolist()\n",
+        ),
     ],
 )
 def test_neighbours_of_a_tensor_are_a_piece_of_it(body, made):

@@ -169,3 +169,13 @@ def test_what_runs_once_asserts_in_python():
     program = HEAD + "def test_f():\n    x = torch.ones(3, device='cuda')\n    assert (x > 0).all()\n"
     assert not fixes(program, "assert-async")
     assert fixes(X + "    assert (x > 0).all()\n    return x\n", "assert-async")
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["{'a': y.norm().item(), 'b': float(table['low'])}", "[y.norm().item(), float(len(x))]"],
+)
+def test_a_number_in_a_row_of_numbers_stays_one(row):
+    program = X.replace("x:", "self, table, x:") + f"    self.summary = {row}\n"
+    assert not fixes(program, "keep-tensor")
+    assert fixes(program.replace("float(len(x))", "x").replace("float(table['low'])", "x"), "keep-tensor")

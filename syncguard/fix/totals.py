@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.conditions import bare
 from syncguard.fix.known import Known
 from syncguard.fix.masks import Selected, selected
 from syncguard.fix.reads import postfix
@@ -47,12 +48,12 @@ def total(call: cst.Call, region: Region, known: Known) -> Total | None:
         return None
     found = selected(value, region, known)
     if found is not None:
-        return Total(call, kind, region.code(found.source), (found,))
+        return Total(call, kind, bare(region.code(found.source)), (found,))
     reach = reaching(value, region, known)
     spread = reach.spread(value) if reach is not None and known.pure(value) else None
     if reach is None or spread is None or not spread.taken or spread.loose:
         return None
-    return Total(call, kind, region.code(spread.value), tuple(reach.picks(value)), spread.curved)
+    return Total(call, kind, bare(region.code(spread.value)), tuple(reach.picks(value)), spread.curved)
 
 
 def loss(call: cst.Call, region: Region, known: Known) -> Total | None:
@@ -92,7 +93,9 @@ def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | Non
 
 
 def plain(picks: tuple[Selected, ...], region: Region, known: Known) -> bool:
-    """Whether the text stays readable: shapes that must be asked for are those of variables."""
+    """Whether the text stays readable: shapes that must be asked for are those of variables, and asked for alike."""
+    if len({one.last for one in picks}) > 1:
+        return any(fits(one.source, one.mask, region, known) for one in picks)
     variables = all(isinstance(part, cst.Name | cst.Attribute) for one in picks for part in (one.source, one.mask))
     return variables or any(fits(one.source, one.mask, region, known) for one in picks)
 
@@ -102,7 +105,8 @@ def text(found: Total, torch: str, region: Region, known: Known, least: bool = F
     same = next((one for one in found.picks if fits(one.source, one.mask, region, known)), None)
     told = [one for one in found.picks if behind(one.source, one.mask, region, known) >= 0]
     first = same if same is not None else (*told, *found.picks)[0]
-    m = region.code(first.mask) if same is not None else widened(first.mask, first.source, region, known)
+    plainly = same is not None or first.last
+    m = region.code(first.mask) if plainly else widened(first.mask, first.source, region, known)
     summed = f"{torch}.where({m}, {found.elements}, 0).sum()"
     if found.kind == "sum":
         return summed
@@ -110,6 +114,6 @@ def text(found: Total, torch: str, region: Region, known: Known, least: bool = F
     count = "sum().clamp(min=1)" if least else "sum()"
     if same is not None:
         return f"{summed} / {mask}.{count}"
-    if behind(first.source, first.mask, region, known) == 1:
+    if behind(first.source, first.mask, region, known) == 1 and not first.last:
         return f"{summed} / ({mask}.{count} * {source}.size(-1))"
     return f"{summed} / {m}.expand_as({source}).{count}"

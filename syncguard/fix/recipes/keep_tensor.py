@@ -37,8 +37,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
-    if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
-        return None  # so is an entry of a table of which nothing is known
+    if _entry(read) or among(read.whole, region, known):
+        return None
     match read.tensor:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
             return None
@@ -83,8 +83,7 @@ def returned(node: cst.CSTNode, region: Region) -> bool:
 
 
 def numbers(node: cst.CSTNode, region: Region, known: Known) -> bool:
-    """Whether a function gives another fraction from the host, beside this value or instead of it: readers take all of
-    them for numbers."""
+    """Whether a function gives another fraction from the host instead of this value: readers take all for numbers."""
     scope = region.scope(node)
     given = [
         held.value for held in region.places
@@ -93,13 +92,30 @@ def numbers(node: cst.CSTNode, region: Region, known: Known) -> bool:
     return any(_fraction(value, region, known) for value in given)
 
 
+def among(node: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a value stands in a row or table beside a fraction that stays on the host."""
+    outer: cst.BaseExpression | None = None
+    for held in region.around(node):
+        if isinstance(held, DISPLAYS):
+            outer = held
+        elif not isinstance(held, cst.Element | cst.DictElement):
+            break
+    return outer is not None and _fraction(outer, region, known)
+
+
 def _fraction(value: cst.BaseExpression, region: Region, known: Known) -> bool:
     match value:
         case cst.Tuple(elements=row) | cst.List(elements=row):
             return any(_fraction(one.value, region, known) for one in row)
         case cst.Dict(elements=row):
             return any(_fraction(one.value, region, known) for one in row)
-    return known.number(value) in ("float", "number") and read_of(value, region, known) is None
+    read = read_of(value, region, known)
+    return known.number(value) in ("float", "number") and (read is None or _entry(read))
+
+
+def _entry(read: Read) -> bool:
+    """Whether a read is of an entry of a table of which nothing is known: more likely a size or an index."""
+    return not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call)
 
 
 def summed(node: cst.CSTNode, region: Region) -> bool:
