@@ -174,5 +174,10 @@ def joined(rows: Sequence[str]) -> str:
     return line
 
 
+def flat(text: str) -> str:
+    """An expression on one line, where that loses nothing."""
+    return joined(text.split("\n")) or text
+
+
 def moved(site: Site, lines: int) -> Site:
     return Site(site.path, site.line - lines, site.column, site.end_line - lines, site.end_column)

@@ -15,6 +15,7 @@ from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import fits, owned, subscript, widened
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
+from syncguard.fix.width import flat
 from syncguard.terms import Edit, Finding
 
 SYMBOLS = {
@@ -40,8 +41,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     x = region.code(target)
     m = region.code(mask) if narrow else widened(mask, target, region, known)
-    other = x if last is None else last.whole
-    put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
+    other = x if last is None else flat(last.whole)
+    put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {flat(first.whole)}, {other})", region))
     edits = (put, *dead(first, last, region, known))
     if last is not None:
         edits += (region.remove(region.statement(last.statement)),)

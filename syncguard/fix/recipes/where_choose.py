@@ -12,7 +12,7 @@ from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
 from syncguard.fix.shapes import alike, picks, shaped_as, subscript
 from syncguard.fix.steady import root
-from syncguard.fix.width import joined
+from syncguard.fix.width import flat
 from syncguard.terms import Finding
 
 TAKING = ("index_select", "gather", "take", "take_along_dim")
@@ -113,7 +113,7 @@ def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
         name = region.fresh("holds", "condition")
         lines, text = [f"{name} = {text}"], name
     for target, value in written:
-        x, y = region.code(target), bare(joined(region.code(value).split("\n")))  # type: ignore[arg-type]
+        x, y = region.code(target), bare(flat(region.code(value)))  # type: ignore[arg-type]
         lines.append(f"{x} = {known.torch()}.where({text}, {f'{y}, {x}' if straight else f'{x}, {y}'})")
     what = " and ".join(dict.fromkeys(f"`{region.code(target)}`" for target, _ in written if target is not None))
     message = f"computes and writes {what} each time: NaN of what is not chosen can reach the gradient"
@@ -162,9 +162,7 @@ def chosen(
     first, second = (
         side
         if isinstance(side, str)
-        else (all(tensors) and literal(side, known))
-        or joined(guarded(side, divisor, region, known).split("\n"))
-        or region.code(side)
+        else (all(tensors) and literal(side, known)) or flat(guarded(side, divisor, region, known))
         for side in (yes, no)
     )
     if not straight:
