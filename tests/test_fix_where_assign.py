@@ -144,10 +144,10 @@ def test_other_rows_are_not_numbers_of_the_mask(numbers):
 
 def test_what_is_written_on_several_lines_is_laid_out_anew():
     body = (
-        "    m = x > 0\n    z = torch.empty_like(x)\n    z[m] = torch.add(\n        x[m], 1.5\n    )\n"
-        "    z[~m] = torch.add(\n        x[~m], 2.5\n    )\n    return z\n"
+        "    m = x > 0\n    z = torch.empty_like(x)\n    z[m] = torch.clamp(\n        x[m], 1.5\n    )\n"
+        "    z[~m] = torch.clamp(\n        x[~m], -0.5\n    )\n    return z\n"
     )
     program = "import torch\n\n\ndef f(x: torch.Tensor):\n" + body
     after = rewritten(program, unsafe=True)
-    assert "    z.copy_(torch.where(m, torch.add(x, 1.5), torch.add(x, 2.5)))\n" in after
+    assert "    z.copy_(torch.where(m, torch.clamp(x, 1.5), torch.clamp(x, -0.5)))\n" in after
     same(program, after, lambda: (torch.linspace(-1, 1, 5),))
