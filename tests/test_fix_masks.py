@@ -212,3 +212,35 @@ def test_what_is_compared_is_added_up(line):
     given.append((torch.linspace(-1, 4, 6), torch.full((6,), 9.0)))
     for x, y in given:
         same(program, after, lambda x=x, y=y: (x, y), exact=False)
+
+
+LOOKED = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n    m = torch.arange(6, device=x.device) > 2\n"
+
+
+@pytest.mark.parametrize(
+    "lookup", ["torch.where(m)[0]", "torch.where(m)", "m.nonzero(as_tuple=True)", "torch.nonzero(m, as_tuple=True)[0]"]
+)
+def test_places_that_were_looked_up_serve_again(lookup):
+    program = f"{LOOKED}    i = {lookup}\n    a = x[m] * 2\n    y[m] = x[m]\n    return a, y, i\n"
+    after = rewritten(program)
+    assert "    a = x[i] * 2\n    y[i] = x[i]\n" in after
+    same(program, after, lambda: (torch.arange(6.0, requires_grad=True), torch.arange(1.0, 7.0)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    i = torch.where(m)[0]\n    m[0] = True\n    a = x[m]\n",
+        "    i = torch.where(m)[0]\n    i -= 1\n    a = x[m]\n",
+        "    i = torch.where(m)[0]\n    i = i + 0\n    m = ~m\n    a = x[m]\n",
+        "    i = 0\n    if len(x) > 9:\n        i = torch.where(m)[0]\n    a = x[m]\n",
+        "    i = torch.where(~m)[0]\n    a = x[m]\n",
+        "    i = torch.where(m, 1, 0)\n    a = x[m]\n",
+        "    x, m = x.reshape(2, 3), m.reshape(2, 3)\n    i = torch.where(m)[0]\n    a = x[m]\n",
+    ],
+)
+def test_other_places_do_not(body):
+    program = f"{LOOKED}{body}    return a, i\n"
+    after = rewritten(program, unsafe=True) or program
+    assert "x[i]" not in after
+    same(program, after, lambda: (torch.arange(6.0), torch.arange(1.0, 7.0)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.loops import questioned, unchanged
-from syncguard.fix.names import reaching, reads, spare
+from syncguard.fix.names import between, reaching, reads, spare
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.region import inside
@@ -28,6 +28,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     true = held is not None and (held.dtype == "bool" or selection(mask, region, known) is not None)
     if not true or known.rank(mask) == 0:
         return None
+    if (found_above := looked_up(mask, region, known)) is not None:
+        return found_above
     keys = [read for read in reads(region, region.scope(mask), mask.value) if _keys(read, region, known)]
     block = region.parent(region.statement(mask))
     here = [key for key in keys if block in [*region.around(key)] and not _later(key, mask, region)]
@@ -58,6 +60,51 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if calls:
         text += "; what `masked_select` takes from must have its shape"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def looked_up(mask: cst.Name, region: Region, known: Known) -> Proposal | None:
+    """The places of a mask's true elements that a variable holds already, `index = torch.where(mask)`, as the key."""
+    held = region.parent(region.parent(region.parent(mask)))
+    if not isinstance(held, cst.Subscript) or not _keys(mask, region, known) or selection(mask, region, known):
+        return None
+    for call in region.calls:
+        assign, name = placed(call, mask, region, known)
+        if assign is None or region.places[assign][2:] > region.places[mask][:2]:
+            continue
+        around = region.parent(region.statement(assign)) in [*region.around(mask)]
+        if not around or between(region, assign, mask, {name}):
+            continue
+        index = cst.ensure_type(assign.targets[0].target, cst.Name)
+        stays = {since(mask, assign, mask, region, known), since(index, assign, mask, region, known)}
+        if "" in stays or _later(mask, index, region):
+            continue
+        sure = stays == {"safe"} and known.rank(mask) > 0 and known.tensor(held.value) is not None
+        text = f"`{name}` holds the places where `{mask.value}` is true"
+        text += "" if sure else "; what it selects from must be a tensor, and nothing in between may change either"
+        return Proposal("safe" if sure else "unsafe", text, (region.swap(mask, name),))
+    return None
+
+
+def placed(call: cst.Call, mask: cst.Name, region: Region, known: Known) -> tuple[cst.Assign | None, str]:
+    """Where a variable gets the places of a mask's true elements, and its name: all of them, or those of its one
+    dimension."""
+    callee = known.callee(call)
+    of = known.argument(call, "condition") or known.argument(call, "input")
+    tuples = callee in ("torch.nonzero", "torch.Tensor.nonzero") and any(
+        arg.keyword is not None and arg.keyword.value == "as_tuple" and region.code(arg.value) == "True"
+        for arg in call.args
+    )
+    if not (tuples or (callee == "torch.where" and len(call.args) == 1)) or of is None or not of.deep_equals(mask):
+        return None, ""
+    held = region.parent(call)
+    if isinstance(held, cst.Subscript) and held.value is call:
+        key = subscript(held)
+        if known.rank(mask) != 1 or key is None or region.code(key) != "0":
+            return None, ""
+        held = region.parent(held)
+    if not isinstance(held, cst.Assign) or len(held.targets) != 1 or not isinstance(held.targets[0].target, cst.Name):
+        return None, ""
+    return held, held.targets[0].target.value
 
 
 def chooser(node: cst.CSTNode, known: Known) -> cst.BaseExpression | None:
