@@ -73,7 +73,7 @@ class Simulation:
 
     def renew(self) -> None:
         """Put back what an exception at a bad moment took away: a time limit's signal, between torch's own lines."""
-        local.passing = False
+        local.passing = 0
         if not any(
             torch._C._get_function_stack_at(i) is self.device for i in range(torch._C._len_torch_function_stack())
         ):
@@ -137,7 +137,7 @@ def overrides(patches: Patches) -> None:
 def asking(original: Callable[..., bool]) -> Callable[..., bool]:
     def overridden(*values: Any) -> bool:
         if local.passing:
-            local.passing = False
+            local.passing -= 1
             return False
         return original(*values)
 
