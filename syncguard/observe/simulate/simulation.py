@@ -98,11 +98,8 @@ class Simulation:
         self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
         patches.everywhere({"_engine_run_backward": (engine, backward.engine(engine, self.verdict))}, "torch")
-        patches.set(
-            torch.autograd.Function,
-            "apply",
-            classmethod(backward.applied(vars(torch.autograd.Function)["apply"].__func__, self.verdict)),
-        )
+        own = torch.autograd.Function
+        patches.set(own, "apply", classmethod(backward.applied(vars(own)["apply"], self.verdict)))
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
         exchange.patch(patches)
