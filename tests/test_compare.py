@@ -249,7 +249,7 @@ def test_budgets_and_gates():
     first = wait("x.any()", "SG204", count=5, steps=((1, 5),))
     seen = record(wait("y.item()", "SG201"), first, wait("t.item()", "SG201", allowed="reason"))
     assert failing(seen, budget=1) == []
-    assert failing(seen, budget=0.5) == ["1 waits a step, and the budget is 0.5"]
+    assert failing(seen, budget=0.5) == ["1 wait a step, and the budget is 0.5"]
     assert failing(seen, fail_on=["any"]) == ["loss.py:14: waits where none may be"]
     assert failing(record(first), 0, ["any"]) == []
     assert failing(seen, fail_on=["new"], before=record(wait("y.item()", "SG201"), first)) == []
