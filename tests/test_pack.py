@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard import pack
+from syncguard import pack, packed
 from syncguard.pack import PackError, Result
 from syncguard.returns import KINDS
 
@@ -359,7 +359,7 @@ def test_the_cache_keeps_to_a_few_packs(base, cache):
     (cache / "other.json").write_text("not ours to remove")
     loaded = pack.load()
     left = sorted(cache.glob("pack-*.json"))
-    assert len(left) == pack.KEPT
+    assert len(left) == packed.KEPT
     assert any(loaded.digest in path.name for path in left)
     assert (cache / "other.json").exists()
 
