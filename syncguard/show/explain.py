@@ -41,6 +41,7 @@ WHEN = {
     "listed": "{} is a list of tensors",
     "of_host": "{} holds a tensor on the host",
     "host_values": "{} is a tensor of one or more dimensions on the host, for a part that no tensor picks",
+    "device_values": "{} is written where no tensor picks",
     "evaluating": "{} is in eval mode",
 }
 ON = {
