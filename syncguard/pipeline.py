@@ -170,4 +170,5 @@ def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
 
 def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:
     """The same of a text."""
-    return Examiner(config).watched(source, line).beliefs(source.text.split("\n"))
+    examiner = Examiner(config)
+    return examiner.watched(source, line).beliefs(examiner.text_of)

@@ -318,6 +318,14 @@ def test_explain_takes_a_place_as_findings_write_it(ran, what):
     assert "x.sum().item()  host number" in out
 
 
+def test_explain_tells_reasons_in_other_files(ran):
+    Path("maker.py").write_text("import torch\n\n\ndef make(n):\n    return torch.ones(n, device='cuda') * 2\n")
+    Path("user.py").write_text("from maker import make\n\nx = make(3)\n")
+    out = ran("explain", "user.py:3")[1]
+    assert "maker.py:5  `torch.ones(n, device='cuda')` is the result of `torch.ones`" in out
+    assert "``" not in out
+
+
 def test_explain_a_line_of_a_notebook(ran):
     code = ["import torch\n", "x = torch.randn(3).cuda()"], ["\n", "y = x[x > 0]"]
     cells = [{"cell_type": "markdown", "source": []}, *({"cell_type": "code", "source": text} for text in code)]
