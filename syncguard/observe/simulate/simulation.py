@@ -15,7 +15,8 @@ import torch
 from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local, world
-from syncguard.observe.simulate.mode import Device, plain_only
+from syncguard.observe.simulate.minded import plain_only
+from syncguard.observe.simulate.mode import Device
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.seen import Seen
 from syncguard.observe.simulate.verdict import Verdict
