@@ -26,6 +26,7 @@ from syncguard.infer.values import (
 )
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.terms import Wait
 
 TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
@@ -112,14 +113,26 @@ def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
     for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
         made = name == "__init__"
         op = frame.world.op(base if made else f"{base}.{name}")
-        asked = op.args[position] if op is not None and not made and position < len(op.args) else ""
-        if made and op is not None and param.name in op.args:
-            asked = param.name
-        if op is not None and any(
-            condition == "tensor" and asked in names.split("|") for wait in op.waits for condition, names in wait.when
-        ):
+        if op is None:
+            continue
+        asked = param.name if made and param.name in op.args else ""
+        if not made and position < len(op.args):
+            asked = op.args[position]
+        checked = made and frame.world.is_subclass(base, frame.world.distribution.name)
+        if any(_asks(wait, asked) or (checked and _checks(wait, asked, op.args)) for wait in op.waits):
             return Tensor(device=place, sure=False, why=frame.why(f"overrides:{base}.{name}", param.at))
     return UNKNOWN
+
+
+def _asks(wait: Wait, name: str) -> bool:
+    """Whether a wait is for a tensor under this name."""
+    return any(condition == "tensor" and name in names.split("|") for condition, names in wait.when)
+
+
+def _checks(wait: Wait, name: str, names: tuple[str, ...]) -> bool:
+    """Whether a wait is for whatever tensor is given, and this name is not one that tells how."""
+    told = {part for _, named in wait.when for part in named.split("|")}
+    return wait.on == "argument" and name in names and name not in told
 
 
 def _documented(frame: Frame, param: Param, place: str) -> Value:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from syncguard.infer import callbacks, parameters, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.execute import Dead, run
+from syncguard.infer.hosts import host_reason
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.outcomes import Outcomes
@@ -141,7 +142,7 @@ class World(Outcomes):
             known = Routine(
                 node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
             )
-            known.host = self.host_reason(known)
+            known.host = host_reason(known, self)
             frame.home.made[id(node)] = known
             frame.home.routines.append(known)
         elif closure:
@@ -183,7 +184,7 @@ class World(Outcomes):
         info.settle()
         for routine in frame.home.routines:
             if routine.owner is info:
-                routine.host = self.host_reason(routine)
+                routine.host = host_reason(routine, self)
         return ClassOf(info)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
