@@ -9,7 +9,7 @@ from syncguard.infer import methods, parameters, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join_all
-from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch
+from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE
@@ -28,9 +28,11 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
     options,
+    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -106,15 +108,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if op is not None:
         if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
             args[0].routine.given_to = name
-        if (
-            name.startswith("torch.")
-            and args
-            and type(args[0]) is Unknown
-            and args[0].weak
-            and op.args[:1]
-            and op.args[0] in frame.world.operand_names
-        ):
-            args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
+        if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
+            args = [operand(args[0]), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE
@@ -129,6 +124,14 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if name.startswith("torch."):
         return Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def operand(value: Value) -> Value:
+    """What torch itself is given to compute with is a tensor, whatever else it may be elsewhere."""
+    if type(value) is Unknown and value.weak:
+        return Tensor(sure=False, why=value.weak)
+    found = tensor_in(value) if type(value) is Union else None
+    return value if found is None else found.but(either=False)
 
 
 def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
@@ -276,18 +279,9 @@ def of_unknown(
     loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if read and not args and not keywords and not of_numbers(nodes, frame):
-        return apply(
-            frame,
-            op,
-            at,
-            [
-                Tensor(
-                    device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at)
-                )
-            ],
-            keywords,
-            nodes,
-        )
+        place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
+        there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+        return apply(frame, op, at, [there], keywords, nodes)
     return from_tensors([*args, *keywords.values()], at, frame)
 
 

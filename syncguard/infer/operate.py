@@ -123,6 +123,7 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
         other is NONE
         or (type(other) is Const and isinstance(other.value, str))
         or type(other) in (Named, ClassOf, Table)
+        or (type(other) is Seq and what in ("==", "!="))  # torch leaves this one to Python, which says no
     ):
         return Host("bool") if what in ("==", "!=") else UNKNOWN
     if type(other) is Instance:
