@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer.annotations import promised
 from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
@@ -212,8 +213,10 @@ def refined(declared: Value, seen: Value | None) -> Value:
     """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
     if declared is UNKNOWN:
         return seen or UNKNOWN
-    if seen is None or type(declared) is Const or type(declared) is Host:
+    if seen is None or type(declared) is Const:
         return declared
+    if type(declared) is Host:
+        return join(declared, seen) if type(seen) is Tensor and seen.sure and number_sureness(declared) else declared
     if type(declared) is Seq:
         return _refined_items(declared, seen)
     if any(type(option) is Call for option in options(seen)):
