@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from syncguard import pack, store, workers
+from syncguard import pack, store, table, workers
 from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.examine import Examined, Examiner
@@ -134,7 +134,7 @@ def examine(
     if not config.cache:
         return workers.examine(sources, config, fixes, texts)[0], {}, ""
     file = store.file_of(config, rules)
-    state = store.load(file)
+    state = table.load(file)
     known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes}, texts)
     fresh, interfaces = workers.examine([s for s in sources if s.path not in known], config, fixes, texts)
     known.update((one.note.path, one) for one in fresh)
@@ -142,7 +142,7 @@ def examine(
     remembered = state.table.examined
     others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     kept = [one for one in fresh if one.note.path not in fixes]
-    warning = store.save(file, store.grown(state, kept, interfaces)) if kept and not texts else ""
+    warning = table.save(file, state, store.grown(state, kept, interfaces)) if kept and not texts else ""
     return [known[source.path] for source in sources], others, warning
 
 

@@ -1,8 +1,7 @@
-"""What earlier runs found, on disk: read, judged for what is still true, and written again. Never a wrong result."""
+"""What earlier runs found, judged for what is still true, and what this one adds to it. Never a wrong result."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -14,61 +13,22 @@ import msgspec
 from msgspec.structs import replace
 
 import syncguard
-from syncguard import atomic, folder, pack, workers
+from syncguard import folder, pack, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.routine import Used
-from syncguard.judge.reach import Function
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.source import read
+from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
-FORMAT = 2
+FORMAT = 3
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
-KEPT = 6  # files in the folder: other settings, other versions
-LARGEST = 256 << 20  # bytes of all files: what was written first goes, and what is larger by itself is not written
-
-
-class Kept(msgspec.Struct, frozen=True, array_like=True):
-    """A file that was examined: what every run asks of it, and the rest, which is read when it is asked for."""
-
-    digest: str
-    calls: tuple[Function, ...]
-    stamp: tuple[int, int]  # when it was last written, and its size
-    rest: msgspec.Raw
-
-
-class Table(msgspec.Struct, frozen=True, array_like=True):
-    """What the file on disk holds."""
-
-    examined: dict[str, Kept] = {}
-    interfaces: dict[str, msgspec.Raw] = {}
-
-
-class State:
-    """All that is remembered."""
-
-    def __init__(self, table: Table | None = None) -> None:
-        self.table = table or Table()
-        self._interfaces: dict[str, Interface | None] = {}
-
-    def examined(self, path: str) -> Examined:
-        """What was found in a file that is remembered. Raises `msgspec.MsgspecError` where it is damaged."""
-        kept = self.table.examined[path]
-        return replace(msgspec.msgpack.decode(kept.rest, type=Examined), calls=kept.calls)
-
-    def interface(self, path: str) -> Interface | None:
-        """A file as those knew it who import it."""
-        if path not in self._interfaces:
-            raw = self.table.interfaces.get(path)
-            self._interfaces[path] = None if raw is None else msgspec.msgpack.decode(raw, type=Interface)
-        return self._interfaces[path]
-
-    def unchanged(self, path: str) -> bool:
-        """Whether a file that is not read now looks as it did."""
-        return self.table.examined[path].stamp == _stamp(path)
+ALL = frozenset({"*"})  # of the parts of a file
+TEXT = "#"  # the file as it stands, comments and all
+NOW = sys.maxsize  # later than any run that is remembered
 
 
 def file_of(config: Config, rules: str) -> Path:
@@ -82,62 +42,43 @@ def file_of(config: Config, rules: str) -> Path:
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
 
 
-def load(path: Path) -> State:
-    """What the file holds; nothing where it is missing, damaged or foreign."""
-    try:
-        return State(msgspec.msgpack.decode(folder.unseal(path), type=Table))
-    except (OSError, msgspec.MsgspecError, ValueError):
-        return State()
-
-
-def save(path: Path, table: Table) -> str:
-    """Write it whole or not at all; returns why it could not be written, or ""."""
-    body = msgspec.msgpack.encode(table)
-    if len(body) > LARGEST:
-        return f"the cache in {path.parent} was not written: it would take more than {LARGEST:,} bytes"
-    try:
-        folder.prepare(path.parent)
-        folder.seal(path, body)
-        _tidy(path)
-    except OSError as fault:
-        return f"the cache in {path.parent} was not written: {fault.strerror or fault}"
-    return ""
-
-
-def _tidy(path: Path) -> None:
-    """Keep the newest files, as many and as large as they may be, and nothing half written."""
-    folder.sweep(path.parent, folder.LEFT)
-    found = [(other, status) for other, status in folder.entries(path.parent) if other.suffix == ".msgpack"]
-    found.sort(key=lambda item: (item[0] == path, item[1].st_mtime_ns), reverse=True)
-    size = 0
-    for n, (other, status) in enumerate(found):
-        size += status.st_size
-        if n >= KEPT or size > LARGEST:
-            atomic.remove(other)
-
-
 def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:
-    """What is remembered after a run; files that are gone are forgotten."""
-    examined = {path: kept for path, kept in state.table.examined.items() if _stamp(path) is not None}
+    """What a run adds to what is remembered. What earlier runs found has looked at files as they were then: where one
+    is not the same now, the table says since when.
+    """
+    examined = {}
     for one in fresh:
-        stamp = _stamp(one.note.path)
-        if one.digest and stamp is not None:
+        seen = stamp(one.note.path)
+        if one.digest and seen is not None:
             rest = msgspec.Raw(msgspec.msgpack.encode(replace(one, calls=())))
-            examined[one.note.path] = Kept(one.digest, one.calls, stamp, rest)
-    kept = {path: raw for path, raw in state.table.interfaces.items() if path in examined or os.path.exists(path)}
-    for path, interface in interfaces.items():
+            examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, rest)
+    kept, changes = {}, {}
+    for path, now in interfaces.items():
         before = state.interface(path)
-        now = interface if before is None else workers.merged(before, interface)
-        kept[path] = msgspec.Raw(msgspec.msgpack.encode(now))
-    return Table(examined, kept)
+        changed = _changed(path, before, now)
+        kept[path] = msgspec.Raw(msgspec.msgpack.encode(now if before is None else _merged(before, now, changed)))
+        if changed is not None:
+            changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys((TEXT, *changed), state.run)}
+    return Table(examined, kept, changes)
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
+def _changed(path: str, before: Interface | None, now: Interface) -> frozenset[str] | None:
+    """The parts of a file that are not what they were; None where not even a comment is another one."""
+    if before is None or not _led_there(path, before.asked):
+        return ALL
+    if before.digest == now.digest:
         return None
-    return status.st_mtime_ns, status.st_size
+    return _differ(before.parts, now.parts)
+
+
+def _merged(before: Interface, now: Interface, changed: frozenset[str] | None) -> Interface:
+    """What was looked at in a file, now and earlier: each run looks at its own parts of it."""
+    if changed is None:
+        return workers.merged(before, now)
+    if changed >= ALL:
+        return now
+    uses = {name: used for name, used in before.uses.items() if not _is_in(name, changed, before.parts)}
+    return workers.merged(replace(before, digest=now.digest, parts=now.parts, uses=uses), now)
 
 
 def still_true(
@@ -164,17 +105,20 @@ def _still_true(
         """The digest of a file as it is now."""
         return digests[path] if path in digests else _text(path, digest, texts)
 
-    def as_cited(path: str) -> bool:
+    def as_cited(path: str, run: int) -> bool:
         interface = state.interface(path)
-        return interface is not None and present(path) == interface.digest
+        same = interface is not None and present(path) == interface.digest
+        return same and state.table.changes.get(path, {}).get(TEXT, 0) <= run
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
     changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
-    bad = _infected(state, looked_at, {used for used in looked_at if _is_in(used, changed[used[0]], state)})
+    since = _since(state, looked_at, {used: _run_of(used, changed[used[0]], state) for used in looked_at})
+    runs = {path: state.table.examined[path].run for path in known}
     return {
         path: one
         for path, one in known.items()
-        if not any(used in bad for used in one.uses) and all(map(as_cited, one.cites))
+        if all(since.get(used, 0) <= runs[path] for used in one.uses)
+        and all(as_cited(cited, runs[path]) for cited in one.cites)
     }
 
 
@@ -195,30 +139,41 @@ def _uses(state: State, used: Used) -> tuple[Used, ...]:
     return interface.uses.get(used[1], ()) if interface is not None else ()
 
 
-def _infected(state: State, parts: set[Used], bad: set[Used]) -> set[Used]:
-    """The parts that are bad or looked at one that is."""
-    if not bad:
-        return bad
+def _since(state: State, parts: set[Used], runs: dict[Used, int]) -> dict[Used, int]:
+    """The last run in which a part, or one that it looked at, was found changed; nothing of those that never were."""
+    found: dict[Used, int] = {}
+    changed = sorted((part for part, run in runs.items() if run), key=runs.__getitem__)
+    if not changed:
+        return found
     users: dict[Used, list[Used]] = {}
     for part in parts:
         for used in _uses(state, part):
             users.setdefault(used, []).append(part)
-    todo = list(bad)
-    while todo:
-        for user in users.get(todo.pop(), ()):
-            if user not in bad:
-                bad.add(user)
-                todo.append(user)
-    return bad
+    while changed:  # the latest first: whoever is met again has changed later than that
+        todo = [changed.pop()]
+        run = runs[todo[0]]
+        while todo:
+            part = todo.pop()
+            if part not in found:
+                found[part] = run
+                todo += users.get(part, ())
+    return found
 
 
-ALL = frozenset({"*"})
+def _run_of(used: Used, changed: frozenset[str], state: State) -> int:
+    """The run in which a part was last found changed: this one, an earlier one, or 0."""
+    interface = state.interface(used[0])
+    parts = interface.parts if interface is not None else {}
+    if _is_in(used[1], changed, parts):
+        return NOW
+    earlier = state.table.changes.get(used[0], {})
+    return max((run for part, run in earlier.items() if _is_in(used[1], frozenset([part]), parts)), default=0)
 
 
 def _changed_parts(
     path: str, state: State, present: Callable[[str], str], texts: Mapping[str, str | bytes]
 ) -> frozenset[str]:
-    """The parts of a file that are not what they were; ALL of them where nothing can be told."""
+    """The parts of a file that are not what they are remembered to be; ALL of them where nothing can be told."""
     if not path.endswith(".py"):
         return frozenset()  # a folder without `__init__.py` holds nothing itself
     interface = state.interface(path)
@@ -227,8 +182,7 @@ def _changed_parts(
     if present(path) == interface.digest:
         return frozenset()
     now = _text(path, _parts, texts)
-    before = interface.parts
-    return frozenset(name for name in before.keys() | now.keys() if before.get(name) != now.get(name)) if now else ALL
+    return _differ(interface.parts, now) if now else ALL
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -238,13 +192,14 @@ def _parts(text: str) -> dict[str, str]:
         return {}
 
 
-def _is_in(used: Used, changed: frozenset[str], state: State) -> bool:
+def _differ(before: Mapping[str, str], now: Mapping[str, str]) -> frozenset[str]:
+    return frozenset([name for name in before.keys() | now.keys() if before.get(name) != now.get(name)])
+
+
+def _is_in(name: str, changed: frozenset[str], parts: Mapping[str, str]) -> bool:
     """Whether the part that was looked at has changed: of a function inside a function, the outer one counts."""
-    if not changed or changed is ALL:
-        return changed is ALL
-    name = used[1]
-    interface = state.interface(used[0])
-    parts = interface.parts if interface is not None else {}
+    if not changed or changed >= ALL:
+        return bool(changed)
     while name and name not in parts:
         name = name.rpartition(".")[0]
     return name in changed

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import folder, pipeline, store, workers
+from syncguard import folder, pipeline, store, table, workers
 from syncguard.config import Config
 from syncguard.examine import Examiner
 from syncguard.judge.reach import reached
@@ -299,7 +299,7 @@ def test_two_at_once_leave_a_sound_cache(project):
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     said = {process.communicate(timeout=60)[0] for process in both}
     assert len(said) == 1
-    assert len(store.load(store.file_of(pipeline_config(), load().digest)).table.examined) == 3
+    assert len(table.load(store.file_of(pipeline_config(), load().digest)).table.examined) == 3
 
 
 def pipeline_config():

@@ -1,0 +1,187 @@
+"""Checks of some of the files, edits in between, and what is remembered: never anything but what is found anew."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline, store, table
+from syncguard.config import Config
+from syncguard.pack import load
+from syncguard.read.project import forget
+
+WAITS = "    return torch.relu(x)\n"
+NUMBER = "    return 3\n"
+DEVICE = 'torch.ones(3, device="cuda")'
+USER = """\
+import torch
+from {of} import f
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        if f({device}) > 0:
+            return x
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    forget()
+    yield tmp_path
+    forget()
+
+
+def write(name, text):
+    Path(name).write_text(text)
+
+
+def found(*paths, cache=True, texts=None):
+    report = pipeline.check(paths, Config(root=os.getcwd(), cache=cache, heat="all"), texts=texts)
+    return [(Path(f.site.path).name, f.site.line, f.code, f.because) for f in report.findings]
+
+
+def users(*names, of="b"):
+    for name in names:
+        write(f"{name}.py", USER.format(of=of, device=DEVICE))
+
+
+def ending(body):
+    return f"import torch\n\n\ndef f(x):\n{body}"
+
+
+def test_a_function_that_changed_while_only_another_file_was_checked(project):
+    users("a", "c")
+    write("b.py", ending(WAITS))
+    assert len(found(".")) == 2
+    write("b.py", ending(NUMBER))
+    assert found("c.py") == []
+    assert found(".") == []
+    write("b.py", ending(WAITS))
+    assert len(found("a.py")) == 1
+    assert len(found(".")) == 2
+
+
+def test_a_function_behind_a_file_that_stays(project):
+    users("a", "c", of="m")
+    write("m.py", "import b\n\n\ndef f(x):\n    return b.f(x)\n\n\ndef g(x):\n    return x\n")
+    write("b.py", ending(WAITS))
+    assert len(found(".")) == 2
+    write("m.py", Path("m.py").read_text().replace("def g(x):\n    return x", "def g(x):\n    return [x]"))
+    write("b.py", ending(NUMBER))
+    write("d.py", "from m import g\n\n\ndef forward(x):\n    return g(x)\n")
+    assert found("d.py") == []  # looks at no part of b
+    assert found("c.py") == []
+    assert found("a.py") == []
+
+
+def test_lines_that_are_cited_move_while_only_another_file_is_checked(project):
+    users("a", "c")
+    write("b.py", ending(WAITS))
+    before = found("a.py", "c.py")
+    write("b.py", "# one more line\n" + ending(WAITS))
+    found("c.py")
+    assert found("a.py", "c.py") == found("a.py", "c.py", cache=False) != before
+
+
+def test_a_file_that_went_and_came_back_as_another_one(project):
+    users("a", "c")
+    write("b.py", ending(WAITS))
+    assert len(found("a.py", "c.py")) == 2
+    os.remove("b.py")
+    forget()
+    found("c.py")
+    write("b.py", ending(NUMBER))
+    forget()
+    assert found("c.py") == []
+    assert found("a.py") == []
+
+
+def test_an_import_that_leads_elsewhere_while_only_another_file_is_checked(project):
+    Path("p").mkdir()
+    write("p/__init__.py", "")
+    write("p/a.py", USER.format(of="p.m", device=DEVICE))
+    write("p/c.py", USER.format(of="p.m", device=DEVICE))
+    write("p/m.py", "from helper import f as f\n")
+    write("helper.py", ending(WAITS))
+    assert len(found("p")) == 2
+    Path("helper").mkdir()
+    write("helper/__init__.py", ending(NUMBER))  # a package goes before a module of the same name
+    forget()
+    assert found("p/c.py") == []
+    assert found("p/a.py") == []
+
+
+def test_additions_are_small_and_belong_to_their_table(project, monkeypatch):
+    users(*(f"user{n}" for n in range(60)))
+    write("b.py", ending(WAITS))
+    assert len(found(".")) == 60
+    (whole,) = Path(".syncguard_cache").glob("*.msgpack")
+    before = whole.read_bytes()
+    write("user7.py", "x = 1\n")
+    assert len(found("user7.py", "user8.py")) == 1
+    added = whole.with_suffix(".added")
+    assert whole.read_bytes() == before
+    assert added.stat().st_size * table.SHARE <= len(before)
+    assert sorted(added.with_suffix(suffix).name for suffix in (".added", ".msgpack")) == sorted(
+        path.name for path in Path(".syncguard_cache").iterdir() if path.name[0] != "." and path.suffix in table.BOTH
+    )
+    assert len(found(".")) == 59
+    kept = added.read_bytes()
+    for damaged in (b"", kept[:-1], kept[:4] + b"\x00" + kept[5:], b"\x00" * len(kept)):
+        added.write_bytes(damaged)
+        assert len(found(".")) == 59
+    monkeypatch.setattr(table, "SHARE", 10**9)
+    write("user8.py", "x = 1\n")
+    assert len(found("user8.py", "user9.py")) == 1
+    assert not added.exists()
+    added.write_bytes(kept)  # left over from another table
+    assert len(found(".")) == 58
+    state = table.load(store.file_of(Config(root=os.getcwd(), heat="all"), load().digest))
+    assert state.added == table.Table()
+    assert len(state.table.examined) == 61
+
+
+F = ("def f(x):\n    return torch.relu(x)\n", "def f(x):\n    return 3\n", "def f(x):\n    return g(x)\n")
+G = ("def g(x):\n    return x + 1\n", "def g(x):\n    return 'text'\n", "def g(x):\n    return x.item()\n")
+NET = "class Net(torch.nn.Module):\n    def forward(self, x):\n        if {}(x.cuda()) > 0:\n            return x\n"
+EXTRA = ("", "", "# a comment\n", "x = 1\n")
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_whatever_is_edited_and_whatever_is_checked_in_between(project, seed, monkeypatch):
+    """Each file uses functions of its own and of the others, some of which are gone, or not saved, at times."""
+    monkeypatch.setattr(table, "SHARE", (1, 8, 10**9)[seed % 3])
+    chance = random.Random(seed)
+    names = [f"m{n}" for n in range(4)]
+    heads = {name: f"import torch\nfrom {names[n - 1]} import g\n" for n, name in enumerate(names)}
+
+    def edit(name):
+        if chance.random() < 0.2:
+            heads[name] = f"import torch\nfrom {chance.choice(names)} import {chance.choice('fg')}\n"
+        defined = G if "import f" in heads[name] else F
+        own = [chance.choice(EXTRA), chance.choice(defined), NET.format(chance.choice("fg"))]
+        write(f"{name}.py", heads[name] + "".join(own))
+
+    for name in names:
+        edit(name)
+    reported = 0
+    for _ in range(40):
+        name = chance.choice(names)
+        if chance.random() < 0.1 and name != names[0] and Path(f"{name}.py").exists():
+            os.remove(f"{name}.py")
+        else:
+            edit(name)
+        forget()
+        there = [f"{name}.py" for name in names if Path(f"{name}.py").exists()]
+        given = chance.sample(there, chance.randint(1, min(2, len(there))))
+        texts = {os.path.abspath(chance.choice(there)): chance.choice((*F, ""))} if chance.random() < 0.2 else None
+        here = found(*given, texts=texts)
+        assert here == found(*given, cache=False, texts=texts)
+        reported += len(here)
+    assert reported > 1
