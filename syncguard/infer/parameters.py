@@ -216,7 +216,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
     if seen is None or type(declared) is Const:
         return declared
     if type(declared) is Host:
-        return join(declared, seen) if type(seen) is Tensor and seen.sure and number_sureness(declared) else declared
+        return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
     if type(declared) is Seq:
         return _refined_items(declared, seen)
     if any(type(option) is Call for option in options(seen)):
@@ -239,6 +239,13 @@ def refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _given_tensors(seen: Value) -> bool:
+    """Whether some callers pass a tensor for sure, and the others numbers."""
+    tensors = [option for option in options(seen) if type(option) is Tensor]
+    others = all(type(option) is Tensor or number_sureness(option) for option in options(seen))
+    return bool(tensors) and others and all(tensor.sure for tensor in tensors)
 
 
 def _refined_items(declared: Seq, seen: Value) -> Value:
