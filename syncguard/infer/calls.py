@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer import methods, parameters, pythonic
+from syncguard.infer import methods, promises, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
+from syncguard.infer.kin import from_tensors, operand
 from syncguard.infer.lattice import join_all
 from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.results import is_true
@@ -28,11 +29,9 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
-    Union,
     Unknown,
     Value,
     options,
-    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -58,7 +57,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
         case Callback():
-            return parameters.instantiated(fn.gives, [*args, *keywords.values()])
+            return promises.instantiated(fn.gives, [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
@@ -81,17 +80,6 @@ def array_or_tensor(values: list[Value]) -> bool:
     return any(type(value) is Tensor for value in values) and any(
         type(value) is Host and value.kind == "array" for value in values
     )
-
-
-def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
-    """What an unknown function made of these: nothing known, but computed from tensors if any of them is one."""
-    for value in values:
-        for option in options(value):
-            if type(option) is Tensor and option.on_device:
-                return Unknown(frame.why("computed", at, option.why))
-            if type(option) is Unknown and option.weak:
-                return Unknown(frame.why("computed", at, option.weak))
-    return UNKNOWN
 
 
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
@@ -124,14 +112,6 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if name.startswith("torch."):
         return Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
-
-
-def operand(value: Value) -> Value:
-    """What torch itself is given to compute with is a tensor, whatever else it may be elsewhere."""
-    if type(value) is Unknown and value.weak:
-        return Tensor(sure=False, why=value.weak)
-    found = tensor_in(value) if type(value) is Union else None
-    return value if found is None else found.but(either=False)
 
 
 def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:

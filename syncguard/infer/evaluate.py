@@ -10,9 +10,10 @@ from syncguard.infer.apply import apply
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
 from syncguard.infer.gates import last_name
+from syncguard.infer.guards import off_device
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
-from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.narrow import narrowed
 from syncguard.infer.operate import binary, contains, unary
 from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import item
