@@ -20,8 +20,8 @@ def apply(
 ) -> Value:
     """Run one torch callable over abstract arguments."""
     if Instance in map(type, args):
-        shown = "__repr__" if op.waits and op.waits[0].hazard == "print-tensor" else ""
-        args = [as_tensor(value, shown) for value in args]
+        shows = op.name.startswith("builtins.") and any(wait.hazard == "print-tensor" for wait in op.waits)
+        args = [as_tensor(value, "__repr__" if shows else "") for value in args]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
     parent = next((t.why for t in tensors if t.on_device and t.why), None) or next(
