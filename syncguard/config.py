@@ -168,7 +168,7 @@ def _above(folder: str, known: dict[str, str]) -> str:
 
 def _own(folder: str) -> str:
     own = os.path.join(folder, "syncguard.toml")
-    if os.path.isfile(own):
+    if os.path.isfile(own) or os.path.islink(own):  # one that leads nowhere is said
         return own
     project = os.path.join(folder, "pyproject.toml")
     # However the table is spelled; and only what names us is parsed.
@@ -201,7 +201,8 @@ def _checked(table: Mapping[str, Any], origin: str) -> dict[str, Any]:
     for key, value in table.items():
         name = f"{origin}: `{key}`" if origin else f"--{key}"
         if key not in KEYS:
-            raise ConfigError(f"{origin}: unknown key `{key}`{like(key, KEYS)}")
+            top = "; here the keys stand at the top, without `tool.syncguard`" if key == "tool" else ""
+            raise ConfigError(f"{origin}: unknown key `{key}`{top or like(key, KEYS)}")
         kind = KEYS[key]
         if isinstance(kind, tuple):
             if value not in kind:

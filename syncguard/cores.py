@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 import syncguard
-from syncguard import atomic, folder, pack
+from syncguard import atomic, folder, packed
 from syncguard.config import Config
 from syncguard.read import core
 
@@ -81,7 +81,7 @@ class Cores:
 
 def _made_by() -> str:
     """Which Python and which lowering a core is of."""
-    ours = pack.stamps(Path(syncguard.__file__).parent / "read", (".py",))
+    ours = packed.stamps(Path(syncguard.__file__).parent / "read", (".py",))
     return blake2b(repr((syncguard.__version__, sys.version_info[:3], ours)).encode(), digest_size=8).hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -11,9 +11,9 @@ from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
+from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.project import World
-from syncguard.infer.resolve import module_name
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
@@ -94,6 +94,10 @@ class Examiner:
         self.world.infer(self.home(source))
         return watch
 
+    def text_of(self, path: str) -> Sequence[str]:
+        """The lines of a file that was read; none of another."""
+        return self.texts.get(path, ())
+
     def home(self, source: Source) -> Home:
         """A file to be checked. Raises `Unreadable`."""
         lines = source.text.split("\n")
@@ -129,7 +133,7 @@ class Examiner:
         """The findings of a file that has been run."""
         routines = [*home.routines, *([home.top] if home.top is not None else [])]
         warmth = warmths(routines, self.world.places, self.config.hot, self.config.cold, self.decorators)
-        every = findings_of(home, self.world, self.rules, warmth, lambda path: self.texts.get(path, ()))
+        every = findings_of(home, self.world, self.rules, warmth, self.text_of)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))

@@ -8,7 +8,7 @@ import zlib
 from hashlib import blake2b
 from pathlib import Path
 
-from syncguard import atomic, pack
+from syncguard import atomic, packed
 from syncguard.config import CACHE, Config
 from syncguard.read import project
 
@@ -21,7 +21,7 @@ def folder_of(config: Config) -> Path:
     """The folder in the project; where there is no project, one in the user's cache."""
     if config.cache_dir != CACHE or any(Path(config.root, mark).exists() for mark in project.MARKS):
         return Path(config.root, config.cache_dir)
-    return pack.users_cache() / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
+    return packed.users_cache() / f"found-{blake2b(config.root.encode(), digest_size=8).hexdigest()}"
 
 
 def prepare(folder: Path) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import syncguard
-from syncguard import atomic, pages
-from syncguard.collector import paused_collector
+from syncguard import packed, pages
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, read
@@ -24,8 +20,6 @@ __all__ = [
     "CONDITIONS", "PLACES", "STATES", "Conditions", "Example", "Pack", "PackError", "Result",
     "examples", "home", "load", "parse", "results",
 ]  # fmt: skip
-PARTS = tuple(".md .toml .json pack.py pages.py returns.py rows.py".split())  # what it is made of, and by
-KEPT = 8  # compiled packs: of other projects' packs, other versions
 
 
 class PackError(ValueError):
@@ -125,41 +119,18 @@ class Rows(Mapping[str, Op]):
         return len(self._rows) + len(self._also)
 
 
-class Table(Mapping[str, list[str]]):
-    """The generated table as text, read when it is first asked."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-
-    @cached_property
-    def _table(self) -> dict[str, list[str]]:
-        return _decoded(self._text)  # type: ignore[no-any-return]
-
-    def __getitem__(self, name: str) -> list[str]:
-        return self._table[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._table
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
-
-    def __len__(self) -> int:
-        return len(self._table)
-
-
 def load(extra: tuple[Path, ...] = ()) -> Pack:
     """Our rules with the user's packs merged over them, compiled once and kept in the user's cache, and in memory."""
     folders = (home(), *extra)
-    return _loaded(folders, _digest(folders))
+    return _loaded(folders, packed.digest_of(folders))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=packed.KEPT)
 def _loaded(folders: tuple[Path, ...], digest: str) -> Pack:
     """The pack of these folders, while they have this digest."""
-    if (compiled := _read(digest)) is None:
+    if (compiled := packed.read(digest)) is None:
         compiled = parse(folders)
-        _write(digest, compiled)
+        packed.write(digest, compiled)
     rules = tuple(
         [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks", "fix")}) for page in compiled["rules"]]
     )
@@ -258,63 +229,3 @@ def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, An
         for wait in row.get("waits", ()):
             if wait["hazard"] not in owner:
                 raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")
-
-
-def _digest(folders: tuple[Path, ...]) -> str:
-    """What the compiled pack depends on, without opening a file."""
-    from hashlib import blake2b
-
-    seen = [syncguard.__version__]
-    for place in [*(place for folder in folders for place in (folder, folder / "ops")), Path(__file__).parent]:
-        seen += [str(place), *stamps(place, PARTS)]
-    return blake2b("\n".join(seen).encode(), digest_size=12).hexdigest()
-
-
-def stamps(place: Path, endings: tuple[str, ...]) -> list[str]:
-    """The files of a folder whose names end so, each with its size and when it was written."""
-    try:
-        with os.scandir(place) as entries:
-            stats = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(endings)]
-    except OSError:
-        return []
-    return sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
-
-
-def users_cache() -> Path:
-    """The folder for what belongs to no project."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "syncguard"
-
-
-def _cache(digest: str) -> Path:
-    return users_cache() / f"pack-{digest}.json"
-
-
-def _read(digest: str) -> dict[str, Any] | None:
-    """The compiled pack, or None where it is missing or damaged."""
-    try:
-        checksum, body = _cache(digest).read_bytes().split(b"\n", 1)
-        if int(checksum, 16) != zlib.crc32(body):
-            return None
-        head, results = body.split(b"\n")
-        return _decoded(head) | {"results": Table(results)}  # type: ignore[no-any-return]
-    except (OSError, ValueError, RuntimeError):
-        return None
-
-
-def _decoded(text: bytes) -> Any:
-    """What JSON holds has no cycles; the collector would look for them, in all of torch as well."""
-    with paused_collector():
-        return json.loads(text)
-
-
-def _write(digest: str, compiled: dict[str, Any]) -> None:
-    head = {key: value for key, value in compiled.items() if key != "results"}
-    body = "\n".join(json.dumps(part, separators=(",", ":")) for part in (head, compiled["results"])).encode()
-    try:
-        path = _cache(digest)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(path, f"{zlib.crc32(body):08x}\n".encode() + body)
-        for old in sorted(path.parent.glob("pack-*.json"), key=os.path.getmtime)[:-KEPT]:
-            old.unlink(missing_ok=True)
-    except (OSError, RuntimeError):
-        pass

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
+RECIPES = Path(__file__).parent / "fix" / "recipes"
 KEYS = frozenset("level hazards breaks fix since default message hint".split())
+TEXTS = ("message", "hint", "since")
 LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op")
 
 
@@ -69,10 +71,26 @@ def _fault(block: dict[str, Any]) -> str:
     fix = block.get("fix", [])
     named = isinstance(fix, str) or (isinstance(fix, list) and all(isinstance(name, str) for name in fix))
     checks += [] if named else ["`fix` is neither a recipe nor a list of them"]
-    checks += [f"unknown break `{name}`" for name in block.get("breaks", ()) if name not in BREAKS]
-    if checks:
-        return checks[0]
-    parsed = string.Formatter().parse(f"{block['message']}{block['hint']}")
-    return next(
-        (f"unknown field {{{name}}}" for _, name, _, _ in parsed if name is not None and name not in FIELDS), ""
-    )
+    names = [fix] if isinstance(fix, str) else fix
+    checks += [f"unknown recipe `{name}`" for name in names if named and not _is_recipe(name)]
+    breaks = block.get("breaks", [])
+    listed = isinstance(breaks, list)
+    checks += [] if listed else ["`breaks` is not a list"]
+    checks += [f"unknown break `{name}`" for name in breaks if listed and name not in BREAKS]
+    checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(block.get(key, ""), str)]
+    checks += [] if isinstance(block.get("default", True), bool) else ["`default` is true or false"]
+    return checks[0] if checks else _field_fault(f"{block['message']}{block['hint']}")
+
+
+def _is_recipe(name: str) -> bool:
+    module = name.replace("-", "_")
+    return not module.startswith("_") and (RECIPES / f"{module}.py").is_file()
+
+
+def _field_fault(text: str) -> str:
+    """What is wrong with the fields of a message: only a name may stand in the braces."""
+    for _, name, form, conversion in string.Formatter().parse(text):
+        if name is not None and (name not in FIELDS or form or conversion):
+            told = f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+            return f"unknown field {{{told}}}"
+    return ""

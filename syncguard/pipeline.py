@@ -16,7 +16,7 @@ from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.reach import Function, reached
 from syncguard.read import project
 from syncguard.read.find import find
-from syncguard.read.notebook import file_of
+from syncguard.read.notebook import facts_in, file_of, line_in, site_in
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
@@ -162,10 +162,13 @@ def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, .
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
-    """What inference believes of every expression on a line, and why."""
-    return beliefs_in(read(path), line, config)
+    """What inference believes of every expression on a line, and why; the path may name a cell of a notebook."""
+    source = read(file_of(path))
+    found = beliefs_in(source, line_in(source, path, line), config)
+    return tuple((site_in(source, site), text, value, facts_in(source, why)) for site, text, value, why in found)
 
 
 def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:
     """The same of a text."""
-    return Examiner(config).watched(source, line).beliefs(source.text.split("\n"))
+    examiner = Examiner(config)
+    return examiner.watched(source, line).beliefs(examiner.text_of)

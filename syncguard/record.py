@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -145,9 +146,19 @@ def load(path: str) -> Record:
         raise RecordError(f"{path}: cannot be read: {fault.strerror or fault}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise RecordError(f"{path}: not a record of `syncguard run`: {fault}") from None
+    if any("\0" in name for name in _names(record)):
+        raise RecordError(f"{path}: not a record of `syncguard run`: a path in it has a NUL character")
     if record.version != VERSION:
         raise RecordError(f"{path}: a record of version {record.version}; this SyncGuard reads version {VERSION}")
     return record
+
+
+def _names(record: Record) -> Iterator[str]:
+    """The paths in it, which are opened."""
+    yield record.folder
+    yield from record.executed
+    yield from (place.path for wait in record.waits for place in (wait.place, wait.forward, *wait.stack) if place)
+    yield from (finding.place.path for finding in record.findings)
 
 
 def text(record: Record) -> bytes:

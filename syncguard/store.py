@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 import syncguard
-from syncguard import folder, pack, workers
+from syncguard import folder, packed, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface
 from syncguard.infer.parts import digest, parts_of
@@ -37,7 +37,7 @@ def file_of(config: Config, rules: str) -> Path:
         config.root, config.select, config.extend_select, config.ignore, config.per_file_ignores, config.hot,
         config.cold, config.default_device, config.torch_version, config.packs,
     )  # fmt: skip
-    ours = [stamp for room in ROOMS for stamp in pack.stamps(Path(syncguard.__file__).parent / room, (".py",))]
+    ours = [stamp for room in ROOMS for stamp in packed.stamps(Path(syncguard.__file__).parent / room, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
 

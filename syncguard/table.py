@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,12 +13,10 @@ from syncguard import atomic, folder
 from syncguard.examine import Examined, Interface
 from syncguard.judge.reach import Function
 
-BOTH = WHOLE, ADDED = ".msgpack", ".added"
+WHOLE, ADDED = ".msgpack", ".added"
 KEPT = 6  # tables in the folder: other settings, other versions
 LARGEST = 256 << 20  # bytes of all tables: what was written first goes, and what is larger by itself is not written
 SHARE = 8  # the table is written anew when what was added to it has grown to this part of it
-
-Changes = Mapping[str, Mapping[str, int]]
 
 
 class Kept(msgspec.Struct, frozen=True, array_like=True):

@@ -170,8 +170,9 @@ def simulated() -> Record:
 def empty() -> Record:
     """A run that never waits."""
     return Record(
-        VERSION, "syncguard 0.1.0", Machine("simulate"), ("train.py",), seconds=1.0, steps=Steps("optimizer", 1, 4)
-    )
+        VERSION, "syncguard 0.1.0", Machine("simulate", "simulated", "2.13.0", "3.11.7"), ("train.py",), seconds=1.0,
+        steps=Steps("optimizer", 1, 4),
+    )  # fmt: skip
 
 
 def ranked() -> Record:

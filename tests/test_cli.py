@@ -311,10 +311,69 @@ def test_explain_a_line(ran):
     assert "tensor[" in out
 
 
+@pytest.mark.parametrize("what", ["waits.py:6:16", "./waits.py:6:16", "waits.py:6"])
+def test_explain_takes_a_place_as_findings_write_it(ran, what):
+    code, out, _ = ran("explain", what)
+    assert code == 0
+    assert "x.sum().item()  host number" in out
+
+
+def test_explain_tells_reasons_in_other_files(ran):
+    Path("maker.py").write_text("import torch\n\n\ndef make(n):\n    return torch.ones(n, device='cuda') * 2\n")
+    Path("user.py").write_text("from maker import make\n\nx = make(3)\n")
+    out = ran("explain", "user.py:3")[1]
+    assert "maker.py:5  `torch.ones(n, device='cuda')` is the result of `torch.ones`" in out
+    assert "``" not in out
+
+
+def test_explain_a_line_of_a_notebook(ran):
+    code = ["import torch\n", "x = torch.randn(3).cuda()"], ["\n", "y = x[x > 0]"]
+    cells = [{"cell_type": "markdown", "source": []}, *({"cell_type": "code", "source": text} for text in code)]
+    Path("book.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    found = json.loads(ran("check", "book.ipynb", "--heat", "all", "--select", "SG102", "-o", "json")[1])["findings"][0]
+    place = f"{found['path']}:{found['line']}:{found['column']}"
+    assert place == "book.ipynb:cell 3:2:5"
+    code, out, _ = ran("explain", place)
+    assert code == 0
+    assert out.startswith("book.ipynb:cell 3:2\n2 | y = x[x > 0]\n")
+    assert "book.ipynb:cell 2:2  `torch.randn(3)` is" in out
+    assert "line 2  `x > 0` is" in out
+    assert ran("explain", "book.ipynb:3") == (
+        2, "", "syncguard: book.ipynb: name the cell too, as in `book.ipynb:cell 2:3`; its cells with code are 2, 3\n"
+    )  # fmt: skip
+
+
+def test_explain_a_file_asks_for_a_line(ran):
+    assert ran("explain", "waits.py")[2] == "syncguard: waits.py is a file; name a line of it, as in `waits.py:1`\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "width"),
+    [(what, width) for what in ("explain SG301", "explain waits.py:6") for width in (60, 80, 120)]
+    + [("rules", 90), ("rules", 120)],
+)
+def test_prose_keeps_to_the_width(ran, monkeypatch, what, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    prose, code = [], False
+    for line in ran(*what.split())[1].split("\n"):
+        code = code != line.startswith("```")
+        prose += [line] if not code and not line.startswith("#") else []
+    assert max(map(len, prose)) <= width
+
+
+def test_a_page_on_a_narrow_terminal_says_what_it_says_on_a_wide_one(ran, monkeypatch):
+    texts = []
+    for width in ("60", "120"):
+        monkeypatch.setenv("COLUMNS", width)
+        texts.append(ran("explain", "SG301")[1])
+    assert texts[0] != texts[1]
+    assert texts[0].split() == texts[1].split()
+
+
 def test_rules(ran):
     code, out, _ = ran("rules")
     assert code == 0
-    codes = [line.split()[0] for line in out.splitlines()[1:]]
+    codes = [line.split()[0] for line in out.splitlines()[1:] if not line.startswith(" ")]
     assert codes == sorted(codes)
     assert set(codes) > {rule.code for rule in pack.load().rules}
     rows = json.loads(ran("rules", "-o", "json")[1])

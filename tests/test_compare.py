@@ -227,8 +227,25 @@ def test_the_numbers_of_a_merged_record_are_those_of_the_rank_that_has_most():
     assert merged([done, one]).waits[0].ranks == (0, 1)
 
 
-def test_a_rank_that_is_missing_is_named():
-    assert "No record of rank 1, 2 of 3" in merged([record(world=3), record(world=3)]).notes[0]
+@pytest.mark.parametrize(
+    ("ranks", "world", "gone"),
+    [((0, 0), 3, "1-2"), ((0, 2), 4, "1, 3"), ((3, 3), 4, "0-2"), ((0, 1), 10**9, "2-999999999")],
+)
+def test_ranks_that_are_missing_are_named(ranks, world, gone):
+    (note,) = merged([record(rank=rank, world=world) for rank in ranks]).notes
+    assert note.startswith(f"No record of rank {gone} of {world}:")
+
+
+def test_stretches_of_lines_are_joined_without_counting_them():
+    tables = [((5, 9), (20, 30)), ((10, 12), (1, 2), (8, 6)), ((25, 10**9),)]
+    done = merged([record(executed={"a.py": table}) for table in tables])
+    assert done.executed == {"a.py": ((1, 2), (5, 12), (20, 10**9))}
+
+
+def test_a_missed_alarm_whose_file_is_another_now_has_no_example():
+    done = joined(record(wait("torch.nonzero(mask)", "SG101")), [], ["loss.py"], lambda _: LINES)
+    assert done.waits[0].static == "missed-alarm"
+    assert [*examples(done, {"loss.py": LINES[:2]}), *examples(done, {"loss.py": [""]}), *examples(done, {})] == []
 
 
 def test_a_collective_names_the_rank_that_the_others_wait_for():
@@ -249,7 +266,7 @@ def test_budgets_and_gates():
     first = wait("x.any()", "SG204", count=5, steps=((1, 5),))
     seen = record(wait("y.item()", "SG201"), first, wait("t.item()", "SG201", allowed="reason"))
     assert failing(seen, budget=1) == []
-    assert failing(seen, budget=0.5) == ["1 waits a step, and the budget is 0.5"]
+    assert failing(seen, budget=0.5) == ["1 wait a step, and the budget is 0.5"]
     assert failing(seen, fail_on=["any"]) == ["loss.py:14: waits where none may be"]
     assert failing(record(first), 0, ["any"]) == []
     assert failing(seen, fail_on=["new"], before=record(wait("y.item()", "SG201"), first)) == []

@@ -13,11 +13,15 @@ from pathlib import Path
 import click
 import pytest
 
+from syncguard import pages as pages_of_rules
+from syncguard import pipeline
 from syncguard.cli.check import command
 from syncguard.cli.main import COMMANDS, group
-from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked
+from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked, load
 from syncguard.house import HOUSE
 from syncguard.judge import baseline
+from syncguard.returns import CONDITIONS, FLAGS, KINDS
+from syncguard.rows import EVIDENCE_KEYS, PLACES, ROW_KEYS, STATES, WAIT_KEYS
 from syncguard.selection import CONFIDENCES, HEATS
 from syncguard.show.formats import FORMATS
 from syncguard.show.json import VERSION
@@ -90,9 +94,43 @@ def test_the_default_excludes_are_listed():
 def test_configurations_that_are_shown_are_valid(page):
     for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL):
         table = tomllib.loads(block)
-        if "language-server" in table:
+        if "language-server" in table or (page.name == "packs.md" and "tool" not in table):
             continue
         assert _checked(table.get("tool", {}).get("syncguard", table), page.name)
+
+
+# -- packs ------------------------------------------------------------------------------------------
+
+
+def test_all_that_a_pack_may_hold_is_documented():
+    page = text("packs.md")
+    assert set(names(rows(page, "key"))) >= ROW_KEYS
+    assert set(names(rows(page, "key of a wait"))) >= WAIT_KEYS
+    assert set(names(rows(page, "condition"))) == CONDITIONS
+    assert set(names(rows(page.partition("## A page")[2], "key"))) >= pages_of_rules.KEYS
+    told = set(re.findall(r"`([^`]*)`", page.partition("## A row")[2].partition("## A page")[0]))
+    assert told >= KINDS | {*FLAGS, *STATES, *PLACES, *EVIDENCE_KEYS}
+    assert {*pages_of_rules.LEVELS, *pages_of_rules.BREAKS} <= set(re.findall(r"`([^`]*)`", page))
+    assert {f"{{{field}}}" for field in pages_of_rules.FIELDS} <= set(re.findall(r"`([^`]*)`", page))
+
+
+def test_the_pack_that_is_shown_works(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config, row, block = re.findall(r"```toml\n(.*?)```", text("packs.md"), re.DOTALL)
+    Path("ours/ops").mkdir(parents=True)
+    Path("pyproject.toml").write_text(config)
+    Path("ours/ops/kernels.toml").write_text(row)
+    Path("ours/KERN101-token-count.md").write_text(f"# KERN101 token-count\n\n```toml\n{block}```\n\nWhy.\n")
+    Path("net.py").write_text(
+        "import fastkern, torch\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return fastkern.count_tokens(x, size=3), fastkern.count_tokens(x), torch.nonzero(x)\n"
+    )
+    found = pipeline.check(["net.py"], load(["net.py"], {"cache": False})).findings
+    assert [(f.code, f.message) for f in found] == [
+        ("KERN101", "`fastkern.count_tokens(x)` waits for the device to count its tokens"),
+        ("SG101", "`torch.nonzero(x)` waits for the device to count the nonzero elements of `x`"),
+    ]
 
 
 # -- heat, comments, output -------------------------------------------------------------------------

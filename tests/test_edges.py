@@ -78,6 +78,7 @@ def refused(ran, *args):
         ("[tool.syncguard.per-file-ignores]\n'a\\*.py' = ['SG2']\n", "`a\\*.py`; write `a/*.py`, as in .gitignore"),
         ("[tool.syncguard]\nexclude = ['old\\code']\n", "`old\\code`; write `old/code`, as in .gitignore"),
         ("[tool.syncguard]\nbaseline = 3\n", "pyproject.toml: `baseline` takes a string, not 3"),
+        ("[tool.syncguard]\ntool = 3\n", "unknown key `tool`; here the keys stand at the top, without"),
         ("[tool.syncguard]\nextend = '../base.toml'\n", "pyproject.toml: unknown key `extend`"),
     ],
 )
@@ -266,6 +267,41 @@ def test_a_reader_that_goes_early():
     )
     assert done.stdout.split("\n")[1] == "141"
     assert done.stderr == ""
+
+
+def test_standard_input_that_is_closed(ran, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input, which the path - reads, is closed" in refused(ran, "-")
+
+
+@pytest.mark.parametrize("name", ["waits.py", "./waits.py", "link.json"])
+def test_an_output_does_not_go_over_what_is_read(ran, name):
+    os.symlink("waits.py", "link.json")
+    for path in ("waits.py", "."):
+        assert f"{name} is among the files that are checked" in refused(ran, path, "-o", f"json:{name}")
+    assert Path("waits.py").read_text("utf-8") == WAITS
+
+
+@linux
+@pytest.mark.parametrize("words", [["check"], ["check", "-"], ["explain", "SG101"], ["run", "prog.py"], ["clean"]])
+def test_a_current_folder_that_is_gone(words):
+    there = f"import os; os.mkdir('gone'); os.chdir('gone'); os.rmdir('../gone'); os.execv({sys.executable!r}, "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{there}{[sys.executable, '-P', '-m', 'syncguard', *words]!r})"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, input="", capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "syncguard: the current folder is there no more; go to another\n")
+
+
+def test_a_configuration_that_leads_nowhere(ran):
+    os.symlink("gone.toml", "syncguard.toml")
+    assert refused(ran, "waits.py").endswith("syncguard.toml: No such file or directory")
+
+
+def test_a_question_in_a_message_ends_it(ran):
+    Path("waits.py").write_text("# syncguard: allow-file[itm] of old\n")
+    out = ran("waits.py", "-o", "concise")[1]
+    assert "did you mean `item`? Write `# syncguard:" in out
 
 
 def test_standard_output_that_is_closed():

@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import libcst as cst
 import pytest
 
 from syncguard.fix.apply import Overlap, applied
@@ -173,6 +174,31 @@ def test_a_fix_that_would_lose_a_comment_is_only_shown(ran):
     assert Path("net.py").read_text() == text
     fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG103")
     assert (fix["tier"], fix["message"].endswith("a comment would be lost")) == ("display", True)
+
+
+@pytest.mark.parametrize("feed", ["\f", "\f\n", "    \f\n"])
+def test_what_stands_behind_a_form_feed_is_fixed(ran, feed):
+    body = "(x: torch.Tensor):\n{0}    return torch.arange(3).to(x.device)\n"
+    code = f"import torch\n\n{feed}def f{body}\n\nclass A:\n\f\n    def g{body.replace('{0}', '{0}    ')}".replace(
+        "{0}", ""
+    )
+    Path("form.py").write_text(code)
+    ran("--fix", "--heat", "all", "form.py")
+    assert Path("form.py").read_text() == code.replace("(3).to(x.device)", "(3, device=x.device)")
+
+
+def test_what_only_python_parses_is_shown_without_a_fix(ran, monkeypatch):
+    Path("new.py").write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.arange(3).to(x.device)\n")
+
+    def refused(text):
+        raise cst.ParserSyntaxError("new syntax", lines=[text], raw_line=1, raw_column=0)
+
+    assert "= fix" in ran("--show-fixes", "--heat", "all", "new.py")[1]
+    monkeypatch.setattr("libcst.parse_module", refused)
+    code, out, err = ran("--show-fixes", "--heat", "all", "new.py")
+    assert (code, err) == (1, "")
+    assert "SG304" in out
+    assert "= fix" not in out
 
 
 def test_a_notebook_is_not_rewritten(ran):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard import pack
+from syncguard import pack, packed
 from syncguard.pack import PackError, Result
 from syncguard.returns import KINDS
 
@@ -185,6 +185,15 @@ def test_what_is_not_utf8_is_refused(ours):
         ("{source}", "{source", "expected '}' before end of string"),
         ('["counting"]', '"counting"', "`hazards` is not a list of names"),
         ("hint ", 'breaks = ["dreams"]\nhint', "unknown break `dreams`"),
+        ("hint ", 'breaks = "capture"\nhint', "`breaks` is not a list"),
+        ("hint ", 'default = "no"\nhint', "`default` is true or false"),
+        ("hint ", 'fix = ["item", "dream-on"]\nhint', "unknown recipe `item`"),
+        ("hint ", 'fix = "--init--"\nhint', "unknown recipe `--init--`"),
+        ('"`{source}` waits for the device to count"', "3", "`message` is not a text"),
+        ("{source}", "{source!x}", "unknown field {source!x}"),
+        ("{source}", "{source:>9}", "unknown field {source:>9}"),
+        ("{source}", "{source[0]}", "unknown field {source[0]}"),
+        ("{source}", "{}", "unknown field {}"),
         ("```toml", "```", "no toml block"),
         ("level   =", "level", "line 1"),
     ],
@@ -359,7 +368,7 @@ def test_the_cache_keeps_to_a_few_packs(base, cache):
     (cache / "other.json").write_text("not ours to remove")
     loaded = pack.load()
     left = sorted(cache.glob("pack-*.json"))
-    assert len(left) == pack.KEPT
+    assert len(left) == packed.KEPT
     assert any(loaded.digest in path.name for path in left)
     assert (cache / "other.json").exists()
 

@@ -59,6 +59,7 @@ def test_every_field_is_documented():
         (b'{"version": 1}', "not a record of `syncguard run`"),
         (b"\xff\xfe", "not a record of `syncguard run`"),
         (b'{"version": 1, "tool": "x", "machine": {"mode": "cuda"}, "waits": 3}', "not a record of `syncguard run`"),
+        (b'{"version": 1, "tool": "x", "machine": {"mode": "cuda"}, "folder": "a\\u0000"}', "a path in it has a NUL"),
         (b'{"version": 99, "tool": "x", "machine": {"mode": "cuda"}}', "a record of version 99"),
     ],
 )

@@ -148,6 +148,37 @@ def test_a_killed_program_leaves_a_record():
         Path("run.json").unlink()
 
 
+@pytest.mark.parametrize("ends", ["os._exit(4)", "os.kill(os.getpid(), signal.SIGTERM)", "os._exit(0)"])
+def test_a_program_that_ends_at_once_is_reported_all_the_same(ends):
+    Path("prog.py").write_text(f"import os, signal\n{ends}\n")
+    with_one, without = (
+        ran("-m", "syncguard", "run", *quiet, "--html", "run.html", "prog.py") for quiet in ((), ("-q",))
+    )
+    assert with_one[0] == without[0] == {"4": 4, "M": -signal.SIGTERM, "0": 0}[ends[-2]]
+    assert "The host never waits." in with_one[2]
+    assert without[2] == ""
+    assert Path("run.html").is_file()
+
+
+def test_what_fails_fails_a_program_that_ends_at_once_and_well():
+    Path("prog.py").write_text("import os, sys\nos._exit(int(sys.argv[1]))\n")
+    Path("gate.py").write_text(
+        "from syncguard.compare import gate\ngate.reasons = lambda *_: iter(['too much'])\n"
+        "import sys; from syncguard.cli.main import main\nmain()\n"
+    )
+    for said, code in (("0", 1), ("3", 3)):
+        found = ran("gate.py", "run", "-q", "--budget", "0", "prog.py", said)
+        assert (found[0], found[2]) == (code, "syncguard: too much\n")
+
+
+def test_a_folder_that_is_gone_in_the_end_is_no_fault():
+    Path("prog.py").write_text("import os, tempfile\nfolder = tempfile.mkdtemp()\nos.chdir(folder)\nos.rmdir(folder)\n")
+    code, _, err = ran("-m", "syncguard", "run", "--save", "run.json", "prog.py")
+    assert code == 0
+    assert "internal error" not in err
+    assert Path("run.json").is_file()
+
+
 def test_a_program_may_handle_signals_itself():
     Path("prog.py").write_text(
         "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *a: sys.exit(6))\n"

@@ -31,11 +31,11 @@ def left() -> list[str]:
     return sorted(os.listdir("temporary"))
 
 
-def ranks(does: str, world: int = 2, local: int = 2, *options: str) -> list:
+def ranks(does: str, world: int = 2, local: int = 2, *options: str, begin: int | None = None, end: int = 9) -> list:
     """The processes of the ranks of this node, as a launcher starts them; each is at work when we go on."""
     Path("prog.py").write_text(PROGRAM.format(does))
     running = []
-    for rank in range(world - local, world):
+    for rank in range(world - local if begin is None else begin, min(world, end)):
         env = {
             "RANK": f"{rank}", "LOCAL_RANK": f"{rank % local}",
             "WORLD_SIZE": f"{world}", "LOCAL_WORLD_SIZE": f"{local}",
@@ -82,6 +82,26 @@ def test_a_rank_that_ends_after_rank_0_has_gone_keeps_nothing():
     running[0].wait(60)
     running[1].terminate()
     assert ended(running) == [(0, ""), (-signal.SIGTERM, "")]
+    assert left() == []
+
+
+@pytest.mark.parametrize("does", ["pass", "sys.exit(3)", "os._exit(0)", "os.kill(os.getpid(), 15)"])
+def test_ranks_that_begin_when_rank_0_has_gone_leave_nothing(does):
+    running = ranks(does, 3, 3, begin=1)
+    ended(running)
+    assert left() == []
+
+
+def test_a_rank_that_was_there_before_rank_0_is_heard():
+    waits = "[time.sleep(0.02) for _ in iter(lambda: os.path.exists(f'go{rank}'), True)]"
+    first = ranks(waits, begin=1)
+    second = ranks(waits, begin=0, end=1)
+    for rank in ("1", "0"):
+        Path(f"go{rank}").touch()
+    (_, told), (code, _) = ended([*second, *first])
+    assert "2 ranks" in told
+    assert "No record of rank" not in told
+    assert code == 0
     assert left() == []
 
 

@@ -78,6 +78,39 @@ def test_a_run_without_waits():
     assert lines[-1].startswith("Nothing to remove here")
 
 
+@pytest.mark.parametrize(
+    ("machine", "head", "last"),
+    [
+        ({"torch": "", "device": ""}, "the host alone", "Run a program that imports torch."),
+        ({"used": False}, "a simulated device", "no tensor was there, so nothing could wait."),
+        ({"mode": "cuda", "device": "", "used": False}, "CUDA", "no tensor was there, so nothing could wait."),
+        ({"mode": "cuda", "device": "NVIDIA H200", "used": False}, "NVIDIA H200", "keeps it so in CI."),
+    ],
+)
+def test_nothing_seen_is_not_taken_for_nothing_to_see(machine, head, last):
+    empty = records.empty()
+    machine = msgspec.structs.replace(empty.machine, **machine)
+    lines = shown(msgspec.structs.replace(empty, machine=machine))
+    assert lines[0].startswith(f"train.py on {head}")
+    assert lines[-1].endswith(last)
+
+
+def test_the_concise_form_counts_and_tells_the_backward_pass():
+    place = Place("train.py", 3, 5, 3, 9, "f", "    x[m]")
+    waits = tuple(Wait(place, "op", "h", phase=phase, count=1) for phase in ("forward", "backward"))
+    lines = list(table.concise(msgspec.structs.replace(records.empty(), waits=waits, steps=Steps()), Look()))
+    assert lines == [
+        "train.py:3:5 unpredicted 1 time in all: `x[m]`",
+        "train.py:3:5 unpredicted 1 time in all, in backward: `x[m]`",
+        "The host waits 2 times in all, at 1 line.",
+    ]
+    assert list(table.concise(records.empty(), Look())) == ["The host never waits."]
+    ended = msgspec.structs.replace(records.empty(), complete=False, ended="exception E: x")
+    assert list(table.concise(ended, Look())) == [
+        "The program ended with exception E: x; what is shown is what ran until then. The host never waits."
+    ]
+
+
 def test_ranks():
     lines = shown(records.ranked())
     assert "4 ranks" in lines[0]
@@ -156,7 +189,7 @@ def test_thousands_of_waits_are_cut_and_said():
     lines = shown(records.large(), 100)
     assert len(lines) < 60
     assert any("4,960 lines more" in line for line in lines)
-    assert len(list(table.concise(records.large(), Look()))) == 5000
+    assert len(list(table.concise(records.large(), Look()))) == 5001
 
 
 def test_concise_has_a_line_for_each_wait():
@@ -164,7 +197,8 @@ def test_concise_has_a_line_for_each_wait():
     assert first == (
         "loss.py:6:12 SG101 1 a step, waits 4.21 ms, 2.89 ms idle, host-bound, confirmed: `torch.nonzero(labels != 0)`"
     )
-    assert len(rest) == 8
+    assert len(rest) == 9
+    assert rest[-1].startswith("The host waits ")
     assert any("2 times in all, first steps only" in line for line in rest)
     assert any("allowed: a line every ten steps" in line for line in rest)
 

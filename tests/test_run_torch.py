@@ -185,9 +185,9 @@ def test_a_device_that_is_not_here_is_refused(tmp_path):
     if torch.cuda.is_available():
         pytest.skip("there is one")
     (tmp_path / "train.py").write_text("import torch\nprint('ran')\n")
-    code, out, err = run(tmp_path, "run", "-q", "--device", "cuda", "train.py")
+    code, out, err = run(tmp_path, "run", "--device", "cuda", "train.py")
     assert (code, out) == (2, "")
-    assert "there is no GPU that torch can use here" in err
+    assert err == "syncguard: there is no GPU that torch can use here; `--device simulate` needs none\n"
 
 
 def test_a_record_is_left_by_a_program_that_is_killed_in_a_step(tmp_path):

@@ -62,6 +62,10 @@ HOLDS = {
     "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
     "pageable": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
     "host_values": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.tensor(1.0)}),
+    "device_values": (
+        lambda: {"x": device(), "index": 0},
+        lambda: {"x": device(1), "index": torch.zeros(1, dtype=torch.int64)},
+    ),
     "dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "surely_dense": (lambda: {"x": device(2)}, lambda: {"x": device(2).to_sparse()}),
     "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),

@@ -36,7 +36,7 @@ from syncguard.infer.conditions import NO, Arguments, sureness, tensor_sureness 
 from syncguard.infer.values import NONE, Const, Host, Seq, Table, Tensor, Value  # noqa: E402
 from syncguard.observe.samples import operators  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
-from syncguard.observe.simulate.mode import name_of  # noqa: E402
+from syncguard.observe.simulate.named import name_of  # noqa: E402
 
 KINDS = (torch.float32, torch.int64, torch.bool)
 KNOWN = tomllib.loads((ROOT / "tests" / "opinfo.toml").read_text("utf-8"))

@@ -188,6 +188,8 @@ def check(
     from syncguard.pack import PackError
     from syncguard.read.source import lines_of
 
+    if "-" in paths and sys.stdin is None:
+        raise click.UsageError("standard input, which the path - reads, is closed.")
     stdin = sys.stdin.buffer.read() if "-" in paths else None
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
@@ -207,6 +209,7 @@ def check(
     except (ConfigError, PackError) as fault:
         raise click.ClickException(str(fault)) from None
     report = kept.report
+    _not_over(report, outputs)
     lines = lines_of(stdin or b"", settings.stdin_filename)
     if evidence:
         report = _seen(report, evidence, only, lines)
@@ -241,6 +244,14 @@ def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lin
     findings = marked(report.findings, merged([load(path) for path in evidence]), lines)
     kept = tuple(f for f in findings if not only or f.verdict in only or not f.op)
     return replace(report, findings=kept)
+
+
+def _not_over(report: Report, outputs: tuple[Output, ...]) -> None:
+    """Refuse to write over what was read."""
+    read = {os.path.realpath(note.path) for note in report.files}
+    for item in outputs:
+        if item.file and os.path.realpath(item.file) in read:
+            raise click.UsageError(f"{printable(item.file)} is among the files that are checked; write to another.")
 
 
 def _there(path: str) -> None:

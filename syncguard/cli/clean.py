@@ -23,6 +23,8 @@ def command(config_file: str | None, isolated: bool, **_: Any) -> int:
     except config.ConfigError as fault:
         raise click.ClickException(str(fault)) from None
     except OSError as fault:
+        if fault.filename is None:
+            raise
         raise click.ClickException(f"{fault.filename}: cannot be removed: {fault.strerror}") from None
     click.echo(f"Removed {place}" if removed else "There is no cache to remove")
     return 0

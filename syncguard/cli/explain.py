@@ -17,7 +17,8 @@ from syncguard.show.look import Look
 if TYPE_CHECKING:
     from syncguard.pack import Pack
 
-PLACE = re.compile(r"(?P<path>.+):(?P<line>\d+)(?::\d+)?")
+# As findings name a place: with the cell of a notebook, and with a column, which says no more than the line here.
+PLACE = re.compile(r"(?P<path>.+?):(?:cell (?P<cell>\d+):)?(?P<line>\d+)(?::\d+)?")
 # How people write the names of torch when they are in a hurry.
 SHORT = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "torch.Tensor.", "dist.": "torch.distributed."}
 
@@ -39,7 +40,7 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
         settings = config.load([place["path"]] if place else [], {}, config_file or "", isolated)
         pack = load(settings.pack_folders)
         if place and (os.path.exists(place["path"]) or place["path"].endswith((".py", ".ipynb"))):
-            lines = _line(place["path"], int(place["line"]), settings, colour)
+            lines = _line(place["path"], int(place["cell"] or 0), int(place["line"]), settings, colour)
         else:
             lines = _word(what, pack, look(colour))
     except (ConfigError, PackError) as fault:
@@ -47,14 +48,20 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
     write(lines)
 
 
-def _line(path: str, line: int, config: Config, colour: str) -> Iterator[str]:
+def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
     from syncguard import pipeline
     from syncguard.read.source import lines_of, read
     from syncguard.show import explain
 
-    note = read(path).note
-    if note.state != "read":
-        raise click.ClickException(f"{path}: {note.reason}")
+    source = read(path)
+    if source.note.state != "read":
+        raise click.ClickException(f"{path}: {source.note.reason}")
+    if source.cells:
+        cells = [number for number, _ in source.cells]
+        if cell not in cells:
+            known = "its cells with code are " + ", ".join(map(str, cells))
+            raise click.ClickException(f"{path}: name the cell too, as in `{path}:cell {cells[0]}:{line}`; {known}")
+        path = f"{path}:cell {cell}"
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
@@ -76,6 +83,8 @@ def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
             return explain.op(op, judged, style)
     from syncguard.config import like
 
+    if os.path.isfile(what):
+        raise click.ClickException(f"{what} is a file; name a line of it, as in `{what}:1`")
     known = [*(text for r in pack.rules for text in (r.code, r.name)), *pack.ops]
     raise click.ClickException(f"'{what}' is no rule, operation or line that we know{like(what, known)}")
 

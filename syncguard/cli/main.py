@@ -101,6 +101,9 @@ def run(args: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except OSError as fault:
+        if not _somewhere():
+            _say("syncguard: the current folder is there no more; go to another")
+            return 2
         if fault.errno not in FULL or fault.filename is not None:
             return _internal(fault, args)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -112,6 +115,15 @@ def run(args: list[str]) -> int:
         return INTERRUPTED
     except Exception as fault:
         return _internal(fault, args)
+
+
+def _somewhere() -> bool:
+    """Whether the current folder is there, on which every relative path rests."""
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _internal(fault: Exception, args: list[str]) -> int:

@@ -28,6 +28,7 @@ def command(records: tuple[str, ...], save: str, missed: bool, colour: str, **gi
     from syncguard.compare.missed import examples
     from syncguard.read.source import lines_of
     from syncguard.record import text
+    from syncguard.show.look import plural
 
     want = wanted(given)
     writable(save)
@@ -39,5 +40,8 @@ def command(records: tuple[str, ...], save: str, missed: bool, colour: str, **gi
     lines = lines_of()
     paths = {place.path for wait in record.waits for place in (wait.place, wait.forward) if place}
     found = [*examples(record, {path: lines(str(Path(record.folder) / path)) for path in paths})]
-    print("\n".join(found) if found else "No missed alarms.", file=sys.stdout)
+    without = sum(wait.static == "missed-alarm" for wait in record.waits) - len(found)
+    print("\n".join(found) if found or without else "No missed alarms.", file=sys.stdout)
+    if without:
+        print(f"syncguard: {plural(without, 'missed alarm')} in files that are not here as they ran", file=sys.stderr)
     return tell(record, want, colour, quiet=True)

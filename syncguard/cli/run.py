@@ -88,16 +88,30 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     packs = () if want.isolated else folders([program.name], want.config_file)
     wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])
     with own(sys.stderr) as stream, Keeper(save) as keeper:
+
+        def told(records: tuple[Record, ...]) -> int:
+            with at(folder):  # the program may have left it, and our paths are relative to it
+                return _outcome(records, want, keeper, colour, quiet, stream)
+
+        def left(records: tuple[Record, ...]) -> int:
+            """The program ends at once: ranks do not wait for one another then."""
+            try:
+                return told(records) if records and keeper.world == 1 else 0
+            except Exception as fault:
+                print(f"syncguard: {fault}", file=stream)
+                return 3
+            finally:
+                keeper.leave()
+
         try:
-            record, children, ended = launch(program, wishes, keeper.keep, keeper.leave)
+            record, children, ended = launch(program, wishes, keeper.keep, left)
         except (CannotRun, PackError) as fault:
             raise click.ClickException(str(fault)) from None
         if os.getpid() != pid:
             return ended.code  # a child that the program forked, and that came back through here
         failed = 0
         try:
-            with contextlib.chdir(folder):  # the program may have left it, and our paths are relative to it
-                failed = _outcome((record, *children), want, keeper, colour, quiet, stream)
+            failed = told((record, *children))
         except Exception as fault:
             # The program has run and its exit code is due; a fault of ours must not take its place.
             if not ended.code:
@@ -106,6 +120,18 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     if ended.signal:
         die_of(ended.signal)
     return ended.code or failed
+
+
+@contextlib.contextmanager
+def at(folder: str) -> Iterator[None]:
+    """In a folder, and back in the one before if that is still there."""
+    before = None
+    with contextlib.suppress(OSError):
+        before = os.getcwd()
+    os.chdir(folder)
+    yield
+    with contextlib.suppress(OSError):
+        os.chdir(before or folder)
 
 
 def _program(words: list[str]) -> Program:

@@ -18,7 +18,8 @@ def reasons(record: Record, budget: float | None, fail_on: Collection[str], befo
         each = sum(per_step(wait, record.steps) for wait in counted)
         if each > budget:
             span = "a step" if record.steps.counted else "in all"
-            yield f"{round(each, 2):g} waits {span}, and the budget is {budget:g}"
+            number = f"{round(each, 2):g}"
+            yield f"{number} wait{'' if number == '1' else 's'} {span}, and the budget is {budget:g}"
     if "any" in fail_on and counted:
         yield f"{_lines(counted)}: waits where none may be"
     if "missed" in fail_on and (missed := [wait for wait in record.waits if wait.static == "missed-alarm"]):

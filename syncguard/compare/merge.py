@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -62,17 +63,22 @@ def _one(same: list[tuple[int, Wait]]) -> Wait:
 
 
 def _union(tables: Iterable[dict[str, tuple[tuple[int, int], ...]]]) -> dict[str, tuple[tuple[int, int], ...]]:
-    lines: dict[str, set[int]] = {}
+    lines: dict[str, list[tuple[int, int]]] = {}
     for table in tables:
         for path, stretches in table.items():
-            lines.setdefault(path, set()).update(n for first, last in stretches for n in range(first, last + 1))
-    return {path: _stretches(sorted(numbers)) for path, numbers in sorted(lines.items())}
+            lines.setdefault(path, []).extend(stretches)
+    return {path: _stretches(stretches) for path, stretches in sorted(lines.items())}
 
 
-def _stretches(lines: list[int]) -> tuple[tuple[int, int], ...]:
-    starts = [n for i, n in enumerate(lines) if i == 0 or lines[i - 1] != n - 1]
-    ends = [n for i, n in enumerate(lines) if i == len(lines) - 1 or lines[i + 1] != n + 1]
-    return tuple(zip(starts, ends))
+def _stretches(parts: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Stretches of numbers, first and last, as few as say the same."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(parts):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        elif first <= last:
+            found.append((first, last))
+    return tuple(found)
 
 
 def _slowest(groups: Iterable[list[tuple[int, Wait]]]) -> Iterator[str]:
@@ -91,7 +97,10 @@ def _slowest(groups: Iterable[list[tuple[int, Wait]]]) -> Iterator[str]:
 
 
 def _absent(records: Sequence[Record]) -> Iterator[str]:
-    ranks = {record.rank for record in records}
+    there = _stretches((record.rank, record.rank) for record in records)
     world = max(record.world for record in records)
-    if gone := [str(rank) for rank in range(world) if rank not in ranks]:
-        yield f"No record of rank {', '.join(gone)} of {world}: what they wait for is not shown."
+    bounds = [(-1, -1), *there, (world, world)]
+    gaps = [(before + 1, after - 1) for (_, before), (after, _) in pairwise(bounds) if before + 1 < after]
+    if gaps:
+        gone = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in gaps)
+        yield f"No record of rank {gone} of {world}: what they wait for is not shown."

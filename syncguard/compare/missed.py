@@ -16,7 +16,7 @@ def examples(record: Record, lines_of: dict[str, Sequence[str]]) -> Iterator[str
     """An example for each missed alarm whose source is at hand, by the path that the record has."""
     for wait in record.waits:
         place = wait.forward or wait.place
-        if wait.static == "missed-alarm" and (lines := lines_of.get(place.path)):
+        if wait.static == "missed-alarm" and 0 < place.line <= len(lines := lines_of.get(place.path, ())):
             yield example(wait, lines)
 
 

@@ -15,6 +15,10 @@ class Unanchored(Exception):
     """A finding that has no place in the tree: an error of ours, never a silent drop."""
 
 
+class Unparsed(Unanchored):
+    """Lines that libcst cannot parse though Python can (a form feed before a statement): nothing there is rewritten."""
+
+
 class Locator:
     """The regions of one file, each parsed once, when it is first asked for."""
 
@@ -25,7 +29,7 @@ class Locator:
         self._regions: dict[tuple[int, int], Region] = {}
 
     def region(self, site: Site) -> Region:
-        """The region that a site is in. Unanchored: there is none."""
+        """The region that a site is in. Unanchored: there is none. Unparsed: it is not for libcst."""
         first, last = self.span(site.line)
         if (first, last) not in self._regions:
             self._regions[first, last] = parsed(self.path, self.lines, first, last)
@@ -58,11 +62,11 @@ class Locator:
 def parsed(path: str, lines: tuple[str, ...], first: int, last: int) -> Region:
     """Some lines of a file as a region."""
     body = lines[first - 1 : last]
-    header = ["if 1:"] if body[0][:1].isspace() else []
+    header = ["if 1:"] if body[0].startswith((" ", "\t")) else []  # a form feed is no indentation
     try:
         module = cst.parse_module("\n".join([*header, *body, ""]))
     except cst.ParserSyntaxError as fault:
-        raise Unanchored(f"{path}:{first}: libcst cannot parse what Python can: {fault.message}") from None
+        raise Unparsed(f"{path}:{first}: libcst cannot parse what Python can: {fault.message}") from None
     return Region(path, lines, first, last, module, len(header))
 
 

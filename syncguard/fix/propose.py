@@ -8,6 +8,7 @@ import re
 import tokenize
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import libcst as cst
@@ -15,7 +16,7 @@ import libcst as cst
 from syncguard.fix import allows, header
 from syncguard.fix.apply import Overlap, applied
 from syncguard.fix.known import Known
-from syncguard.fix.locate import Locator, Unanchored
+from syncguard.fix.locate import Locator, Unanchored, Unparsed
 from syncguard.fix.recipe import Proposal, Unfit, recipe
 from syncguard.fix.region import Region
 from syncguard.fix.width import alike, narrowed
@@ -35,9 +36,10 @@ def proposed(findings: Sequence[Finding], source: Source, home: Home, world: Wor
         fix = allows.fix(finding, source)
         rule = pack.rule(finding.code)
         if rule is not None and rule.fix:
-            region = locator.region(finding.site)
-            beliefs = known.setdefault(region.first, Known(region, world, home))
-            fix = fixed(finding, rule.fix, region, beliefs, source)
+            with suppress(Unparsed):
+                region = locator.region(finding.site)
+                beliefs = known.setdefault(region.first, Known(region, world, home))
+                fix = fixed(finding, rule.fix, region, beliefs, source)
         done.append(replace(finding, fix=fix) if fix is not None else finding)
     return done
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame
-from syncguard.infer.tell import because, site
+from syncguard.infer.tell import Texts, because, site
 from syncguard.infer.values import (
     Bound,
     Call,
@@ -50,7 +52,9 @@ class Watch:
             known = self.values.get(at)
             self.values[at] = value if known is None or frame.routine.runs > 1 else join(known, value)
 
-    def beliefs(self, lines: list[str]) -> tuple[Belief, ...]:
+    def beliefs(self, text_of: Texts) -> tuple[Belief, ...]:
+        """What was collected, in order of place; the reasons may lie in other files."""
+        lines = text_of(self.path)
         found = []
         for at, value in sorted(self.values.items(), key=lambda item: (item[0][:2], (-item[0][2], -item[0][3]))):
             if at[0] == self.line or at[2] == self.line:
@@ -60,13 +64,13 @@ class Watch:
                         where,
                         source(where, lines),
                         describe(value),
-                        because(reason(value), lambda path: lines if path == self.path else (), self.path),
+                        because(reason(value), text_of, self.path),
                     )
                 )
         return tuple(found)
 
 
-def source(where: Site, lines: list[str]) -> str:
+def source(where: Site, lines: Sequence[str]) -> str:
     if where.line != where.end_line:
         return lines[where.line - 1][where.column - 1 :].strip() + " …"
     return lines[where.line - 1][where.column - 1 : where.end_column - 1]

@@ -265,11 +265,23 @@ def pageable(args: Arguments, name: str) -> int:
 
 def host_values(args: Arguments, name: str) -> int:
     """A tensor that is surely of the host, for a part that no tensor picks: a 0-d one is read at once, as a number."""
-    value, index = args.get(name), args.get("index") or UNKNOWN
+    value = args.get(name)
+    return LIKELY if type(value) is Tensor and value.device == "host" and value.rank and not picked(args) else NO
+
+
+def device_values(args: Arguments, name: str) -> int:
+    """A tensor of the device, for a part that no tensor picks."""
+    return NO if picked(args) else tensor(args, name)
+
+
+def picked(args: Arguments) -> bool:
+    """Whether a tensor may pick the part that is written: with values of another device that would raise."""
+    index = args.get("index") or UNKNOWN
     index = index.element if type(index) is Seq else index
-    if any(type(option) in (Tensor, Unknown) for option in options(index)):
-        return NO  # with the indices of a device it would raise
-    return LIKELY if type(value) is Tensor and value.device == "host" and value.rank else NO
+    return any(
+        type(option) in (Tensor, Unknown) or (type(option) is Const and isinstance(option.value, str))
+        for option in options(index)
+    )
 
 
 def zero_dim_target(args: Arguments, name: str) -> int:
@@ -307,7 +319,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
-    "host_values": host_values, "evaluating": evaluating,
+    "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

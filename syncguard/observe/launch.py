@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from syncguard import pack
 from syncguard.observe import program
 from syncguard.observe.lines import Lines
-from syncguard.observe.program import Ended, Program
+from syncguard.observe.program import CannotRun, Ended, Program
 from syncguard.observe.recorder import Recorder, machine
 from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
@@ -58,20 +58,26 @@ class Outcome(NamedTuple):
     ended: Ended
 
 
-def launch(
-    what: Program, wishes: Wishes, keep: Callable[[Record], None], leave: Callable[[], None] = lambda: None
-) -> Outcome:
-    """Run a program to its end. `keep` is given the record even where the program is killed; then `leave` is called."""
+Leave = Callable[[tuple[Record, ...]], int]
+
+
+def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None], leave: Leave = lambda records: 0) -> Outcome:
+    """Run a program to its end. CannotRun: it or the device is not there.
+
+    `keep` is given the record even where the program is killed. Then `leave` is given it too, with those of the
+    processes that it started: what it answers is the exit code of a program that ended at once, and well.
+    """
     program.check(what)
     session = Session(what, wishes, keep, leave=leave)
     begun = session.pid
     session.open()
     try:
         ended = program.run(what)
-        ended = session.refused or ended
         _join()
     finally:
         session.close()
+    if session.refused:
+        raise CannotRun(session.refused)
     record = session.record(ended)
     session.keep(record)
     return Outcome(record, session.children() if os.getpid() == begun else (), ended)
@@ -86,14 +92,14 @@ class Session:
         wishes: Wishes,
         keep: Callable[[Record], None],
         folder: Path | None = None,
-        leave: Callable[[], None] = lambda: None,
+        leave: Leave = lambda records: 0,
     ) -> None:
         self.wishes, self.keep, self.folder, self.leave = wishes, keep, folder, leave
         self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
         self.watch: Watch | None = None
         self.spawned: Children | None = None
-        self.refused: Ended | None = None
+        self.refused = ""  # why there is no device
         self.pid = os.getpid()
         self.opened = False
         self._undo = ExitStack()
@@ -146,8 +152,8 @@ class Session:
         try:
             watch.start()
         except NoDevice as fault:
-            self.refused = Ended("exit 2", 2)
-            raise SystemExit(f"syncguard: {fault}") from None
+            self.refused = str(fault)
+            raise SystemExit from None
         self.watch = watch
         if self.wishes.warmup is None:
             self.recorder.warmup = WARMUP[watch.mode]
@@ -206,24 +212,26 @@ class Exits:
         return signal.SIG_DFL if found == self._killed else found
 
     def _leave(self, status: int) -> Any:
-        self._write(Ended(f"exit {status}", status))
-        self._plain(status)
+        failed = self._write(Ended(f"exit {status}", status))
+        self._plain(status or failed)
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
         self._write(Ended(f"signal {signal.Signals(number).name}", 128 + number, False))
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    def _write(self, ended: Ended) -> None:
+    def _write(self, ended: Ended) -> int:
         if os.getpid() != self.session.pid:
-            return  # of a process that nobody watches
+            return 0  # of a process that nobody watches
+        records: tuple[Record, ...] = ()
         try:
-            self.session.keep(self.session.record(ended))
+            record = self.session.record(ended)
+            self.session.keep(record)
             if self.session.folder is None:  # not a child itself
-                self.session.children()  # they end with us, and nobody will ask for theirs
+                records = (record, *self.session.children())  # they end with us, and nobody will ask for theirs
         except Exception as fault:
             sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
-        self.session.leave()
+        return self.session.leave(records) if self.session.folder is None else 0
 
 
 class OnImport(MetaPathFinder):

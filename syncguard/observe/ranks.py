@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from syncguard import atomic
@@ -17,13 +18,14 @@ from syncguard.record import Record, RecordError
 PATIENCE = 15.0  # seconds that rank 0 waits for the others, once it has ended itself
 PAUSE = 0.05
 DAY = 86400.0
+JOINED = "joined"  # a file that says that rank 0 is there
 TORCHRUN = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 
 
 class Keeper:
     """Keeps the record of this process: in a file where one is wanted, and for rank 0 to find where there are ranks.
 
-    Without a file the ranks of rank 0's node meet in a temporary folder, which goes with rank 0.
+    Without a file the ranks of rank 0's node meet in a temporary folder, which goes with rank 0; without it, with them.
     """
 
     def __init__(self, save: str = "") -> None:
@@ -35,7 +37,7 @@ class Keeper:
         self.meets = not save and self.world > 1 and self.rank < self.expected
         if self.meets:
             _sweep()
-            self._meeting().mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._meet()
         if self.meets or (save and self.world > 1):
             self.file(self.rank).unlink(missing_ok=True)
 
@@ -74,9 +76,27 @@ class Keeper:
         return tuple(self._read(rank for rank in ranks if self._there(rank)))
 
     def leave(self) -> None:
-        """This process ends, if it is not one that it forked: what waited for rank 0 goes with it."""
-        if self.meets and self.rank == 0 and os.getpid() == self.pid:
+        """This process ends, if it is not one that it forked: what waited for rank 0 goes with it.
+
+        A rank that rank 0 did not join has come after its end, or alone: nobody will ask for what it leaves.
+        """
+        if not self.meets or os.getpid() != self.pid:
+            return
+        if self.rank == 0:
             shutil.rmtree(self._meeting(), ignore_errors=True)
+        elif not (self._meeting() / JOINED).exists():
+            with suppress(OSError):
+                self.file(self.rank).unlink(missing_ok=True)
+                self._meeting().rmdir()  # by the last of them: before, it is not empty
+
+    def _meet(self) -> None:
+        """Be in the folder."""
+        for _ in range(2):  # a rank that leaves may take it away beneath us
+            self._meeting().mkdir(parents=True, exist_ok=True, mode=0o700)
+            with suppress(FileNotFoundError):
+                if self.rank == 0:
+                    (self._meeting() / JOINED).touch()
+                return
 
     def _there(self, rank: int) -> bool:
         try:

@@ -48,9 +48,9 @@ def in_cells(source: Source, finding: Finding) -> Finding:
         return finding
     fix = finding.fix
     if fix is not None:
-        fix = replace(fix, edits=tuple(Edit(_site(source, edit.site), edit.text) for edit in fix.edits))
-    because, hot = _facts(source, finding.because), _facts(source, finding.hot_path)
-    return replace(finding, site=_site(source, finding.site), because=because, hot_path=hot, fix=fix)
+        fix = replace(fix, edits=tuple(Edit(site_in(source, edit.site), edit.text) for edit in fix.edits))
+    because, hot = facts_in(source, finding.because), facts_in(source, finding.hot_path)
+    return replace(finding, site=site_in(source, finding.site), because=because, hot_path=hot, fix=fix)
 
 
 def file_of(path: str) -> str:
@@ -58,15 +58,25 @@ def file_of(path: str) -> str:
     return path.partition(":cell ")[0] if ".ipynb:cell " in path else path
 
 
-def _site(source: Source, site: Site) -> Site:
-    if site.path != source.path:
+def line_in(source: Source, path: str, line: int) -> int:
+    """The line of the whole text that is this line of the cell that a finding's path names."""
+    cell = path.removeprefix(source.path).removeprefix(":cell ")
+    return line + next((first - 1 for number, first in source.cells if str(number) == cell), 0)
+
+
+def site_in(source: Source, site: Site) -> Site:
+    """A place of the whole text as one in its cell."""
+    if not source.cells or site.path != source.path:
         return site
     cell, first = _cell(source, site.line)
     path = f"{site.path}:cell {cell}"
     return Site(path, site.line - first + 1, site.column, site.end_line - first + 1, site.end_column)
 
 
-def _facts(source: Source, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+def facts_in(source: Source, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Facts with their places in cells."""
+    if not source.cells:
+        return facts
     return tuple(_fact(source, fact) if fact.path in ("", source.path) else fact for fact in facts)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.show.look import Look, printable
+from syncguard.show.places import sentence
 
 if TYPE_CHECKING:
     from syncguard.pipeline import Report
@@ -14,6 +15,6 @@ if TYPE_CHECKING:
 def render(report: Report, look: Look) -> Iterator[str]:
     """A line for each finding."""
     for finding in report.findings:
-        said = ". ".join(text.rstrip(".") for text in (finding.message, finding.hint) if text)
+        said = sentence(finding).removesuffix(".")
         place = look.paint("head", printable(str(finding.site)))
         yield f"{place} {look.paint(finding.level, finding.code)} {look.prose(printable(said))}"

@@ -41,6 +41,7 @@ WHEN = {
     "listed": "{} is a list of tensors",
     "of_host": "{} holds a tensor on the host",
     "host_values": "{} is a tensor of one or more dimensions on the host, for a part that no tensor picks",
+    "device_values": "{} is written where no tensor picks",
     "evaluating": "{} is in eval mode",
 }
 ON = {
@@ -67,7 +68,7 @@ def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[st
     if look.colour:
         yield _markdown(rest.strip("\n"), look.width)
     else:
-        yield rest.strip("\n")
+        yield from _plain(rest.strip("\n"), look.width)
     if ops:
         yield ""
         yield look.paint("head", "Operations")
@@ -116,7 +117,8 @@ def beliefs(
         # An expression is believed for the reasons of its parts, so most reasons have been given above.
         for fact in (fact for fact in because if fact not in said):
             where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
-            yield f"{BELOW}    {look.paint('dim', where)}  {look.prose(printable(fact.text))}"
+            for n, shown in enumerate(wrapped(printable(fact.text), look.width - 10 - len(where))):
+                yield f"{BELOW}    {look.paint('dim', where) if n == 0 else ' ' * len(where)}  {look.prose(shown)}"
         said.update(because)
     if found:
         yield look.paint("dim", f"{plural(len(found), 'expression')}; the number is the column it begins at.")
@@ -169,6 +171,30 @@ def _without_block(text: str) -> str:
     before, _, rest = text.partition("```toml\n")
     _, _, after = rest.partition("\n```")
     return f"{before.strip()}\n\n{after.strip()}" if after else text
+
+
+def _plain(text: str, width: int) -> Iterator[str]:
+    """Markdown as it is, but for the lines of its paragraphs and lists, which are as long as there is room for."""
+    paragraph: list[str] = []
+    code = False
+    for line in text.split("\n"):
+        fence = line.startswith("```")
+        stays = code or fence or not line or line.startswith(("#", "|"))
+        if stays or line.startswith("- "):
+            yield from _flowed(paragraph, width)
+            paragraph.clear()
+        code = code != fence
+        if stays:
+            yield line
+        else:
+            paragraph.append(line.strip())
+    yield from _flowed(paragraph, width)
+
+
+def _flowed(paragraph: list[str], width: int) -> Iterator[str]:
+    margin = "  " if " ".join(paragraph).startswith("- ") else ""
+    for n, line in enumerate(wrapped(" ".join(paragraph), width - len(margin))):
+        yield line if n == 0 else margin + line
 
 
 def _markdown(text: str, width: int) -> str:

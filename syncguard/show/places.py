@@ -35,4 +35,5 @@ def fingerprints(findings: Iterable[Finding], look: Look, root: str = "") -> tup
 
 def sentence(finding: Finding) -> str:
     """What waits, and what to do."""
-    return ". ".join(part.rstrip(".") for part in (finding.message, finding.hint) if part) + "."
+    parts = (part.rstrip(".") for part in (finding.message, finding.hint) if part)
+    return " ".join(part if part.endswith("?") else f"{part}." for part in parts)

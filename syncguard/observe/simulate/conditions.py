@@ -232,9 +232,17 @@ def pageable(args: Arguments, name: str) -> bool:
 
 def host_values(args: Arguments, name: str) -> bool:
     """A host tensor of dimensions for a part that no tensor picks: a 0-d one is read at once, as a number would be."""
-    value, index = args.get(name), args.get("index")
-    picked = any(isinstance(part, torch.Tensor) and part.ndim for part in parts(index))
-    return isinstance(value, torch.Tensor) and value.ndim > 0 and place(value) != DEVICE and not picked
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and value.ndim > 0 and place(value) != DEVICE and not picked(args)
+
+
+def device_values(args: Arguments, name: str) -> bool:
+    """A tensor of the device for a part that no tensor picks."""
+    return tensor(args, name) and not picked(args)
+
+
+def picked(args: Arguments) -> bool:
+    return any(isinstance(part, torch.Tensor) and part.ndim for part in parts(args.get("index")))
 
 
 def zero_dim_target(args: Arguments, name: str) -> bool:
@@ -266,7 +274,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
     "data_or_unknown": data, "evaluating": evaluating, "listed": listed,  # here nothing is unknown
-    "host_values": host_values,
+    "host_values": host_values, "device_values": device_values,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from types import FunctionType
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode, resolve_name
+from torch.overrides import TorchFunctionMode
 
 from syncguard.observe.simulate import backward, lacking, mixing, moves
 from syncguard.observe.simulate.later import stepped_over
@@ -30,16 +28,20 @@ from syncguard.observe.simulate.marks import (
     tensors,
     world,
 )
+from syncguard.observe.simulate.minded import foreign, of_tensors
+from syncguard.observe.simulate.named import name_of, plain
 from syncguard.observe.simulate.verdict import Verdict
-from syncguard.returns import results
 from syncguard.terms import Op, Wait
 
 Call = tuple[Any, ...]
 Plan = Callable[[Any, Call, dict[str, Any]], Any]
-NAME_OF = inspect.unwrap(resolve_name)  # as it is wrapped, it needs modules that are gone when Python ends
 HANDLE = torch.overrides.handle_torch_function.__code__
 ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
-NUMBERS = frozenset("int float bool str number none size dtype".split())
+QUESTIONS = 4  # that a function of Python asks at most
+
+
+class AskedAgain(Exception):
+    """A function of Python asks for overrides once more, before it does its work."""
 
 
 class Device(TorchFunctionMode):
@@ -118,6 +120,8 @@ class Device(TorchFunctionMode):
             # `super().unflatten(...)` in Tensor.unflatten: C++ asks under the same name, and means its own.
             if base is not None and sys._getframe(2).f_code is not HANDLE:
                 return native(base, args, kwargs)
+            if asked_again(func, args):
+                raise AskedAgain
             if waits and row is not None:
                 judge(row, waits, args, kwargs, landing(args, kwargs, False))
             if foreign(args, kwargs):
@@ -127,14 +131,24 @@ class Device(TorchFunctionMode):
         return call
 
     def _openly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
-        """Call a function with this mode in force inside it."""
-        before, local.passing = local.passing, True
+        """Call a function with this mode in force inside it. Some ask for overrides more than once before they do their
+        work: these begin again, and hear no once more.
+        """
+        before, outer = local.passing, local.asking
+        local.asking = (func, args[:1])
         torch._C._push_on_torch_function_stack(self)
         try:
+            for times in range(1, QUESTIONS):
+                local.passing = times
+                try:
+                    return func(*args, **kwargs)
+                except AskedAgain:
+                    continue
+            local.passing = QUESTIONS
             return func(*args, **kwargs)
         finally:
             torch._C._pop_torch_function_stack()
-            local.passing = before
+            local.passing, local.asking = before, outer
 
     def _quietly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
         """The same; that this stands on the stack is what keeps the inside quiet."""
@@ -240,85 +254,9 @@ def landing(args: Call, kwargs: dict[str, Any], constructor: bool) -> int:
     return default_place() if constructor else HOST
 
 
-def foreign(args: Call, kwargs: dict[str, Any]) -> bool:
-    """Is there a tensor, or a stand-in for one, whose class has a mind of its own about torch functions?"""
-    return any_minded((*args, *kwargs.values()))
-
-
-def any_minded(values: Iterable[Any], depth: int = 0) -> bool:
-    """The same of values, in lists and dictionaries too: a tensor's subclass, a proxy of torch.fx."""
-    for value in values:
-        kind: Any = type(value)
-        if kind in PLAIN:
-            continue
-        if isinstance(value, (tuple, list)):
-            numbers = not value or isinstance(value[0], (int, float, str))
-            if not numbers and depth < 3 and any_minded(value, depth + 1):
-                return True
-        elif isinstance(value, dict):
-            if depth < 3 and any_minded(value.values(), depth + 1):
-                return True
-        elif minded(kind):
-            return True
-    return False
-
-
-@cache
-def minded(kind: type) -> bool:
-    """Does this class override torch functions in its own way?"""
-    override: Any = getattr(kind, "__torch_function__", None)
-    usual: Any = torch.Tensor.__torch_function__
-    return (
-        override is not None
-        and override is not torch._C._disabled_torch_function_impl
-        and getattr(override, "__func__", None) is not usual.__func__
-    )
-
-
-@cache
-def of_tensors(kind: type) -> bool:
-    return issubclass(kind, torch.Tensor)
-
-
-def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
-    """What decides on a fast path asks for overrides too; ours is none to speak of."""
-
-    def overridden(*values: Any) -> bool:
-        if local.passing:
-            local.passing = False
-            return False
-        if torch._C._len_torch_function_stack() > 1:
-            return original(*values)
-        return any_minded(values)
-
-    return overridden
-
-
-def name_of(func: Any, verdict: Verdict) -> str:
-    """The Python-level name of a function: "torch.Tensor.nonzero"; an operator's is that of what Python calls."""
-    if isinstance(func, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
-        packet: Any = func.overloadpacket if isinstance(func, torch._ops.OpOverload) else func
-        space, _, bare = str(packet._qualified_op_name).partition("::")
-        spellings = [f"torch.{bare}", f"torch.Tensor.{bare}", f"torch.nn.functional.{bare}"]
-        spellings = spellings if space == "aten" else [f"{space}.ops.{bare}"]
-        return next((name for name in spellings if verdict.row(name) is not None), spellings[0])
-    name: str | None = NAME_OF(func)
-    if name is None:
-        name = unnamed().get(id(func)) or f"torch.{getattr(func, '__name__', type(func).__name__)}"
-    return name.removesuffix(".__get__")
-
-
-@cache
-def unnamed() -> dict[int, str]:
-    """The functions of C++ that torch's list of overridable functions lacks, by what Python calls them."""
-    spaces = {"torch.sparse": torch.sparse, "torch.nested": torch.nested}
-    return {id(value): f"{space}.{name}" for space, module in spaces.items()
-            for name, value in vars(module).items() if type(value) is type(len)}  # fmt: skip
-
-
-def plain(name: str, verdict: Verdict) -> bool:
-    """Does this give a number, a size or a name, and nothing that lives anywhere?"""
-    op = verdict.pack.op(name)
-    if op is None or not op.returns:
+def asked_again(func: Any, args: Call) -> bool:
+    """Whether a function that we have just called asks us to carry itself out."""
+    if local.asking is None:
         return False
-    return all(result.kind in NUMBERS for _, result in results(op.returns))
+    asking, given = local.asking
+    return asking is func and bool(given) and bool(args) and given[0] is args[0]

@@ -15,7 +15,8 @@ import torch
 from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
 from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local, world
-from syncguard.observe.simulate.mode import Device, plain_only
+from syncguard.observe.simulate.minded import plain_only
+from syncguard.observe.simulate.mode import Device
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.seen import Seen
 from syncguard.observe.simulate.verdict import Verdict
@@ -73,7 +74,7 @@ class Simulation:
 
     def renew(self) -> None:
         """Put back what an exception at a bad moment took away: a time limit's signal, between torch's own lines."""
-        local.passing = False
+        local.passing = 0
         if not any(
             torch._C._get_function_stack_at(i) is self.device for i in range(torch._C._len_torch_function_stack())
         ):
@@ -98,11 +99,8 @@ class Simulation:
         self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
         patches.everywhere({"_engine_run_backward": (engine, backward.engine(engine, self.verdict))}, "torch")
-        patches.set(
-            torch.autograd.Function,
-            "apply",
-            classmethod(backward.applied(vars(torch.autograd.Function)["apply"].__func__, self.verdict)),
-        )
+        own = torch.autograd.Function
+        patches.set(own, "apply", classmethod(backward.applied(vars(own)["apply"], self.verdict)))
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
         exchange.patch(patches)
@@ -137,7 +135,7 @@ def overrides(patches: Patches) -> None:
 def asking(original: Callable[..., bool]) -> Callable[..., bool]:
     def overridden(*values: Any) -> bool:
         if local.passing:
-            local.passing = False
+            local.passing -= 1
             return False
         return original(*values)
 

@@ -55,12 +55,16 @@ def render(record: Record, look: Look) -> Iterator[str]:
 
 
 def concise(record: Record, look: Look) -> Iterator[str]:
-    """A line for each wait: where, which rule, how often, at what cost, what it is."""
+    """A line for each wait: where, which rule, how often, at what cost, what it is; and how many there are."""
     for row in rows(record):
         wait, place = row.wait, row.place
         spot = f"{where(place)}:{place.column}" if place.path and place.column else where(place)
         often = f"{number(row.often)} a step" if row.moment == "step" else f"{plural(wait.count, 'time')} in all"
-        facts = [often, *({"first": ["first steps only"], "setup": ["outside the steps"]}.get(row.moment, []))]
+        facts = [
+            often,
+            *(["in backward"] if wait.phase == "backward" else []),
+            *({"first": ["first steps only"], "setup": ["outside the steps"]}.get(row.moment, [])),
+        ]
         facts += [f"waits {milliseconds(row.waited)}"] if row.waited is not None else []
         facts += [f"{milliseconds(row.bubble)} idle"] if row.bubble is not None else []
         facts += [word for word in (wait.verdict, wait.static) if word]
@@ -69,6 +73,7 @@ def concise(record: Record, look: Look) -> Iterator[str]:
         rule = look.paint("warning", wait.code or "unpredicted")
         text = f"{rule} {printable(', '.join(facts))}: {_what(row)}"
         yield f"{look.paint('head', printable(spot))} {text}"
+    yield printable(" ".join(text for text in (words.ending(record), words.waiting(record)) if text))
 
 
 def _what(row: Row) -> str:

@@ -22,7 +22,8 @@ def heading(record: Record) -> str:
 def setting(record: Record) -> str:
     """The device, the versions, and how many ranks."""
     machine = record.machine
-    parts = ["a simulated device" if machine.mode == "simulate" else machine.device or "CUDA"]
+    device = "a simulated device" if machine.mode == "simulate" else machine.device or "CUDA"
+    parts = [device if machine.torch else "the host alone"]
     parts += [f"{name} {version}" for name, version in _versions(record) if version]
     parts += [plural(record.world, "rank")] if record.world > 1 else []
     return ", ".join(parts)
@@ -131,13 +132,18 @@ def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:
 
 def advice(record: Record) -> str:
     """What to do next, in a sentence or two."""
+    machine = record.machine
     found = [row for row in rows(record) if row.group in ("step", "run")]
     found.sort(key=lambda row: (not row.place.path, row.wait.verdict == "gpu-bound"))
     if not found:
         if not record.complete:
             return "Let the program run to its end, so that a clean result means something."
+        if not machine.torch:
+            return "Run a program that imports torch."
+        if not machine.used and not (machine.mode == "cuda" and machine.device):
+            return "Let the program put its tensors on the device: no tensor was there, so nothing could wait."
         return "Nothing to remove here. `--budget 0` keeps it so in CI."
-    if record.machine.mode == "simulate":
+    if machine.mode == "simulate":
         return f"{_begin(found[0])} Where there is a GPU, run it there to see what each wait costs."
     best, took = first_choice(record), step_ms(record)
     if record.what_if and (best is None or (took and best.saved_ms < LITTLE * took)):

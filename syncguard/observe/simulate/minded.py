@@ -1,0 +1,65 @@
+"""A class of arguments -> whether it answers torch functions in its own way, as a tensor's subclass or a proxy does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+import torch
+
+from syncguard.observe.simulate.marks import PLAIN, local
+
+
+def foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Is there a tensor, or a stand-in for one, whose class has a mind of its own about torch functions?"""
+    return any_minded((*args, *kwargs.values()))
+
+
+def any_minded(values: Iterable[Any], depth: int = 0) -> bool:
+    """The same of values, in lists and dictionaries too: a tensor's subclass, a proxy of torch.fx."""
+    for value in values:
+        kind: Any = type(value)
+        if kind in PLAIN:
+            continue
+        if isinstance(value, (tuple, list)):
+            numbers = not value or isinstance(value[0], (int, float, str))
+            if not numbers and depth < 3 and any_minded(value, depth + 1):
+                return True
+        elif isinstance(value, dict):
+            if depth < 3 and any_minded(value.values(), depth + 1):
+                return True
+        elif minded(kind):
+            return True
+    return False
+
+
+@cache
+def minded(kind: type) -> bool:
+    """Does this class override torch functions in its own way?"""
+    override: Any = getattr(kind, "__torch_function__", None)
+    usual: Any = torch.Tensor.__torch_function__
+    return (
+        override is not None
+        and override is not torch._C._disabled_torch_function_impl
+        and getattr(override, "__func__", None) is not usual.__func__
+    )
+
+
+@cache
+def of_tensors(kind: type) -> bool:
+    return issubclass(kind, torch.Tensor)
+
+
+def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
+    """What decides on a fast path asks for overrides too; ours is none to speak of."""
+
+    def overridden(*values: Any) -> bool:
+        if local.passing:
+            local.passing -= 1
+            return False
+        if torch._C._len_torch_function_stack() > 1:
+            return original(*values)
+        return any_minded(values)
+
+    return overridden
