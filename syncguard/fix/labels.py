@@ -14,7 +14,7 @@ from syncguard.fix.shapes import subscript
 
 LONGEST = 30
 # What tells nothing of a number.
-SILENT = ("detach", "float", "double", "clone", "to", "cpu", "squeeze", "view", "reshape", "flatten", "contiguous")
+SILENT = frozenset("detach float double clone to cpu squeeze view reshape flatten contiguous index_select".split())
 
 
 def named(found: list[Read], region: Region) -> list[str]:
