@@ -11,9 +11,9 @@ from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
+from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.project import World
-from syncguard.infer.resolve import module_name
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of

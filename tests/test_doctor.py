@@ -73,13 +73,9 @@ def test_it_takes_less_than_three_minutes(diagnosed):
     assert seconds < 180
 
 
-# Their hazards belong to pages that are off unless they are selected.
-OFF = {"torch.nn.DataParallel", "torch.nn.Module.cuda"}
-
-
 def test_rows_that_wait_wait_in_one_of_their_calls(by_calls):
     quiet = set(silent(by_calls, PACK))
-    assert quiet <= OFF | {"pickle.dumps", "torch.autograd.profiler.emit_nvtx"}, quiet
+    assert quiet <= {"pickle.dumps", "torch.autograd.profiler.emit_nvtx"}, quiet
 
 
 def test_simulated_waits_are_of_the_rows_own_hazards(by_calls):

@@ -126,3 +126,65 @@ def test_a_derivative_that_may_be_infinite_is_told(factor):
     assert rewritten(program, "where-assign") is None
     given = (torch.tensor([1.0, -1.0]), torch.tensor([2.0, 3.0]))
     assert torch.equal(function(program)(*given), function(rewritten(program, unsafe=True))(*given))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "n = sum([len(torch.unique(x[:i])) for i in range(3)])",
+        "n = len(x.unique()) if len(x) else 0",
+        "n = len(y) and len(x.unique())",
+        "n = (lambda v: len(v.unique()))(x)",
+    ],
+)
+def test_what_is_computed_now_and_then_is_not_computed_before(line):
+    program = F + f"    {line}\n    return n\n"
+    assert not fixes(program, "sort-and-count")
+    same(program, rewritten(program, unsafe=True) or program, lambda: (torch.arange(4.0), torch.ones(4)), exact=False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "g = (x[i].item() for i in range(3))",
+        "g = (v.item() for v in x)",
+        "g = ((i, x[i].item() + 1) for i in range(3))",
+        "g = map(float, (x[i].item() for i in range(3)))",
+    ],
+)
+def test_what_a_generator_reads_later_is_not_read_before(line):
+    program = F + f"    {line}\n    x.add_(1)\n    return list(g)\n"
+    after = rewritten(program, unsafe=True) or program
+    same(program, after, lambda: (torch.arange(4.0), torch.ones(4)))
+    at_once = program.replace("g = map(float, ", "g = list(").replace("g = (", "g = list(")
+    at_once = at_once if "list(float" in at_once or "map" in line else at_once.replace("\n    x.add_", "\n    x.add_")
+    same(at_once, rewritten(at_once) or at_once, lambda: (torch.arange(4.0), torch.ones(4)))
+
+
+@pytest.mark.parametrize("line", ["y[i] = 0", "y.mul_(2)", "a += 1", "a.zero_()"])
+def test_a_view_that_is_written_is_not_copied(line):
+    program = F + f"    i = x.argmax()\n    a = y[i]\n    {line}\n    return a, y\n"
+    assert not fixes(program, "index-select")
+    same(program, rewritten(program, unsafe=True) or program, lambda: (torch.arange(4.0), torch.ones(4)))
+
+
+@pytest.mark.parametrize("sign", ["*", "/", "+", "-"])
+def test_what_a_mask_selects_on_both_sides(sign):
+    program = F + f"    z = x * 1\n    m = x > 1\n    z[m] {sign}= y[m]\n    z[~m] {sign}= x[~m] + 1\n    return z\n"
+    after = rewritten(program, unsafe=True)
+    assert "torch.where(m," in after
+    same(program, after, lambda: (torch.arange(4.0), torch.full((4,), 2.0)))
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "    a = torch.tensor(-1.0) if i == 3 else y[i + 1]\n",
+        "    if i == 3:\n        a = torch.tensor(-1.0)\n    else:\n        a = y[i + 1]\n",
+        "    n = 9\n    a = y.sum()\n    if x.sum() > 99:\n        a = y[n]\n",
+    ],
+)
+def test_an_element_that_may_not_be_there_is_asked_for_behind_its_test(choice):
+    program = F + f"    i = x.argmax()\n{choice}    return a\n"
+    assert not fixes(program, "where-choose")
+    same(program, rewritten(program, unsafe=True) or program, lambda: (torch.arange(4.0), torch.ones(4)), exact=False)

@@ -26,7 +26,7 @@ MADE = [
     ("torch.tensor(x.size(0), device=x.device)", "torch.full((), x.size(0), device=x.device)"),
     ("torch.as_tensor(0.5, device=x.device)", "torch.full((), 0.5, device=x.device)"),
     ("torch.tensor(0, dtype=torch.int).to(x.device)", "torch.zeros((), dtype=torch.int, device=x.device)"),
-    ("x.new_tensor(0)", "x.new_full((), 0)"),
+    ("x.new_tensor(0)", "x.new_zeros(())"),
     ("torch.arange(x.size(0)).to(x.device)", "torch.arange(x.size(0), device=x.device)"),
     ("torch.arange(1, 9, 2).to(x.device)", "torch.arange(1, 9, 2, device=x.device)"),
     ("torch.zeros(2, 3).to(x.device)", "torch.zeros(2, 3, device=x.device)"),

@@ -73,3 +73,10 @@ def test_what_is_not_proven_is_sent_unless_it_may_differ(value):
 )
 def test_other_lists_are_sent(value):
     assert not fixes(f"{HEAD}{value}\n", "fill-on-device")
+
+
+@pytest.mark.parametrize("shape", ["x.shape", "x.size()", "size"])
+def test_a_shape_is_no_number(shape):
+    body = f"    size = x.size()\n    return torch.tensor({shape}, device=x.device)\n"
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n{body}"
+    assert not fixes(program, "fill-on-device")

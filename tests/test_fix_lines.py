@@ -241,6 +241,17 @@ LINES = [
     "    output.copy_(torch.where(mask.reshape(mask.shape + (1,) * (output.ndim - mask.ndim)), a / b.clamp(1), out))",
     "    first_of_them_all = second_of_all_in_this if third_of_all_the_things is not None else -fourth_of_them_all",
     "    while first_of_them_all_in_this_place not in second_of_all_in_this and x is not None or y is not True:",
+    # A result that is asked once, and one that is asked again and again.
+    '    kept = torch.tensor(chosen, dtype=torch.long, device="cpu", pin_memory=x.is_cuda).to(x.device, copy=y)',
+    "    return torch.tensor([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, d - 1]], device=None, dtype=x.dtype).to(x.device)",
+    "    self.scale = torch.tensor(self.first_scale_of_all, pin_memory=x.is_cuda).to(device, non_blocking=x)[None]",
+    "    a = x.first_of_them_all(one).second_of_all(two, three).third_of_all().fourth_of_all(four, five).fifth(six)",
+    "    a.values = x.second_of_them_all.flatten(1).third_of_them_all(1, 2, 3, 4, 5).x.a_long_name_of_attributes",
+    "    call(torch.stack(first_of_them_all_in_this.values(), dim=0).float().mean(dim=0, keepdim=True).abs_of_them())",
+    "    torch.stack(first_of_them_all_in_this_place.values(), dim=0).float().mean(dim=0, keepdim=True).of_them(12345)",
+    "    first_of_them_all, second_of_all_in_this, third_of_all_the_things, fourth_of_them_all_in_here = f(x).tolist()",
+    "    return first_of_them_all_in_this_place + second_of_them_all, third_of_them_all_in_this_place, fourth_of_all",
+    "    x_list = first_of_them_all_in_this.reshape(second_of_all_in_this_place, -1).flatten(1).tolist()",
 ]
 
 
@@ -252,6 +263,24 @@ def test_lines_are_broken_as_a_formatter_does(line, most):
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", str(most), "-"]
     done = subprocess.run(command, input=f"{head}{line}{tail}\n", capture_output=True, text=True, check=True)
     assert [*head.splitlines(), *split(line, most), *tail.split("\n")[1:]] == done.stdout.rstrip().split("\n")
+
+
+def test_the_last_of_arguments_on_lines_of_their_own_has_a_comma():
+    body = (
+        "    if len(x):\n        first_of_them_all_in_here = torch.tensor(\n"
+        "            [[1.5, 0.5, 2.5, 3.5], [2.5, 0.5, 2.5, 3.5], [3.5, 4.5, 5, 6]], device=x.device, dtype=y.dtype\n"
+        "        )\n        return first_of_them_all_in_here\n"
+    )
+    after = rewritten(X + body)
+    assert "            pin_memory=x.is_cuda,\n        ).to(x.device, non_blocking=x.is_cuda)\n" in after
+    same(X + body, after, two)
+
+
+def test_a_long_message_with_a_name_goes_on_over_several_lines():
+    words = "the first of {them} must not be below the last of them all, nor be above it by more than this"
+    rows = split(f'    check(first_of_them_all.any(), f"{words}")', 60)
+    assert rows[2] == '        f"the first of {them} must not be below the last "'
+    assert rows[3] == '        "of them all, nor be above it by more than this",'
 
 
 def test_a_long_message_goes_on_over_several_lines():
@@ -283,3 +312,13 @@ def test_of_findings_that_say_the_same_each_is_tried():
     program = X + body.replace("{first}", "torch.tensor([1, len(x)], device=x.device)")
     after = rewritten(program)
     assert after.count("pin_memory") == 2
+
+
+def test_a_row_of_arguments_stays_a_row():
+    body = (
+        "    if len(x):\n        a = torch.tensor([1, len(x)]).to(\n            x.device\n        )\n"
+        "        b = torch.tensor([2, len(x)]).to(\n            x.device,\n        )\n        return a, b\n"
+    )
+    after = rewritten(X + body)
+    assert "            x.device, non_blocking=x.is_cuda\n        )\n" in after
+    assert "            x.device,\n            non_blocking=x.is_cuda,\n        )\n" in after

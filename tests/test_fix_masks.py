@@ -58,7 +58,7 @@ PROGRAMS = {
     MEAN: ("masked-reduction", ".expand_as(x).sum()"),
     PICKED: ("masked-reduction", "v, 0).sum()"),
     APART: ("masked-reduction", "return torch.where(m, (x - y).abs(), 0).sum() / m.sum()"),
-    SQUARES: ("masked-reduction", "    m = x > 0.25\n    return torch.where(m, ((x - y) ** 2), 0).sum()\n"),
+    SQUARES: ("masked-reduction", "    m = x > 0.25\n    return torch.where(m, (x - y) ** 2, 0).sum()\n"),
     ERRORS: ("masked-reduction", 'torch.where(m, F.huber_loss(x, y, delta=2.0, reduction="none"), 0).sum() / m.sum()'),
     LOSS: ("ignore-index", "target.masked_fill(~m, -100)"),
     LOSSES: ("ignore-index", "scores.flatten(0, -2), target.masked_fill(~m, 7).flatten(), ignore_index=7"),
@@ -188,3 +188,27 @@ def test_gives_just_the_same(program, shape, data):
 def test_leaves_these_alone(body):
     assert not fixes(HEAD + body, "mask-once")
     assert not fixes(HEAD + body, "scatter-count")
+
+
+@pytest.mark.parametrize("mask", ["y > 0", "x > 3", "y.reshape(1, 3) > 0"])
+@pytest.mark.parametrize("how", ["sum", "mean"])
+def test_masked_select_is_for_the_last_dimensions(mask, how):
+    body = f"    m = {mask}\n    return x.masked_select(m).{how}()\n"
+    program = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n" + body
+    after = rewritten(program, unsafe=True)
+    assert "torch.where(m, x, 0).sum()" in after
+    same(program, after, lambda: (torch.arange(9.0).reshape(3, 3) ** 2, torch.tensor([1.0, 0.0, 0.0])), exact=False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["(x[m] == y[m]).sum()", "(x[m] == y[m]).float().mean()", "((x[m] > 1) * x[m]).sum()", "(x[m] != 2).sum()"],
+)
+def test_what_is_compared_is_added_up(line):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n    m = y < 2\n    return {line}\n"
+    after = rewritten(program, unsafe=True)
+    assert "x[m]" not in after
+    given = [(torch.arange(6) % 3, torch.tensor([0, 1, 2, 0, 0, 1])), (torch.zeros(0), torch.zeros(0))]
+    given.append((torch.linspace(-1, 4, 6), torch.full((6,), 9.0)))
+    for x, y in given:
+        same(program, after, lambda x=x, y=y: (x, y), exact=False)

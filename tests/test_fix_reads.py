@@ -194,9 +194,9 @@ def test_numbers_of_different_kinds_are_read_together_only_when_asked():
         ("sums['a'] = sums.get('a', 0.0) + float(y.sum().item())", "sums.get('a', 0.0) + y.sum().detach()"),
         ("return {'a': y.sum().item()}", "return {'a': y.sum().detach()}"),
         ("self.total.add_(y.sum().item())", "self.total.add_(y.sum().detach())"),
-        ("self.total += y.sum().item()", "self.total += y.sum().detach()\n"),
-        ("self.total += (y.float() + 1).mean().item()", "self.total += (y.float() + 1).mean().detach().double()"),
-        ("self.total += (y > 0).sum().item()", "self.total += (y > 0).sum()"),
+        ("self.total += y.sum().item()", "self.total = self.total + y.sum().detach()\n"),
+        ("self.total += (y.float() + 1).mean().item()", "self.total + (y.float() + 1).mean().detach().double()"),
+        ("self.total += (y > 0).sum().item()", "self.total = self.total + (y > 0).sum()"),
     ],
 )
 def test_what_is_only_stored_may_stay_a_tensor(line, kept):
@@ -245,3 +245,30 @@ def test_a_list_that_numpy_reads_keeps_its_numbers():
         "    for loss in losses:\n        seen.append(loss.item())\n    return {}\n"
     )
     assert not fixes(program.format("np.mean(seen)"), "keep-tensor")
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        ("    h, w = x[0].item(), x[1].item()\n    return h, w\n", "    h, w = x[:2].flatten().tolist()\n"),
+        ("    a = int(x[1])\n    b = int(x[2])\n    return a, b\n", "    a, b = map(int, x[1:3].flatten().tolist())\n"),
+        (
+            "    z = torch.arange(9, device=x.device) * 2\n    return [z[2].item(), z[3].item()]\n",
+            "    z_2, z_3 = z[2:4].tolist()\n",
+        ),
+    ],
+)
+def test_neighbours_of_a_tensor_are_a_piece_of_it(body, made):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n{body}"
+    after = rewritten(program)
+    assert made in after
+    for x in (torch.arange(5), torch.arange(5.0) / 2, torch.arange(5.0)[:, None]):
+        same(program, after, lambda x=x: (x,))
+
+
+@pytest.mark.parametrize("pair", ["x[0].item(), x[2].item()", "x[1].item(), x[0].item()", "x[-2].item(), x[-1].item()"])
+def test_others_are_stacked(pair):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n    a, b = {pair}\n    return a, b\n"
+    after = rewritten(program, unsafe=True)
+    assert "torch.stack(" in after
+    same(program, after, lambda: (torch.arange(5.0),))

@@ -140,3 +140,14 @@ def test_of_one_dimension_it_is_told_shorter():
 )
 def test_other_rows_are_not_numbers_of_the_mask(numbers):
     assert rewritten(NUMBERED.replace(COUNT, numbers), "where-assign", unsafe=True) is None
+
+
+def test_what_is_written_on_several_lines_is_laid_out_anew():
+    body = (
+        "    m = x > 0\n    z = torch.empty_like(x)\n    z[m] = torch.clamp(\n        x[m], 1.5\n    )\n"
+        "    z[~m] = torch.clamp(\n        x[~m], -0.5\n    )\n    return z\n"
+    )
+    program = "import torch\n\n\ndef f(x: torch.Tensor):\n" + body
+    after = rewritten(program, unsafe=True)
+    assert "    z.copy_(torch.where(m, torch.clamp(x, 1.5), torch.clamp(x, -0.5)))\n" in after
+    same(program, after, lambda: (torch.linspace(-1, 1, 5),))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import takewhile
 
 import libcst as cst
 
@@ -13,6 +15,7 @@ from syncguard.fix.steady import root
 NUMBERS = {"float", "int", "bool", "complex"}
 OPEN = re.compile(r"Tensor|Any|object|Scalar|Array")
 WORD = re.compile(r"\w+")
+MEMBER = re.compile(r"(self\.)?(\w+)\s*:\s*([^=#]+)")
 
 
 def declared(node: cst.CSTNode, region: Region) -> bool:
@@ -24,9 +27,9 @@ def declared(node: cst.CSTNode, region: Region) -> bool:
                 scope = region.scope(held)
                 return isinstance(scope, cst.FunctionDef) and _numbers(scope.returns, region)
             case cst.Assign(targets=[cst.AssignTarget(target=into)]) | cst.AugAssign(target=into):
-                return _variable(root(into), held, region)
+                return _variable(root(into), held, region) or _member(into, region)
             case cst.Expr(value=cst.Call(func=cst.Attribute(value=into))):
-                return _variable(root(into), held, region)
+                return _variable(root(into), held, region) or _member(into, region)
             case cst.BaseSmallStatement() | cst.BaseStatement() | cst.Lambda():
                 return False
     return False
@@ -42,8 +45,31 @@ def _variable(name: str, node: cst.CSTNode, region: Region) -> bool:
     return given and isinstance(scope, cst.FunctionDef) and _numbers(scope.returns, region)
 
 
+def _member(into: cst.BaseExpression, region: Region) -> bool:
+    """Whether a class says of `self.a`, or of what is in it, that it is a number: `a: float = 0.0` of its members."""
+    while isinstance(into, cst.Subscript):
+        into = into.value
+    match into:
+        case cst.Attribute(value=cst.Name(value="self"), attr=cst.Name(value=name)):
+            return any(told == name and _says(text) for told, text in _members(region))
+    return False
+
+
+def _members(region: Region) -> Iterator[tuple[str, str]]:
+    """The members of the class around a method that are annotated, and how."""
+    first = region.lines[region.first - 1]
+    margin = first[: len(first) - len(first.lstrip())]
+    above, below = region.lines[region.first - 2 :: -1], region.lines[region.first - 1 :]
+    for rows in (above, below) if margin and region.first > 1 else ():
+        for row in takewhile(lambda row: row.startswith(margin) or not row.strip(), rows):
+            found = MEMBER.match(row.strip())
+            if found and (found[1] or not row[len(margin) :][:1].isspace()):
+                yield found[2], found[3]
+
+
 def _numbers(annotation: cst.Annotation | None, region: Region) -> bool:
-    if annotation is None:
-        return False
-    text = region.module.code_for_node(annotation.annotation)
+    return annotation is not None and _says(region.module.code_for_node(annotation.annotation))
+
+
+def _says(text: str) -> bool:
     return bool(NUMBERS & {*WORD.findall(text)}) and not OPEN.search(text)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.loops import Comp, around, changing, questioned, skipped, unchanged
-from syncguard.fix.names import occurrences, stored
+from syncguard.fix.loops import Comp, around, bound_in, changing, lazy, questioned, skipped, unchanged
+from syncguard.fix.names import occurrences, spare, stored
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region, inside
@@ -44,23 +44,26 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     bases = [one for one in bases if tiers[one] and not questioned(one, inside(loop), region, False)]
     statement, early = begun(bases, region.statement(loop), region, known) if len(keys) == 1 else (None, [])
     first = statement if statement is not None else region.statement(loop)
-    names = [listed(one.value if isinstance(one, cst.Name) else one.attr.value, region) for one in bases]
+    names = [listed(one.value if isinstance(one, cst.Name) else one.attr.value, first, region) for one in bases]
+    row = leading(base, keys, loop, region, known)
+    source = f"{region.code(base)}[{', '.join(map(region.code, row))}]" if row else region.code(base)
+    more = len(keys) - len(row)
     if held is not None and held.rank == len(keys):
         rows = "tolist()"
     else:  # it was read, so what is left of each element is one number
-        rows = "flatten().tolist()" if len(keys) == 1 else f"reshape({region.code(base)}.shape[:{len(keys)}]).tolist()"
+        rows = "flatten().tolist()" if more == 1 else f"reshape({source}.shape[:{more}]).tolist()"
     if len(bases) > 1:
         every = ", ".join(region.code(one) for one in bases)
         made = f"{', '.join(names)} = {known.torch()}.stack(({every})).tolist()"
     else:
-        made = f"{names[0]} = {region.code(base)}.{rows}"
+        made = f"{names[0]} = {source}.{rows}"
     edits = [region.before(first, made)]
     for other in (*inside(loop), *early):
         same = element(other, region, known)
         name = next((n for one, n in zip(bases, names) if same is not None and same[1].deep_equals(one)), "")
         if same is not None and name and len(same[2]) == len(keys):
             inner = same[0] if same[0] is not other and _number(other, known) else other
-            edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2])))
+            edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2][len(row) :])))
         elif (of := distinct(other, region, known)) is not None:
             name = next((n for one, n in zip(bases, names) if of.deep_equals(one)), "")
             edits += [region.swap(other, f"set({name})")] if name else []
@@ -71,12 +74,30 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         many = ", ".join(f"`{region.code(one)}`" for one in bases)
         text = f"copies {many} at once, {where}: they must be of one shape, and {SHARED}"
         return Proposal("unsafe", text, tuple(covering), leaves=1)
-    text = f"copies `{region.code(base)}` once, {where}"
+    text = f"copies `{source}` once, {where}"
+    if row:
+        text += ", where it must be"
+        tier = "unsafe"
     if held is None:
         return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
     if tier != "safe":
         return Proposal("unsafe", f"{text}: {SHARED}", tuple(covering), leaves=1)
     return Proposal("safe", text, tuple(covering), leaves=1)
+
+
+def leading(
+    base: cst.BaseExpression, keys: list[cst.BaseExpression], loop: cst.CSTNode, region: Region, known: Known
+) -> list[cst.BaseExpression]:
+    """The variables before the last key that are the same in every turn of a loop, and in all that it reads of a
+    tensor: one row of a table is copied, not all."""
+    every = [same[2] for node in inside(loop) if (same := element(node, region, known)) and same[1].deep_equals(base)]
+    found: list[cst.BaseExpression] = []
+    for place, key in enumerate(keys[:-1]):
+        stays = isinstance(key, cst.Name) and not bound_in(key.value, loop, region)
+        if not stays or not all(len(row) == len(keys) and row[place].deep_equals(key) for row in every):
+            break
+        found.append(key)
+    return found
 
 
 def beside(
@@ -156,9 +177,9 @@ def _written_out(keys: list[cst.BaseExpression]) -> bool:
     return all(isinstance(key.expression if isinstance(key, cst.UnaryOperation) else key, cst.Integer) for key in keys)
 
 
-def listed(name: str, region: Region) -> str:
-    """A name for the list of what is in a tensor."""
-    return region.fresh(f"{name}_host" if name.endswith("list") else f"{name}_list")
+def listed(name: str, at: cst.CSTNode, region: Region) -> str:
+    """A name for the list of what is in a tensor, which is read at a place."""
+    return spare(region, at, f"{name}_host" if name.endswith("list") else f"{name}_list")
 
 
 def element(
@@ -211,7 +232,7 @@ def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
                 else next(one for one in region.around(held) if isinstance(one, Comp))
             )
             tier = unchanged(clause.iter, loop, region, known)
-            if over is None or not tier or clause.asynchronous or any(one is None for one in found):
+            if over is None or not tier or clause.asynchronous or lazy(loop, region) or None in found:
                 return None
             rows = f"{postfix(clause.iter, region)}." + ("tolist()" if over.rank == 1 else "flatten().tolist()")
             plain = isinstance(held, cst.ListComp) and held.elt is read.whole and len(found) == 1

@@ -34,12 +34,14 @@ class Known:
         self.region, self.world, self.home = region, world, home
 
     def value(self, node: cst.CSTNode) -> Value:
-        """What an expression is; UNKNOWN where inference did not come by."""
+        """What an expression is; UNKNOWN where inference did not come by, and of what the file does not hold."""
         if isinstance(node, cst.Arg):
             node = node.value
         literal = _literal(node)
         if literal is not None:
             return literal
+        if node not in self.region.places:
+            return UNKNOWN
         value = self._values.get(self._at(node), UNKNOWN)
         if value is UNKNOWN and isinstance(node, cst.Name):
             return self.home.env.get(node.value, UNKNOWN) if self._free(node) else UNKNOWN
@@ -69,7 +71,18 @@ class Known:
     def number(self, node: cst.CSTNode) -> str:
         """What kind of number on the host an expression is: int float bool size number; '' if it is not known to be."""
         kinds = {_kind(option) for option in options(self.value(node))}
+        if "size" in kinds and self._shape(node):
+            return ""
         return kinds.pop() if len(kinds) == 1 else "number" if kinds and "" not in kinds else ""
+
+    def _shape(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is all of a shape, not one size of it: `x.shape`, `x.size()`."""
+        match defined(self.region, node) if isinstance(node, cst.BaseExpression) else node:
+            case cst.Attribute(attr=cst.Name(value="shape")):
+                return True
+            case cst.Call(func=cst.Attribute(attr=cst.Name(value="size")), args=[]):
+                return True
+        return False
 
     def callee(self, node: cst.CSTNode) -> str:
         """The name of the row of what is called, `torch.Tensor.item`; '' for what has none."""
@@ -206,8 +219,8 @@ class Stretch:
 
     def __call__(self, frame: Frame, node: Node, value: Value) -> None:
         at = node.at
-        truth = type(node) is core.Do and node.what == "truth"
-        if self.first <= at[0] <= self.last and frame.home.path == self.path and not truth:
+        asked = type(node) is core.Do and node.what in ("truth", "format")  # at the place of what is asked
+        if self.first <= at[0] <= self.last and frame.home.path == self.path and not asked:
             self.values[at] = value
 
 

@@ -12,7 +12,7 @@ from tokenize import TokenInfo
 from syncguard.fix.text import CLOSING, OPENING
 
 # A string that can be cut at any space: nothing in it but text.
-QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\{}])+)\1(,?)""")
+QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\{}])+)\1(,?)|f(["'])((?:(?!\4)[^\\{}]|\{\w+\})+)\4(,?)""")
 BEHIND = re.compile(r"(\.\w+(\(\))?)?")
 COMPARING = ("==", "!=", "<=", ">=", ":=")
 # Where a text in brackets is cut, what binds least first; a comma stays behind, an operator goes before.
@@ -22,19 +22,29 @@ RANKS: dict[str, int] = {
     for n, ranks in enumerate(("and or", "< > == >= <= != in is", "|", "^", "&", "<< >>", "+ -", "* / // % @"), 3)
     for rank in ranks.split()
 }
+DOT = 3 + len({*RANKS.values()})  # what is asked of a result, two times or more: each on a line of its own
 
 
-def split(line: str, most: int, within: bool = False) -> list[str]:
+def split(line: str, most: int, within: bool = False, whole: bool = False) -> list[str]:
     """A line on several, as formatters break them: behind an opening bracket, the last that will do, and before its
-    closing one; what is between them on a line of its own, or part by part. `within`: it is in brackets itself."""
+    closing one; what is between them on a line of its own, or part by part. `within`: it is in brackets itself;
+    `whole`: it is all that these hold."""
     margin = line[: len(line) - len(line.lstrip())]
     step = margin + ("\t" if margin.startswith("\t") else "    ")
     rank, marks = delimiters(line.strip())
     if within and (rank > COMMA or (rank == COMMA and len(line.strip().rstrip(",")) > marks[0])):
-        return [row for part in cut(line.strip(), marks) for row in again(part, margin, most)]
+        rows = [row for part in cut(line.strip(), marks) for row in again(part, margin, most)]
+        rows[-1] += "," if whole and rank == COMMA and not rows[-1].endswith(",") else ""
+        return rows
+    if not within and (rows := unpacked(line, step, most)):
+        return rows
     good: list[list[str]] = []
     left: list[list[str]] = []
-    apart = held(line, step, most) if not within else None
+    wrapped = held(line, step, most) if not within else None
+    given = asked(line.strip())[0] + len(margin)
+    kind = asking(line)
+    if wrapped and kind == DOT:
+        return wrapped
     pairs = brackets(line)
     for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
         head, body, tail = line[: start + 1], line[start + 1 : end].strip(), margin + line[end:]
@@ -46,19 +56,38 @@ def split(line: str, most: int, within: bool = False) -> list[str]:
         elif plain(tail) and not (len(rows) > 3 and operators(line, start)):
             good.append(rows)
             break
-        elif apart is None:
+        elif not wrapped or (kind < 0 and start >= given):
             good.append(rows)
-    found = [*good[:1], *([apart] if apart else []), *sorted(left, key=lambda rows: max(map(len, rows)))]
+        else:
+            left.append(rows)
+    found = [*good[:1], *([wrapped] if wrapped else []), *sorted(left, key=lambda rows: max(map(len, rows)))]
     return found[0] if found else [line]
+
+
+def unpacked(line: str, step: str, most: int) -> list[str]:
+    """A line that unpacks into so many variables that they need lines of their own; none where it does not."""
+    text = line.strip()
+    margin = line[: len(line) - len(line.lstrip())]
+    start = asked(text)[0]
+    targets = text[: max(start - 1, 0)].rstrip()
+    rank, marks = delimiters(targets) if targets else (-1, [])
+    if rank != COMMA or len(margin + targets) + len(" = (") <= most:
+        return []
+    rest = f"{margin}) = {text[start:].strip()}"
+    names = [f"{step}{part.rstrip(',')}," for part in cut(targets, marks)]
+    return [f"{margin}(", *names, *(split(rest, most) if len(rest) > most else [rest])]
 
 
 def spread(body: str, step: str, most: int, call: bool) -> list[str]:
     """What stands in brackets, on lines of its own: one if it fits, else part by part."""
     if len(step + body) <= most:
         return [step + body]
+    return each(body, step, most, call) if delimiters(body)[1] else split(step + body, most, within=True)
+
+
+def each(body: str, step: str, most: int, call: bool) -> list[str]:
+    """The parts of what stands in brackets, each on lines of its own."""
     rank, marks = delimiters(body)
-    if not marks:
-        return split(step + body, most, within=True)
     rows = [row for part in cut(body, marks) for row in again(part, step, most)]
     rows[-1] += "," if call and rank == COMMA and not rows[-1].endswith(",") else ""
     return rows
@@ -71,7 +100,14 @@ def plain(tail: str) -> bool:
 
 def operators(line: str, end: int) -> bool:
     """Whether what stands before a bracket is an operand of others."""
-    return delimiters(line[:end].strip())[0] > COMMA
+    return COMMA < delimiters(line[:end].strip())[0] < DOT
+
+
+def asking(line: str) -> int:
+    """The rank of what binds least in what a statement assigns, returns or asks; -1 where nothing is cut there."""
+    text = line.strip()
+    start, end = asked(text)
+    return delimiters(text[start:end].strip())[0] if start else -1
 
 
 def held(line: str, step: str, most: int) -> list[str] | None:
@@ -84,7 +120,8 @@ def held(line: str, step: str, most: int) -> list[str] | None:
     around = brackets(body)[:1] == [(0, len(body) - 1, True)] and body.startswith("(")
     if not start or not body or around or not balanced(body):
         return None
-    rows = spread(body, step, most, call=False)
+    several = delimiters(body)[0] == COMMA
+    rows = each(body, step, most, True) if several else spread(body, step, most, False)
     return [f"{margin}{text[:start]} (", *rows, f"{margin}){text[end:]}"] if max(map(len, rows)) <= most else None
 
 
@@ -115,18 +152,24 @@ def balanced(text: str) -> bool:
 
 def again(part: str, margin: str, most: int) -> list[str]:
     if len(margin + part) > most and (found := QUOTED.fullmatch(part)):
-        return said(found[1], found[2], found[3], margin, most)
-    return split(margin + part, most, within=True) if len(margin + part) > most else [margin + part]
+        quote, text, comma = found.groups()[:3] if found[1] else found.groups()[3:]
+        return said(quote, text, comma, margin, most, "" if found[1] else "f")
+    if len(margin + part) <= most:
+        return [margin + part]
+    comma = "," if part.endswith(",") else ""
+    rows = split(margin + part.removesuffix(","), most - len(comma), within=True)
+    return [*rows[:-1], rows[-1] + comma]
 
 
-def said(quote: str, text: str, comma: str, margin: str, most: int) -> list[str]:
+def said(quote: str, text: str, comma: str, margin: str, most: int, prefix: str = "") -> list[str]:
     """A long string as several, one below another, each up to its last space that will do."""
-    rows: list[str] = []
-    least = most - len(margin) - 2 * len(quote) - len(comma)
+    parts: list[str] = []
+    least = most - len(margin) - 2 * len(quote) - len(comma) - len(prefix)
     while len(text) > least and (place := text.rfind(" ", 1, least) + 1):
-        rows.append(f"{margin}{quote}{text[:place]}{quote}")
+        parts.append(text[:place])
         text = text[place:]
-    return [*rows, f"{margin}{quote}{text}{quote}{comma}"]
+    rows = [f"{margin}{prefix if '{' in part else ''}{quote}{part}{quote}" for part in (*parts, text)]
+    return [*rows[:-1], rows[-1] + comma]
 
 
 def cut(text: str, marks: Sequence[int]) -> list[str]:
@@ -152,6 +195,8 @@ def delimiters(text: str) -> tuple[int, list[int]]:
             found.setdefault(rank, []).append(token.end[1] - 1 if rank == COMMA else token.start[1] - 1)
         depth += bool(word) and word in OPENING
         before = token
+    if len(found.get(DOT, ())) < 2:
+        found.pop(DOT, None)
     least = min(found, default=-1)
     return (least, found[least]) if found and not depth else (-1, [])
 
@@ -164,6 +209,8 @@ def _rank(word: str, before: TokenInfo | None, many: bool) -> int:
     ) and not iskeyword(last)  # fmt: skip
     if word == ",":
         return COMMA
+    if word == ".":
+        return DOT if last in (")", "]") else -1
     if word in ("for", "async") or (word == "if" and many):
         return -1 if last == "async" else COMPREHENSION
     if word in ("if", "else"):

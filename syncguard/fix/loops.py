@@ -8,15 +8,19 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, loaded, stored, variable
-from syncguard.fix.region import Region, inside
+from syncguard.fix.region import Region, Unfit, inside
 from syncguard.fix.steady import steady
 
 Loop = cst.For | cst.While
 Comp = cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
 
 
+# What goes through all of a generator at once.
+CONSUMING = frozenset("sum list tuple set frozenset dict max min sorted any all join extend update".split())
+
+
 def around(node: cst.CSTNode, region: Region) -> Loop | Comp | None:
-    """The outermost loop or comprehension around a node in its function."""
+    """The outermost loop or comprehension around a node in its function. Unfit: a generator computes it later."""
     found: Loop | Comp | None = None
     child = node
     for held in region.around(node):
@@ -24,8 +28,20 @@ def around(node: cst.CSTNode, region: Region) -> Loop | Comp | None:
             break
         if (isinstance(held, Loop) and held.body is child) or isinstance(held, Comp):
             found = held
+        if lazy(held, region):
+            raise Unfit("computed who knows when")
         child = held
     return found
+
+
+def lazy(node: cst.CSTNode, region: Region) -> bool:
+    """Whether it is a generator that nothing is known to go through at once."""
+    call = region.parent(region.parent(node)) if isinstance(node, cst.GeneratorExp) else None
+    if not isinstance(node, cst.GeneratorExp):
+        return False
+    func = call.func if isinstance(call, cst.Call) else None
+    name = func.attr.value if isinstance(func, cst.Attribute) else func.value if isinstance(func, cst.Name) else ""
+    return name not in CONSUMING
 
 
 def skipped(node: cst.CSTNode, loop: Loop | Comp, region: Region) -> bool:

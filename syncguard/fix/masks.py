@@ -20,18 +20,21 @@ FLAT = ("flatten", "ravel", "view", "reshape", "squeeze")
 
 @dataclass(frozen=True, eq=False)
 class Selected:
-    """The elements of `source` at which `mask` is true; `by` are the assignments through which it was found."""
+    """The elements of `source` at which `mask` is true; `by` are the assignments through which it was found. A mask is
+    for the first dimensions as a key, and for the `last` ones in `masked_select`."""
 
     source: cst.BaseExpression
     mask: cst.BaseExpression
     by: tuple[cst.CSTNode, ...] = ()
+    last: bool = False
 
 
 def selected(node: cst.BaseExpression, region: Region, known: Known) -> Selected | None:
     """What an expression selects, also through variables that nothing has changed since."""
     by: list[cst.CSTNode] = []
     made = follow(node, by, region)
-    if isinstance(made, cst.Call) and known.callee(made) in ("torch.masked_select", "torch.Tensor.masked_select"):
+    last = isinstance(made, cst.Call) and known.callee(made) in ("torch.masked_select", "torch.Tensor.masked_select")
+    if isinstance(made, cst.Call) and last:
         source, mask = known.argument(made, "input"), known.argument(made, "mask")
     else:
         key = subscript(made)
@@ -40,7 +43,7 @@ def selected(node: cst.BaseExpression, region: Region, known: Known) -> Selected
         source, mask = made.value, masked(key, by, region, known)
     if source is None or mask is None:
         return None
-    found = Selected(source, mask, tuple(by))
+    found = Selected(source, mask, tuple(by), last)
     return found if steady(found, node, region, known) else None
 
 

@@ -182,6 +182,37 @@ def loaded(region: Region, node: cst.CSTNode) -> set[str]:
     return found
 
 
+def spare(region: Region, at: cst.CSTNode, *names: str) -> str:
+    """The first of these names that is not used, or in which another list or number was read that nobody needs at a
+    place any more, nor below it; else the last of them with a number."""
+    return next((name for name in names if name in region.names and _spent(region, name, at)), region.fresh(*names))
+
+
+def _spent(region: Region, name: str, at: cst.CSTNode) -> bool:
+    scope = region.scope(at)
+    bound = stores(region, scope, name)
+    if not own(region, scope, name) or not all(_made(region, one) for one in bound):
+        return False
+    here, loops = region.places[at][:2], region.loops(at)
+    for node in occurrences(region, scope, name):
+        store = node if node in bound else reaching(region, name, node)
+        apart = _otherwise(region, node, at) or _otherwise(region, at, node)
+        if store is None or region.scope(node) is not scope or not (apart or region.places[node][2:] <= here):
+            return False
+        if any(loop in region.loops(node) and loop not in region.loops(store) for loop in loops):
+            return False
+    return True
+
+
+def _made(region: Region, store: cst.Name) -> bool:
+    """Whether what a variable is bound to was read, or looked up, by a call: as fixes bind what they name."""
+    assign = next((held for held in region.around(store) if isinstance(held, cst.BaseSmallStatement)), None)
+    match assign:
+        case cst.Assign(value=cst.Call(func=cst.Attribute(attr=cst.Name(value=name)))):
+            return name in ("tolist", "item", "where")
+    return False
+
+
 def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[str]) -> list[cst.Name]:
     """Where these variables are bound after one node and before another, as the text and the loops go."""
     start, end = region.places[first][2:], region.places[last][:2]

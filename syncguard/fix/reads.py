@@ -9,11 +9,13 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import occurrences, stores
 from syncguard.fix.region import Region
-from syncguard.infer.values import Instance
+from syncguard.fix.steady import shares
+from syncguard.infer.values import Instance, Unknown
 
 NUMBER = {"builtins.float": "float", "builtins.int": "int"}
 # What changes nothing of a value that is read at once.
 PASSING = ("detach", "cpu", "data")
+REDUCING = ("mean", "sum", "max", "min", "norm", "amax", "amin", "std", "var", "prod", "median", "any", "all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +101,15 @@ def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
     called = known.value(node.func)
     module = type(called) is Instance and called.name.startswith("torch.nn.")
     # What others give may be theirs, and written again: the output of a captured graph, a buffer.
-    if (known.op(node) is None and not module) or known.callee(node).rpartition(".")[2] in known.world.views:
-        return False
     name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
-    return name not in PASSING and not (name.endswith("_") and not name.endswith("__"))
+    op, last = known.op(node), known.callee(node).rpartition(".")[2]
+    if not last and name in REDUCING and type(known.value(node.func.value)) is Unknown:  # type: ignore[attr-defined]
+        return True  # what can be read of it was reduced from a tensor
+    if (op is None and not module) or (name.endswith("_") and not name.endswith("__")):
+        return False
+    if shares(last, known):
+        return isinstance(node.func, cst.Attribute) and fresh(node.func.value, region, known)
+    return name not in PASSING
 
 
 def written(use: cst.Name, region: Region) -> bool:

@@ -205,14 +205,14 @@ class Region:
         line, column = self.places[call][2:]
         if not call.args:
             return Edit(Site(self.path, line, column - 1, line, column - 1), text)
-        last = call.args[-1]
-        first = min(self.places[last][:2], self.outer(last.value)[:2])
-        end, behind = self.outer(last.value)[2:]
+        top, start, end, behind = self.outer(call.args[-1].value)
+        first = min(self.places[call.args[-1]][:2], (top, start))
         margin, rest = self.lines[first[0] - 1][: first[1] - 1], self.lines[end - 1][behind - 1 :]
-        if margin.strip() or line == end or rest.lstrip(" \t,")[:1] not in ("", "#"):
-            return Edit(Site(self.path, end, behind, end, behind), f", {text}")
         comma = "," if rest.lstrip().startswith(",") else ""
-        text = f"{rest if comma else f',{rest}'}\n{margin}{text}{comma}"
+        row = not comma and self.places[call.args[0]][0] == end  # all of them on a line
+        if row or margin.strip() or line == end or rest.lstrip(" \t,")[:1] not in ("", "#"):
+            return Edit(Site(self.path, end, behind, end, behind), f", {text}")
+        text = f"{rest if comma else ',' + rest}\n{margin}{text}{comma}"
         return Edit(Site(self.path, end, behind, end, behind + len(rest)), text)
 
     def swap(self, node: cst.CSTNode, text: str) -> Edit:

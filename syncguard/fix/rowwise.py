@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.elements import listed
 from syncguard.fix.known import Known
 from syncguard.fix.loops import around, changing, questioned, skipped, unchanged
+from syncguard.fix.names import spare
 from syncguard.fix.reads import Read, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region, inside
@@ -30,7 +31,7 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     if not tier or questioned(base, inside(loop), region):
         return None
     root = base.value if isinstance(base, cst.Name) else base.attr.value
-    name = region.fresh(f"{root}_{how}")
+    name = spare(region, region.statement(loop), f"{root}_{how}")
     made = f"{name} = {region.code(base)}.flatten(1).{ROWS[how]}(1).tolist()"
     edits = [region.before(region.statement(loop), made)]
     for other in inside(loop):
@@ -79,7 +80,7 @@ def shapes(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
         return None
     if questioned(many, inside(loop), region, False):
         return None
-    name = listed(many.value, region)
+    name = listed(many.value, region.statement(loop), region)
     edits = [region.before(region.statement(loop), f"{name} = {torch}.stack({many.value}).tolist()")]
     for other in inside(loop):
         if isinstance(other, cst.Call) and known.callee(other) == "torch.Size" and len(other.args) == 1:

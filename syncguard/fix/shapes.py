@@ -6,7 +6,8 @@ import libcst as cst
 
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
-from syncguard.fix.names import definition, loaded, reaching, version
+from syncguard.fix.names import defined, definition, loaded, reaching, version
+from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region, Unfit, inside
 from syncguard.infer.values import Host
 
@@ -15,9 +16,20 @@ ELEMENTWISE = frozenset(
     "eq ne lt le gt ge isnan isinf isfinite logical_not logical_and logical_or bool clone detach float half double "
     "long int "
     "abs neg exp log sqrt sigmoid tanh relu clamp to type contiguous bitwise_not zeros_like ones_like full_like "
-    "empty_like".split()
+    "pow square reciprocal rsqrt sin cos log1p expm1 exp2 log2 log10 erf floor ceil trunc sign softplus gelu silu "
+    "empty_like rand_like randn_like".split()
 )
 
+# What makes a tensor of a size that it is given first.
+SIZED = frozenset(
+    [f"torch.{name}" for name in "zeros ones empty full rand randn".split()]
+    + [f"torch.Tensor.new_{name}" for name in "zeros ones empty full".split()]
+)
+
+# What leaves of each row of the last dimension one number.
+REDUCING = frozenset(
+    "sum mean any all norm amax amin argmax argmin prod std var logsumexp count_nonzero vector_norm".split()
+)
 # What broadcasts two tensors: its result is at least as large as either.
 PAIRED = frozenset(f"torch.{name}" for name in "max min maximum minimum add sub mul div logical_and logical_or".split())
 
@@ -57,6 +69,24 @@ def fits(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, k
         if (own & one and other & wide) or (own & other and one & wide):
             return True
     return False
+
+
+def behind(tensor: cst.BaseExpression, mask: cst.BaseExpression, region: Region, known: Known) -> int:
+    """How many dimensions a tensor has behind those of a mask for its first ones; -1 where that is not known."""
+    ranks = known.rank(tensor), known.rank(mask)
+    if min(ranks) >= 0:
+        return max(ranks[0] - ranks[1], 0)
+    rows = {f"{root} of rows" for root in _roots(tensor, region, known, 6)}
+    return 1 if rows & _roots(mask, region, known, 6) else -1
+
+
+def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region, known: Known) -> str:
+    """The mask with as many dimensions as the tensor whose first dimensions it is for."""
+    m, x = postfix(mask, region), postfix(other, region)
+    more = behind(other, mask, region, known)
+    if more >= 0:
+        return f"{m}.unsqueeze(-1)" if more == 1 else f"{m}[{', '.join(['...', *['None'] * more])}]" if more else m
+    return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
 
 
 def elementwise(call: cst.Call, known: Known) -> bool:
@@ -104,11 +134,8 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             assign = region.parent(target) if isinstance(target, cst.AssignTarget) else None
             if isinstance(assign, cst.Assign):
                 found |= _roots(assign.value, region, known, depth - 1, wide)
-        case cst.Call(
-            func=cst.Attribute(attr=cst.Name(value="expand_as" | "view_as" | "reshape_as")),
-            args=[cst.Arg(value=other, star="")],
-        ) if known.callee(node).startswith("torch.Tensor."):
-            found |= _roots(other, region, known, depth - 1, wide)
+        case cst.Call() if (row := reduced(node, known)) is not None:
+            found |= {f"{root} of rows" for root in _roots(row, region, known, depth - 1)}
         case cst.Comparison(comparisons=[cst.ComparisonTarget(comparator=right)]):
             found |= _both(node.left, right, region, known, depth, wide)
         case cst.BinaryOperation():
@@ -119,13 +146,52 @@ def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, w
             wide and known.callee(node) in PAIRED and known.tensor(left) is not None and known.tensor(right) is not None
         ):
             found |= _both(left, right, region, known, depth, wide)
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name), value=of)) if name in ELEMENTWISE:
-            if known.callee(node).startswith("torch.Tensor."):
-                if all(_narrow(arg, known) for arg in node.args):
-                    found |= _roots(of, region, known, depth - 1, wide)
-            elif node.args and all(_narrow(arg, known) for arg in node.args[1:]):
-                found |= _roots(node.args[0].value, region, known, depth - 1, wide)
+        case cst.Call() if (of := modelled(node, region, known)) is not None:
+            found |= _roots(of, region, known, depth - 1, wide)
     return found
+
+
+def modelled(call: cst.Call, region: Region, known: Known) -> cst.BaseExpression | None:
+    """What a call gives the shape of: `x` of `y.expand_as(x)`, `torch.zeros(x.shape)` and `x.abs()`."""
+    name = known.callee(call)
+    last = name.rpartition(".")[2]
+    if name in SIZED and call.args and not call.args[0].star:
+        return measured(call.args[0].value, region, known)
+    method = name.startswith("torch.Tensor.")
+    match call:
+        case cst.Call(args=[cst.Arg(value=other, star="")]) if method and last in (
+            "expand_as",
+            "view_as",
+            "reshape_as",
+        ):
+            return other
+        case cst.Call(func=cst.Attribute(value=of)) if method and last in ELEMENTWISE:
+            return of if all(_narrow(arg, known) for arg in call.args) else None
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=own)), args=[first, *rest]) if own in ELEMENTWISE:
+            return first.value if not method and all(_narrow(arg, known) for arg in rest) else None
+    return None
+
+
+def measured(size: cst.BaseExpression, region: Region, known: Known) -> cst.BaseExpression | None:
+    """The tensor whose whole size is asked: `x` of `x.shape` and `x.size()`, also through a variable."""
+    match defined(region, size):
+        case cst.Attribute(value=of, attr=cst.Name(value="shape")) if known.tensor(of) is not None:
+            return of
+        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="size")), args=[]) if (
+            known.tensor(of) is not None
+        ):
+            return of
+    return None
+
+
+def reduced(call: cst.Call, known: Known) -> cst.BaseExpression | None:
+    """What a call reduces along its last dimension only, `x` of `x.norm(dim=-1)`."""
+    name = known.callee(call)
+    of, dim = known.argument(call, "input") or known.argument(call, "self"), known.argument(call, "dim")
+    if name.rpartition(".")[2] not in REDUCING or not name.startswith("torch.") or of is None or dim is None:
+        return None
+    last = known.region.code(dim) == "-1" or (known.rank(of) > 0 and known.region.code(dim) == str(known.rank(of) - 1))
+    return of if last and known.argument(call, "keepdim") is None else None
 
 
 def _told(node: cst.BaseExpression, region: Region) -> str:
@@ -179,7 +245,8 @@ def owned(node: cst.BaseExpression, region: Region, known: Known) -> bool:
 
 
 FACTORIES = frozenset(
-    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like".split()
+    "zeros ones empty full rand randn randint arange linspace zeros_like ones_like empty_like full_like rand_like "
+    "randn_like new_zeros new_ones new_empty new_full".split()
 )
 OWN = FACTORIES | frozenset(
     "clone where exp log sqrt sigmoid tanh relu cat stack sum mean softmax log_softmax mul add sub div".split()

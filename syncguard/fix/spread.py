@@ -23,6 +23,7 @@ BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp c
 CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqueeze"}
 ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
 TOTALS = ("torch.Tensor.sum", "torch.sum", "torch.Tensor.count_nonzero", "torch.count_nonzero")
+COMPARED = (cst.Equal, cst.NotEqual, cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
@@ -70,6 +71,10 @@ class Reach:
             case cst.UnaryOperation(operator=cst.Minus()):
                 inner = self.spread(value.expression)
                 return None if inner is None else replace(inner, value=value.with_changes(expression=inner.value))
+            case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=right) as other]) if isinstance(
+                other.operator, COMPARED
+            ):
+                return self._compared(value, left, right)
             case cst.Call() if elementwise(value, known) or self.column(value):
                 return self._called(value)
             case cst.Call() if pointwise(value, self.region, known):
@@ -86,6 +91,15 @@ class Reach:
             return Spread(value)
         whole = isinstance(value, cst.Name | cst.Attribute) and not self._picked(value, 4)
         return Spread(value, loose=True) if whole else None
+
+    def _compared(self, value: cst.Comparison, left: cst.BaseExpression, right: cst.BaseExpression) -> Spread | None:
+        """`x[mask] == y[mask]`, which has no derivative."""
+        one, two = self.spread(left), self.spread(right)
+        if one is None or two is None:
+            return None
+        targets = [value.comparisons[0].with_changes(comparator=two.value)]
+        made = value.with_changes(left=one.value, comparisons=targets)
+        return Spread(made, one.loose or two.loose, one.taken or two.taken)
 
     def picks(self, value: cst.BaseExpression) -> list[Selected]:
         """What the mask selects in a value, also through variables."""

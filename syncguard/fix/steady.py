@@ -194,7 +194,7 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
         call = region.parent(held)
         if not isinstance(call, cst.Call):
             return held.attr.value in PLAIN_ATTRIBUTES
-        return known.op(call) is not None and not _shares(held.attr.value, known)
+        return known.op(call) is not None and not shares(held.attr.value, known)
     if isinstance(held, cst.Subscript):
         outer = region.parent(held)
         return isinstance(
@@ -204,7 +204,7 @@ def _kept(use: cst.Name, region: Region, known: Known) -> bool:
     return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and copies(call, known)
 
 
-def _shares(name: str, known: Known) -> bool:
+def shares(name: str, known: Known) -> bool:
     """Whether a function of torch may give the memory of its tensor."""
     return name in known.world.views or name in SHARING
 
@@ -215,7 +215,7 @@ def copies(call: cst.Call, known: Known) -> bool:
     last = callee.rpartition(".")[2]
     if callee.startswith("builtins."):
         return last in ("len", "float", "int", "bool", "print", "str", "repr", "range", "isinstance")
-    return known.op(call) is not None and not _shares(last, known) and not _in_place(last)
+    return known.op(call) is not None and not shares(last, known) and not _in_place(last)
 
 
 def _origins(name: str, region: Region, known: Known) -> set[str]:
@@ -243,7 +243,7 @@ def _copied(value: cst.Call, known: Known) -> bool:
     last = known.callee(value).rpartition(".")[2]
     if known.op(value) is None or known.tensor(value) is None:
         return False
-    return not _shares(last, known) and not _in_place(last)
+    return not shares(last, known) and not _in_place(last)
 
 
 def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:

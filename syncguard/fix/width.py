@@ -63,7 +63,8 @@ def replaced(group: Sequence[Edit], lines: Sequence[str], first: int, last: int)
 def lined(group: Sequence[Edit], lines: Sequence[str], most: int) -> list[str]:
     """The lines of a group of edits, those that are too long broken one by one."""
     first, last = span(group)
-    return broken(replaced(group, lines, first, last), most, lines, lines[first - 2] if first > 1 else "")
+    around = ("", *lines, "")
+    return broken(replaced(group, lines, first, last), most, lines, around[first - 1], around[last + 1])
 
 
 def longest(new: Sequence[str], old: Sequence[str]) -> int:
@@ -111,13 +112,14 @@ def alike(one: str, other: str) -> bool:
     return True
 
 
-def broken(new: Sequence[str], most: int, old: Sequence[str], before: str = "") -> list[str]:
-    """Lines, the new ones among them that are too long broken; `before` is the line above them."""
+def broken(new: Sequence[str], most: int, old: Sequence[str], before: str = "", after: str = "") -> list[str]:
+    """Lines, the new ones among them that are too long broken; `before` is the line above them, `after` that below."""
     found: list[str] = []
-    for line in new:
+    for line, below in zip(new, [*new[1:], after]):
         known = len(line) <= most or line in old or NEVER.search(line)
-        within = before.rstrip()[-1:] in ("(", "[", "{", ",")
-        found += [line] if known else split(line, most, within)
+        opened = before.rstrip()[-1:] in ("(", "[", "{")
+        whole = opened and below.strip()[:1] in (")", "]", "}")
+        found += [line] if known else split(line, most, opened or before.rstrip().endswith(","), whole)
         before = line
     return found
 
@@ -170,6 +172,11 @@ def joined(rows: Sequence[str]) -> str:
         tight = line[-1:] in ("(", "[", "{") or row[:1] in (")", "]", "}") or (row[:1] == "." and row[:2] != "..")
         line += row if tight or not row else f" {row}"
     return line
+
+
+def flat(text: str) -> str:
+    """An expression on one line, where that loses nothing."""
+    return joined(text.split("\n")) or text
 
 
 def moved(site: Site, lines: int) -> Site:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import occurrences, stored
+from syncguard.fix.names import occurrences, spare, stored
 from syncguard.fix.recipe import Unfit
 from syncguard.fix.region import Region
 from syncguard.fix.sums import Loop, gate, handled, inside_of
@@ -29,7 +29,7 @@ def window(held: cst.Name, statement: cst.BaseSmallStatement, region: Region, kn
         raise Unfit("the loop reads it")
     edits: list[Edit] = []
     reads = 0
-    values = region.fresh(f"{name}_list", f"{name}_values")
+    values = spare(region, loop, f"{name}_list", f"{name}_values")
     gates: dict[cst.CSTNode, list[cst.Name]] = {}
     for node in inside:
         gates.setdefault(_branch(node, statement, loop, region), []).append(node)

@@ -111,6 +111,8 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
             last = name.rpartition(".")[2]
             if name.startswith("builtins.") and last in SCALARS:
                 return Host(SCALARS[last])
+            if name == "builtins.slice":
+                return Seq("slice", None)
             if last in SEQUENCES and not name.startswith("torch."):
                 return Seq(SEQUENCES[last], None)
             if last == "tuple" or last == "Tuple":

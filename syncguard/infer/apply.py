@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.conditions import Arguments, sureness
+from syncguard.infer.kin import as_tensor
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
@@ -18,6 +19,9 @@ def apply(
     frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, Value], nodes: tuple[Node, ...]
 ) -> Value:
     """Run one torch callable over abstract arguments."""
+    if Instance in map(type, args):
+        shows = op.name.startswith("builtins.") and any(wait.hazard == "print-tensor" for wait in op.waits)
+        args = [as_tensor(value, "__repr__" if shows else "") for value in args]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
     parent = next((t.why for t in tensors if t.on_device and t.why), None) or next(

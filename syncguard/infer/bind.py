@@ -8,6 +8,7 @@ from syncguard.infer.apply import apply
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
+from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
@@ -108,6 +109,7 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
     """`of[key] = value`."""
     of, key = value_of(target.of, frame), value_of(target.key, frame)
     for option in options(of):
+        option = as_tensor(option, "__setitem__")
         match option:
             case Tensor():
                 setitem(target, option, mask(option, key, target.key, frame), value, frame)
@@ -188,6 +190,8 @@ def bind(node: core.Bind, frame: Frame) -> None:
             or (type(value) is Seq and value.items == () and type(declared) is Seq)
         ) or (type(value) is Table and not value.items and type(declared) is Table):
             value = declared
+        elif type(declared) is Tensor and type(value) is Union:
+            value = tensor_in(value) or value
         if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
             return
         if value is NONE and declared is not UNKNOWN:

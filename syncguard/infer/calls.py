@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer import methods, parameters, pythonic
+from syncguard.infer import methods, promises, pythonic
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
+from syncguard.infer.kin import from_tensors, operand
 from syncguard.infer.lattice import join_all
-from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch
+from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE
@@ -56,7 +57,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
         case Callback():
-            return parameters.instantiated(fn.gives, [*args, *keywords.values()])
+            return promises.instantiated(fn.gives, [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
@@ -81,17 +82,6 @@ def array_or_tensor(values: list[Value]) -> bool:
     )
 
 
-def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
-    """What an unknown function made of these: nothing known, but computed from tensors if any of them is one."""
-    for value in values:
-        for option in options(value):
-            if type(option) is Tensor and option.on_device:
-                return Unknown(frame.why("computed", at, option.why))
-            if type(option) is Unknown and option.weak:
-                return Unknown(frame.why("computed", at, option.weak))
-    return UNKNOWN
-
-
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call something that was imported, by its dotted name."""
     frame.home.called.add(name)
@@ -106,15 +96,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if op is not None:
         if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
             args[0].routine.given_to = name
-        if (
-            name.startswith("torch.")
-            and args
-            and type(args[0]) is Unknown
-            and args[0].weak
-            and op.args[:1]
-            and op.args[0] in frame.world.operand_names
-        ):
-            args = [Tensor(sure=False, why=args[0].weak), *args[1:]]
+        if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
+            args = [operand(args[0]), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE
@@ -276,18 +259,9 @@ def of_unknown(
     loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if read and not args and not keywords and not of_numbers(nodes, frame):
-        return apply(
-            frame,
-            op,
-            at,
-            [
-                Tensor(
-                    device=world.place(frame.routine), sure=False, why=frame.why("torch only" if alone else "loss", at)
-                )
-            ],
-            keywords,
-            nodes,
-        )
+        place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
+        there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+        return apply(frame, op, at, [there], keywords, nodes)
     return from_tensors([*args, *keywords.values()], at, frame)
 
 

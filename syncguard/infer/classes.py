@@ -22,6 +22,7 @@ class ClassInfo:
         "bases",
         "home",
         "is_module",
+        "is_tensor",
         "line",
         "members",
         "mro",
@@ -50,6 +51,7 @@ class ClassInfo:
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
         )
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
+        self.is_tensor = any(map(world.is_tensor_type, self.external()))
 
     def external(self) -> Iterator[str]:
         """The dotted names of the imported classes that this one descends from."""

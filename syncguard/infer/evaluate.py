@@ -10,8 +10,10 @@ from syncguard.infer.apply import apply
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
 from syncguard.infer.gates import last_name
+from syncguard.infer.guards import off_device
+from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
-from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.narrow import narrowed
 from syncguard.infer.operate import binary, contains, unary
 from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import item
@@ -169,7 +171,7 @@ def do(node: core.Do, frame: Frame) -> Value:
 def truth(node: core.Do, frame: Frame) -> Value:
     """Python asks `bool()` of the operand."""
     operand = node.args[0]
-    value = value_of(operand, frame)
+    value = as_tensor(value_of(operand, frame), "__bool__")
     if node.what == "not" and type(operand) is core.Do and operand.what in ("truth", "not"):
         return FALSE if value is TRUE else TRUE if value is FALSE else Host("bool")
     if type(operand) is core.Either:

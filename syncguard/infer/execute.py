@@ -9,8 +9,9 @@ from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import gated, last_name, size_threshold, step_reason, trains
+from syncguard.infer.guards import off_device
 from syncguard.infer.lattice import join, same
-from syncguard.infer.narrow import narrowed, off_device
+from syncguard.infer.narrow import narrowed
 from syncguard.infer.receivers import taken
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value

@@ -1,4 +1,4 @@
-"""What a name is passed to in, whether a function of the project takes a tensor there out."""
+"""What a name is passed to in, whether a function of the project takes a tensor there, or insists on one, out."""
 
 from __future__ import annotations
 
@@ -66,6 +66,24 @@ def _declared(routine: Routine, position: int, frame: Frame) -> bool:
     if type(node) is not core.Function or position >= len(node.params) or routine.host:
         return False
     param = node.params[position]
-    if param.kind != "positional" or param.annotation is None:
+    if param.kind != "positional":
         return False
-    return type(promised(param.annotation, Asking(frame.world, routine, {}), "assumed")) is Tensor
+    asking = Asking(frame.world, routine, {})
+    if param.annotation is None:
+        return _demanded(node, param.name, asking)
+    return type(promised(param.annotation, asking, "assumed")) is Tensor
+
+
+def _demanded(node: core.Function, name: str, asking: Frame) -> bool:
+    """Whether a function goes no further with what is no tensor: `assert isinstance(x, torch.Tensor)`."""
+    from syncguard.infer.narrow import narrowed
+
+    for part in node.body:
+        told: dict[str, Value] = {}
+        if type(part) is core.Check:
+            told = narrowed(part.test, True, asking)
+        elif type(part) is core.If and not part.orelse and type(part.body[-1]) is core.Leave:
+            told = narrowed(part.test, False, asking) if part.body[-1].what == "raise" else {}
+        if type(told.get(name)) is Tensor:
+            return True
+    return False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import PurePath
 
 from syncguard.infer.lattice import join_all
-from syncguard.infer.resolve import Names, absolute, module_name
+from syncguard.infer.resolve import Names
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.pack import Pack
@@ -124,3 +126,23 @@ class Modules(Names):
                 if self.op(f"{library}.{name}") is not None:
                     return self.resolved(f"{library}.{name}")
         return self.resolved(f"{source.name}.{name}")
+
+
+def absolute(home: Home, module: str, level: int) -> str:
+    """The full name of a module imported with leading dots."""
+    if not level:
+        return module
+    parts = home.name.split(".")
+    base = parts[: len(parts) - (level - home.package)]
+    return ".".join([*base, module] if module else base)
+
+
+def module_name(path: str) -> tuple[str, bool]:
+    """A file's dotted name, by the packages around it, and whether it is a package itself."""
+    pure = PurePath(path)
+    parts = [] if pure.stem == "__init__" else [pure.stem]
+    folder = os.path.dirname(os.path.abspath(path))
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, last = os.path.split(folder)
+        parts.insert(0, last)
+    return ".".join(parts) or pure.stem, pure.stem == "__init__"

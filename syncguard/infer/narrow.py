@@ -1,4 +1,4 @@
-"""A test and its outcome in, what it tells of the variables out; and whether it keeps code off the device."""
+"""A test and its outcome in, what it tells of the variables out."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _dtype(subject, kind, (what == "==") is outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(asked, core.Const(value=int(rank)))) if of := ranked(asked):
             equal = (what == "==") is outcome
-            return of_rank(path_of(of), _value(of, frame), rank) if equal else {}
+            return of_rank(path_of(of), value_at(of, frame), rank) if equal else {}
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
@@ -76,7 +76,7 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Name() | core.Attr() | core.Let():
             path = path_of(inner)
-            value = _value(inner, frame) if path else UNKNOWN
+            value = value_at(inner, frame) if path else UNKNOWN
             if path and outcome and any(_falsy(option) for option in options(value)):
                 return {path: without(value, _falsy)}
         case core.Either() | core.Do():
@@ -93,7 +93,8 @@ def _dotted(fn: core.Attr, frame: Frame) -> str:
     return f"{value.name}.{fn.name}" if type(value) is Named else ""
 
 
-def _value(node: Node, frame: Frame) -> Value:
+def value_at(node: Node, frame: Frame) -> Value:
+    """What a part of a test holds, without a word."""
     from syncguard.infer.evaluate import quiet_value
 
     return quiet_value(node.target if type(node) is core.Let else node, frame)
@@ -105,7 +106,7 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
         return {}
     if is_none:
         return {path: NONE}
-    value = _value(subject, frame)
+    value = value_at(subject, frame)
     return (
         {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))}
         if type(value) is not Unknown
@@ -116,8 +117,8 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
 def _dtype(subject: Node, kind: Node, equal: bool, frame: Frame) -> dict[str, Value]:
     """`x.dtype == torch.bool` tells the class of a tensor; where it is not bool, a mask by name is an index."""
     path = path_of(subject)
-    asked = _value(kind, frame) if path else UNKNOWN
-    value = _value(subject, frame) if path else UNKNOWN
+    asked = value_at(kind, frame) if path else UNKNOWN
+    value = value_at(subject, frame) if path else UNKNOWN
     if type(asked) is not Host or not asked.kind.startswith("dtype:"):
         return {}
     told = asked.kind[6:]
@@ -130,7 +131,7 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], 
     path = path_of(subject)
     if not path:
         return {}
-    value = _value(subject, frame)
+    value = value_at(subject, frame)
     if not outcome:
         return {path: without(value, wanted)}
     kept = without(value, lambda option: not wanted(option))
@@ -144,7 +145,7 @@ def _has(subject: Node, name: str, outcome: bool, frame: Frame) -> dict[str, Val
     path = path_of(subject)
     if not path or frame.world.op(f"torch.Tensor.{name}") is None:
         return {}
-    value = _value(subject, frame)
+    value = value_at(subject, frame)
     unlike = (lambda option: number_sureness(option) > 0) if outcome else (lambda option: type(option) is Tensor)
     return {path: without(value, unlike)} if any(map(unlike, options(value))) else {}
 
@@ -153,7 +154,7 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     path = path_of(subject)
     if not path:
         return {}
-    named = [_value(part, frame) for part in (kinds.items if type(kinds) is core.Seq else (kinds,))]
+    named = [value_at(part, frame) for part in (kinds.items if type(kinds) is core.Seq else (kinds,))]
     names = [value.name for value in named if type(value) is Named]
     if any(frame.world.is_tensor_type(name) for name in names):
         if len(named) == 1 or not outcome:
@@ -163,12 +164,12 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
                 if outcome or len(named) == 1
                 else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
             )
-        held = _value(subject, frame)
+        held = value_at(subject, frame)
         if type(held) is not Unknown:
             return {}
         why = frame.why("isinstance", subject.at)
         return {path: Union((Tensor(device=frame.world.place(frame.routine), sure=False, why=why), held))}
-    value = _value(subject, frame)
+    value = value_at(subject, frame)
     if outcome:
         kept = tuple(option for option in options(value) if _of_kind(option, named, frame))
         if kept:
@@ -239,86 +240,3 @@ def _instance_of(kind: Value, frame: Frame) -> Value:
                 return simple.get(last) or Host(last if last in KINDS else "object")
             return Instance(None, name)
     return UNKNOWN
-
-
-# -- guards ---------------------------------------------------------------------------------------
-
-
-def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome keeps code from running eagerly on the device: tracing, scripting, a CPU-only branch."""
-    match test:
-        case core.Do(what="truth", args=(inner,)):
-            return _off(inner, outcome, frame)
-        case core.Do(what="not", args=(inner,)):
-            return off_device(inner, not outcome, frame)
-        case core.Either(what=what, operands=operands):
-            found = [off_device(operand, outcome, frame) for operand in operands]
-            return any(found) if (what == "and") is outcome else bool(found) and all(found)
-    return False
-
-
-def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
-    match inner:
-        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
-            return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
-        case core.Call(fn=fn):
-            name = _callee(fn, frame)
-            return bool(name) and frame.world.guard(name, outcome)
-        case core.Name() | core.Attr():
-            name = _callee(inner, frame)
-            if name and frame.world.guard(name, outcome):
-                return True
-            return (
-                type(inner) is core.Attr
-                and inner.name == "is_cuda"
-                and not outcome
-                and type(_value(inner.of, frame)) in (Tensor, Unknown)
-            )
-        case core.Do(what="==" | "!=" as what, args=(left, right)):
-            equal = (what == "==") is outcome
-            word = _device_word(right, frame) or _device_word(left, frame)
-            about = _is_device(left, frame) or _is_device(right, frame)
-            # On a device of another kind there may be something to wait for, but not on this one.
-            return about and ((word == "cpu") is equal if word in ("cpu", "cuda") else bool(word) and equal)
-        case core.Do(what="in" | "not in" as what, args=(left, right)):
-            words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
-            return (
-                bool(words)
-                and _is_device(left, frame)
-                and ("cuda" in words) is not ((what == "in") is outcome)
-                and "cpu" not in words
-            )
-        case core.Either():
-            return off_device(inner, outcome, frame)
-    return False
-
-
-def _sized(subject: Node, frame: Frame) -> bool:
-    """Whether this is a size that the function has taken itself: to a tracer alone it is a tensor."""
-    node, value = frame.routine.node, _value(subject, frame)
-    if type(node) is not core.Function or type(subject) is not core.Name:
-        return False
-    taken = all(param.name != subject.id for param in node.params)
-    return taken and type(value) is Host and value.kind in ("int", "size") and value.read is None
-
-
-def _callee(fn: Node, frame: Frame) -> str:
-    value = _value(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
-    return value.name if type(value) is Named else ""
-
-
-def _device_word(node: Node, frame: Frame) -> str:
-    """'cpu', 'cuda' or another that we know, when the expression names a device."""
-    if type(node) is core.Const and isinstance(node.value, str):
-        word = node.value.split(":")[0]
-        return word if word in ("cpu", "cuda") or frame.world.places.is_("names", "other_devices", word) else ""
-    if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
-        return _device_word(node.args[0], frame) if _callee(node.fn, frame) == "torch.device" else ""
-    return ""
-
-
-def _is_device(node: Node, frame: Frame) -> bool:
-    if type(node) is core.Attr and node.name in ("type", "device"):
-        return True
-    path = path_of(node).rpartition(".")[2]
-    return bool(path) and frame.world.places.is_("names", "devices", path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.apply import apply
+from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
@@ -55,6 +56,8 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             # `[0] * n` asks the tensor for its number.
             apply(frame, frame.world.row("torch.Tensor.__index__"), at, [repeats], {}, node)
             return Seq(of.kind, None, of.element)
+    if type(a) is Instance or type(b) is Instance:
+        a, b = as_tensor(a, OPERATORS.get(what, "")), as_tensor(b, OPERATORS.get(what, ""))
     if type(a) is Tensor or type(b) is Tensor:
         return with_tensor(what, a, b, at, nodes, frame)
     match a, b:
@@ -123,6 +126,7 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
         other is NONE
         or (type(other) is Const and isinstance(other.value, str))
         or type(other) in (Named, ClassOf, Table)
+        or (type(other) is Seq and what in ("==", "!="))  # torch leaves this one to Python, which says no
     ):
         return Host("bool") if what in ("==", "!=") else UNKNOWN
     if type(other) is Instance:
@@ -176,6 +180,7 @@ def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Va
 
 
 def unary(what: str, value: Value, node: core.Do, frame: Frame) -> Value:
+    value = as_tensor(value, OPERATORS.get(what, ""))
     match value:
         case Tensor():
             return apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), node.at, [value], {}, node.args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer import parameters, reasons, wrappers
+from syncguard.infer import parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.context import holds_own, key_of
 from syncguard.infer.lattice import same
@@ -56,7 +56,7 @@ class Outcomes(Modules):
         if known is not None:
             return reasons.retold(known[0], known[1], given)
         if routine.running or self.depth > REACH:
-            return parameters.declared(frame, routine)
+            return promises.declared(frame, routine)
         teaches, self.teaches = self.teaches, not key[1] and actual is None
         routine.actual = actual
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer.annotations import promised
 from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
@@ -19,15 +20,14 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    holds_tensor,
     kind_of,
     options,
     tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.terms import Wait
 
-TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
@@ -112,14 +112,26 @@ def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
     for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
         made = name == "__init__"
         op = frame.world.op(base if made else f"{base}.{name}")
-        asked = op.args[position] if op is not None and not made and position < len(op.args) else ""
-        if made and op is not None and param.name in op.args:
-            asked = param.name
-        if op is not None and any(
-            condition == "tensor" and asked in names.split("|") for wait in op.waits for condition, names in wait.when
-        ):
+        if op is None:
+            continue
+        asked = param.name if made and param.name in op.args else ""
+        if not made and position < len(op.args):
+            asked = op.args[position]
+        checked = made and frame.world.is_subclass(base, frame.world.distribution.name)
+        if any(_asks(wait, asked) or (checked and _checks(wait, asked, op.args)) for wait in op.waits):
             return Tensor(device=place, sure=False, why=frame.why(f"overrides:{base}.{name}", param.at))
     return UNKNOWN
+
+
+def _asks(wait: Wait, name: str) -> bool:
+    """Whether a wait is for a tensor under this name."""
+    return any(condition == "tensor" and name in names.split("|") for condition, names in wait.when)
+
+
+def _checks(wait: Wait, name: str, names: tuple[str, ...]) -> bool:
+    """Whether a wait is for whatever tensor is given, and this name is not one that tells how."""
+    told = {part for _, named in wait.when for part in named.split("|")}
+    return wait.on == "argument" and name in names and name not in told
 
 
 def _documented(frame: Frame, param: Param, place: str) -> Value:
@@ -199,8 +211,10 @@ def refined(declared: Value, seen: Value | None) -> Value:
     """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
     if declared is UNKNOWN:
         return seen or UNKNOWN
-    if seen is None or type(declared) is Const or type(declared) is Host:
+    if seen is None or type(declared) is Const:
         return declared
+    if type(declared) is Host:
+        return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
     if type(declared) is Seq:
         return _refined_items(declared, seen)
     if any(type(option) is Call for option in options(seen)):
@@ -223,6 +237,13 @@ def refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _given_tensors(seen: Value) -> bool:
+    """Whether some callers pass a tensor for sure, and the others numbers."""
+    tensors = [option for option in options(seen) if type(option) is Tensor]
+    others = all(type(option) is Tensor or number_sureness(option) for option in options(seen))
+    return bool(tensors) and others and all(tensor.sure for tensor in tensors)
 
 
 def _refined_items(declared: Seq, seen: Value) -> Value:
@@ -271,66 +292,3 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
             routine.seen[name] = joined
             news = True
     return news
-
-
-def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
-    """Where we could not tell what is returned, the annotation does."""
-    if node.returns is None:
-        return returned
-    if all(type(part) is core.Run and type(part.value) is core.Const for part in node.body):
-        returned = UNKNOWN  # `...`: a protocol or an overload only declares
-    unknown = any(
-        type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
-    )
-    if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
-        return returned  # a tensor for sure is one, whatever is declared
-    whole = frame.world.whole.get(id(node))
-    if whole is False and not unknown:
-        return returned
-    declared = promised(node.returns, frame, frame.world.place(frame.routine))
-    frame.world.whole[id(node)] = scalar(declared)
-    if scalar(declared):
-        return declared
-    if declared is UNKNOWN or not unknown:
-        return returned
-    promise = tensor_in(declared)
-    result = declared
-    for option in options(returned):
-        if type(option) is Tensor and promise is not None:  # what is declared to be a tensor is one for sure
-            option = option.but(sure=option.sure or promise.sure)
-        if type(option) is not Unknown:
-            result = join(option, result)
-    return result
-
-
-def scalar(value: Value) -> bool:
-    """Whether a declared type holds whole numbers, flags and texts alone. A declared float may well be a 0-d tensor."""
-    match value:
-        case Const() | Host():
-            return (value.kind if type(value) is Host else kind_of(value)) in TRUSTED
-        case Seq():
-            return all(map(scalar, value.items)) if value.items else scalar(value.element)
-        case Union():
-            return all(map(scalar, value.options))
-    return False
-
-
-def declared(frame: Frame, routine: Routine) -> Value:
-    """What a routine that is not run yet says that it returns."""
-    node = routine.node
-    if type(node) is not core.Function or node.returns is None:
-        return UNKNOWN
-    asking = Frame(frame.world, routine, {})
-    return promised(node.returns, asking, frame.world.place(routine))
-
-
-def instantiated(returned: Value, args: list[Value]) -> Value:
-    """A routine that serves host and device callers returns to each what it passed."""
-    if type(returned) is not Tensor or returned.device not in ("assumed", "mixed"):
-        return returned
-    devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
-    if devices == {"host"}:
-        return returned.but(device="host")
-    if returned.device == "mixed" and devices and "host" not in devices:
-        return returned.but(device="assumed")
-    return returned

@@ -7,21 +7,19 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from syncguard.infer import callbacks, parameters, wrappers
+from syncguard.infer import callbacks, parameters, promises, wrappers
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.definitions import Definitions
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
-from syncguard.infer.outcomes import Outcomes
 from syncguard.infer.overrides import callers
-from syncguard.infer.routine import Env, Frame, Home, Routine
+from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
-    Call,
     ClassOf,
-    Const,
     Instance,
     Later,
     Seq,
@@ -42,7 +40,7 @@ BUILTINS = frozenset(dir(builtins))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-class World(Outcomes):
+class World(Definitions):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
     def __init__(
@@ -111,7 +109,7 @@ class World(Outcomes):
         if node.generator:
             routine.yielded = frame.yielded or UNKNOWN
             returned = Seq("iterator", None, routine.yielded)
-        return parameters.with_annotation(frame, node, returned)
+        return promises.with_annotation(frame, node, returned)
 
     def untouched(self, routine: Routine) -> Value:
         """What a routine returns to a caller that passes no tensor, whatever others pass."""
@@ -128,113 +126,6 @@ class World(Outcomes):
             if routine.runs and not routine.queued:
                 routine.queued = True
                 self.queue.append(routine)
-
-    # -- definitions --------------------------------------------------------------------------
-
-    def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
-        """The routine of a def; the same one each time that the def is run."""
-        known = frame.home.made.get(id(node))
-        closure: tuple[Env, ...] = (
-            () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
-        )
-        if known is None:
-            known = Routine(
-                node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
-            )
-            known.host = self.host_reason(known)
-            frame.home.made[id(node)] = known
-            frame.home.routines.append(known)
-        elif closure:
-            known.closure = closure
-        return known
-
-    def define(self, node: core.Class, frame: Frame) -> Value:
-        """Run a class statement."""
-        from syncguard.infer.evaluate import value_of
-
-        known = frame.home.infos.get(id(node))
-        if known is not None:
-            return ClassOf(known)
-        bases = [value_of(base, frame) for base in node.bases]
-        for _, keyword in node.keywords:
-            value_of(keyword, frame)
-        info = ClassInfo(node, frame.home, bases, self)
-        for base in info.mro:
-            if not base.home.own:
-                frame.routine.uses[base.home.path, ""] = None
-        frame.home.infos[id(node)] = info
-        frame.home.classes.append(info)
-        inner = Frame(self, frame.routine, info.members)
-        inner.outer = (frame.env, *frame.outer)
-        inner.context = frame.context
-        for statement in node.body:
-            if type(statement) is core.Function:
-                routine = self.routine(statement, inner, info)
-                routine.owner = info
-                if not (
-                    statement.name in info.members
-                    and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)
-                ):
-                    info.members[statement.name] = Call(routine)
-                for decorator in statement.decorators:
-                    value_of(decorator, inner)
-            else:
-                run((statement,), inner)
-        info.settle()
-        for routine in frame.home.routines:
-            if routine.owner is info:
-                routine.host = self.host_reason(routine)
-        return ClassOf(info)
-
-    def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
-        """Call a class: its __init__ learns from the arguments."""
-        instance = self.fresh(info)
-        member = info.find("__init__")
-        if member is not None and type(member[0]) is Call:
-            if info.home.own:
-                self.call(member[0].routine, instance, args, keywords, at, frame)
-            return instance
-        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
-            # What a field of another file's class is declared to hold is said there.
-            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
-                self.learn(info, name, value, frame)
-        return instance
-
-    def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
-        """A copy of an instance with other values in some of its fields."""
-        if type(instance) is Instance and instance.info is not None:
-            for name, value in keywords.items():
-                if value is not UNKNOWN and name != "**":
-                    self.learn(instance.info, name, value, frame)
-        return instance
-
-    def fresh(self, info: ClassInfo) -> Value:
-        return Instance(info)
-
-    def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
-        """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
-        and of an interface count the methods that are run whenever the attribute is asked for."""
-        if info.home.own:
-            self.look_again(info.learn(name, value))
-        elif frame.home.own:
-            self.look_again(info.lend(name, value, frame.home))
-        elif self.teaches and frame.routine in self.storing(info, name):
-            info.learn(name, value)
-
-    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
-        """register_buffer and its kin: the attribute moves with the module."""
-        value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
-        moved = [
-            option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option
-            for option in options(value)
-        ]
-        self.learn(
-            info,
-            str(args[0].value) if type(args[0]) is Const else "",
-            moved[0] if len(moved) == 1 else Union(tuple(moved)),
-            frame,
-        )
-        return NONE
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -275,11 +166,11 @@ class World(Outcomes):
             self.run(routine)
         routine.readers[frame.routine] = None
         if routine.returned is None:
-            return parameters.declared(frame, routine)
+            return promises.declared(frame, routine)
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, (*args, *keywords.values()))):
             return self.untouched(routine)
-        return parameters.instantiated(routine.returned, [*args, *keywords.values()])
+        return promises.instantiated(routine.returned, [*args, *keywords.values()])
 
     # -- other files --------------------------------------------------------------------------
 

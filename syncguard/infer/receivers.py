@@ -7,7 +7,7 @@ import sys
 from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import number_sureness
-from syncguard.infer.values import Unknown
+from syncguard.infer.values import Tensor, Unknown
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -70,3 +70,16 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
     if type(made) is not core.Call or not made.args or made.keywords:
         return False
     return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
+
+
+def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver holds what a tensor of the host picks: `counts[on_host] == 0`. It is likely there, too."""
+    from syncguard.infer.evaluate import quiet_value
+
+    of = nodes[0] if nodes else None
+    while type(of) is core.Do and of.args:
+        of = of.args[0]
+    if type(of) is not core.Index:
+        return False
+    key = quiet_value(of.key, frame)
+    return type(key) is Tensor and key.device == "host"

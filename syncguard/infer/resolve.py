@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from pathlib import PurePath
 
 from syncguard.infer.handed import handed_on
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.values import (
     FALSE,
     TRUE,
@@ -279,58 +278,6 @@ class Names:
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""
         return "host" if routine.host else "assumed"
-
-    def host_reason(self, routine: Routine) -> str:
-        """Why a routine's tensors are on the host: it is a dataset's, a collate function's."""
-        owner = routine.owner
-        if owner is not None and not owner.is_module:
-            for name in owner.external():
-                if any(
-                    self.is_subclass(name, base) or matches((base,), name)
-                    for base in self.places.tables["host"]["classes"]
-                ):
-                    return f"`{owner.name}` is a {name.rpartition('.')[2]}"
-            if any(self.places.is_("host", "class_names", info.name) for info in owner.mro):
-                return f"`{owner.name}` prepares data on the host"
-        name = routine.qualname.rpartition(".")[2]
-        moves = owner is not None and (owner.is_module or any(owner.find(move) for move in self.movers))
-        if self.places.is_("host", "functions", name) and not moves:
-            return f"`{name}` prepares data on the host"
-        compiler = self.compiler(routine)
-        return f"`{name}` is compiled by `{compiler}`" if compiler else ""
-
-    def compiler(self, routine: Routine) -> str:
-        """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
-        for decorator in routine.node.decorators if type(routine.node) is core.Function else ():
-            named = decorator.fn if type(decorator) is core.Call else decorator
-            root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
-            library = routine.home.env.get(root)
-            name = f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
-            if name and self.places.is_("host", "kernels", name):
-                return name
-        return ""
-
-
-def absolute(home: Home, module: str, level: int) -> str:
-    """The full name of a module imported with leading dots."""
-    if not level:
-        return module
-    parts = home.name.split(".")
-    base = parts[: len(parts) - (level - home.package)]
-    return ".".join([*base, module] if module else base)
-
-
-def module_name(path: str) -> tuple[str, bool]:
-    """A file's dotted name, by the packages around it, and whether it is a package itself."""
-    import os
-
-    pure = PurePath(path)
-    parts = [] if pure.stem == "__init__" else [pure.stem]
-    folder = os.path.dirname(os.path.abspath(path))
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        folder, last = os.path.split(folder)
-        parts.insert(0, last)
-    return ".".join(parts) or pure.stem, pure.stem == "__init__"
 
 
 def _number(version: str) -> tuple[int, ...]:

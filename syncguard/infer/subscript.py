@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
+from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
@@ -93,6 +94,9 @@ def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -
 
 def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -> Value:
     """By its own __getitem__; a NamedTuple by number, and by name a TypedDict or an output that is dict and object."""
+    tensor = as_tensor(of, "__getitem__")
+    if type(tensor) is Tensor:
+        return item(tensor, key, node, frame)
     info = of.info
     if info is not None and type(key) is Const and info.find("__getitem__") is None:
         if isinstance(key.value, str):

@@ -18,6 +18,7 @@ from syncguard.infer.values import (
 NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
 
 MASKS = ("bool", "named mask")
+MANY = 3  # kinds that a value may have besides: of so many, a tensor is one guess
 
 
 def tensor_sureness(value: Value | None, depth: int = 0) -> int:
@@ -31,10 +32,11 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
             return CERTAIN if value.sure and value.device == "device" else LIKELY
         case Union():
             best = max(tensor_sureness(option, depth) for option in value.options)
-            declared = any(type(o) is Tensor and o.either for o in value.options) and any(
-                type(o) in (Host, Const) and o is not NONE for o in value.options
-            )
-            return min(best, POSSIBLE if declared else LIKELY)
+            others = [o for o in value.options if type(o) is not Tensor and o is not NONE]
+            declared = any(type(o) is Tensor and o.either for o in value.options)
+            if declared and any(type(o) is not Unknown and not tensor_sureness(o, depth) for o in others):
+                return min(best, POSSIBLE)
+            return min(best, POSSIBLE if len(others) > MANY else LIKELY)
         case Seq() if depth < 3:
             return max(
                 (

@@ -14,6 +14,7 @@ import torch
 from syncguard.observe import oracles
 from syncguard.observe.measure import Answer, Device, Real, simulated
 from syncguard.observe.samples import Call, calls, explained, rows_of
+from syncguard.observe.simulate.verdict import Verdict
 from syncguard.pack import Pack
 
 Tell = Callable[[str], None]
@@ -164,9 +165,10 @@ def as_row(one: Checked, rules: Pack, device: str, version: str, date: str) -> s
 
 
 def silent(diagnosis: Diagnosis, rules: Pack) -> tuple[str, ...]:
-    """The rows that wait, of which no call here did: its conditions were not met."""
+    """The rows that wait with this torch, of which no call here did: its conditions were not met."""
     fired = {one.row for one in diagnosis.checked if one.said and one.said.waited}
-    return tuple(row for row in diagnosis.exercised if rules.ops[row].waits and row not in fired)
+    waits = Verdict(rules, lambda seen: None).waits
+    return tuple(row for row in diagnosis.exercised if waits(rules.ops[row]) and row not in fired)
 
 
 def _does(waits: bool) -> str:

@@ -34,12 +34,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if sure:
         return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=later)
-    return Proposal(
-        "unsafe",
-        f"`{name}` becomes a number summed on one device, in float64 if it is a float, and is read after the loop",
-        edits,
-        leaves=later,
-    )
+    text = f"`{name}` is summed on one device, in float64 unless it is known to be of integers, and read after the loop"
+    return Proposal("unsafe", text, edits, leaves=later)
 
 
 def total(

@@ -11,21 +11,26 @@ import libcst as cst
 from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.text import BINDING, fitted
+from syncguard.infer.values import Host, options
 from syncguard.terms import Edit, Finding
 
 QUOTES = {'"', "\\", "\n", "\t"}
 FIELD = re.compile(r"\{[^{}]*\}")
 # A value in a message, which nobody has looked at; told beside, in parentheses, it is left out.
 VALUE = "\0"
+# A variable that the host knows stands between two of these.
+KNOWN = "\1"
+TOLD = ("str", "int", "float", "bool", "size", "number")
 BESIDE = re.compile(r"\s*\((?:[\w.]+\s*[=:]\s*)?\0\)")
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
+CLAUSE = re.compile(r"[,;:] +[^,;:]*\0")
 DOTS = re.compile(r"\.{4,}")
 PERCENT = re.compile(r"%[-+ #0-9.]*[a-zA-Z]")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
-    """A branch that does nothing but raise, or an assertion."""
-    torch = known.torch() if not region.handled(node) else ""
+    """A branch that does nothing but raise, or an assertion; where it runs once, as in a test, Python's is better."""
+    torch = known.torch() if not region.handled(node) and finding.heat != "cold" else ""
     for held in (node, *region.around(node)):
         if isinstance(held, cst.Assert):
             return asserted(held, torch, region, known) if torch else None
@@ -51,7 +56,7 @@ def raised(branch: cst.If, torch: str, region: Region, known: Known) -> Proposal
     if test is None:
         return mixed(branch, only, torch, region, known) or behind(branch, only, torch, region, known)
     text, straight = test
-    fault = reason(only)
+    fault = reason(only, known)
     opposite = denied(branch.test, region, known) or (negated(text) if straight else text)
     return proposal(region.put(branch, call(torch, opposite, fault)))
 
@@ -68,7 +73,7 @@ def mixed(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: Kn
     if last is None or any(known.tensor(part) is not None for part in _parts(inner.left)):
         return None
     text, straight = last
-    check = call(torch, text if straight == negative else negated(text), reason(only))
+    check = call(torch, text if straight == negative else negated(text), reason(only, known))
     bare = inner.left if not negative or inner.left.lpar or not isinstance(inner.left, cst.BooleanOperation) else None
     left = region.code(inner.left) if bare is not None else f"({region.code(inner.left)})"
     edits = (region.swap(test, f"not {left}" if negative else left), region.after(branch, check))
@@ -89,14 +94,14 @@ def behind(branch: cst.If, only: cst.Raise, torch: str, region: Region, known: K
     if last is None or any(known.tensor(part) is not None for part in _parts(left)):
         return None
     text, straight = last
-    check = call(torch, negated(text) if straight else text, reason(only))
+    check = call(torch, negated(text) if straight else text, reason(only, known))
     edits = (region.swap(branch.test, region.code(left)), region.swap(only, check))
     return replace(proposal(edits[0]), edits=edits)
 
 
-def reason(only: cst.Raise) -> str:
+def reason(only: cst.Raise, known: Known) -> str:
     """What an exception says."""
-    return words(only.exc.args[0].value) if isinstance(only.exc, cst.Call) and only.exc.args else ""
+    return words(only.exc.args[0].value, known) if isinstance(only.exc, cst.Call) and only.exc.args else ""
 
 
 def _parts(node: cst.BaseExpression) -> list[cst.BaseExpression]:
@@ -115,7 +120,7 @@ def asserted(statement: cst.Assert, torch: str, region: Region, known: Known) ->
     if test is None:
         return None
     text, straight = test
-    fault = words(statement.msg) if statement.msg is not None else ""
+    fault = words(statement.msg, known) if statement.msg is not None else ""
     return proposal(region.swap(statement, call(torch, text if straight else negated(text), fault)))
 
 
@@ -152,43 +157,66 @@ def negated(text: str) -> str:
     return f"~{text}" if atom else f"~({text})"
 
 
-def words(node: cst.BaseExpression) -> str:
-    """A message as a literal, with dots for its values: who asserts on the device has not looked at them. A sentence
-    after the first that tells of values is left out."""
+def words(node: cst.BaseExpression, known: Known) -> str:
+    """A message as a literal, with dots for its values: who asserts on the device has not looked at them, only at what
+    the host knows. A sentence after the first that tells of values is left out."""
     if isinstance(node, cst.SimpleString):
         return node.value if isinstance(node.evaluated_value, str) else ""
-    first, *more = SENTENCE.split(BESIDE.sub("", _words(node)))
-    text = " ".join([first, *(one for one in more if VALUE not in one)])
+    first, *more = SENTENCE.split(BESIDE.sub("", _words(node, known)))
+    text = " ".join([_cut(first), *(one for one in more if VALUE not in one)])
     text = DOTS.sub("...", text.replace(VALUE, "..."))
     if not text.strip(". "):
         return ""
-    return f'"{text}"' if not set(text) & QUOTES else repr(text)
+    if KNOWN not in text:
+        return f'"{text}"' if not set(text) & QUOTES else repr(text)
+    parts = text.split(KNOWN)
+    if set(text) & QUOTES:
+        return repr("".join("..." if n % 2 else part for n, part in enumerate(parts)))
+    return 'f"' + "".join(f"{{{part}}}" if n % 2 else _escaped(part) for n, part in enumerate(parts)) + '"'
 
 
-def _words(node: cst.BaseExpression) -> str:
+def _cut(sentence: str) -> str:
+    """A sentence without the clause behind its first that tells of a value, and what follows: `bad, got {x}`."""
+    for found in CLAUSE.finditer(sentence):
+        before = sentence[: found.start()]
+        if all(before.count(one) == before.count(other) for one, other in ("()", "[]", "{}")):
+            return before + (sentence[-1] if sentence[-1] in ".!" else "") if " " in before else sentence
+    return sentence
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _words(node: cst.BaseExpression, known: Known) -> str:
     match node:
         case cst.SimpleString():
             return node.evaluated_value if isinstance(node.evaluated_value, str) else ""
         case cst.ConcatenatedString(left=left, right=right):
-            return _words(left) + _words(right)
+            return _words(left, known) + _words(right, known)
         case cst.FormattedString(parts=parts):
-            return "".join(_part(part, node) for part in parts)
+            return "".join(_part(part, node, known) for part in parts)
         case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
-            return _words(left) + _words(right) if _words(left) else ""
+            return _words(left, known) + _words(right, known) if _words(left, known) else ""
         case cst.Call(func=cst.Attribute(value=cst.BaseString() as of, attr=cst.Name(value="format"))):
-            return FIELD.sub(VALUE, _words(of))
+            return FIELD.sub(VALUE, _words(of, known))
         case cst.BinaryOperation(left=cst.BaseString() as of, operator=cst.Modulo()):
-            return PERCENT.sub(VALUE, _words(of))
+            return PERCENT.sub(VALUE, _words(of, known))
     return ""
 
 
-def _part(part: cst.CSTNode, string: cst.FormattedString) -> str:
-    if not isinstance(part, cst.FormattedStringText):
-        return VALUE
-    text = part.value.replace("{{", "{").replace("}}", "}")
-    if "r" in string.prefix.lower() or "\\" not in text:
-        return text
-    return str(ast.literal_eval(f"{string.quote}{text}{string.quote}"))
+def _part(part: cst.BaseFormattedStringContent, string: cst.FormattedString, known: Known) -> str:
+    match part:
+        case cst.FormattedStringText(value=value):
+            text = value.replace("{{", "{").replace("}}", "}")
+            if "r" in string.prefix.lower() or "\\" not in text:
+                return text
+            return str(ast.literal_eval(f"{string.quote}{text}{string.quote}"))
+        case cst.FormattedStringExpression(
+            expression=cst.Name(value=name) as shown, conversion=None, equal=None, format_spec=None
+        ) if all(type(value) is Host and value.kind in TOLD for value in options(known.value(shown))):
+            return f"{KNOWN}{name}{KNOWN}"
+    return VALUE
 
 
 def _in(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:

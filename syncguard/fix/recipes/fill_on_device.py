@@ -51,7 +51,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if name == "torch.Tensor.new_tensor" and isinstance(call.func, cst.Attribute):
         held = known.tensor(call.func.value)
         exact = isinstance(value, cst.Integer) or (held is not None and held.dtype == "float")
-        made, given = (region.swap(call.func.attr, "new_full") if exact else None), f"{shape}, {text}"
+        maker = NAMED.get(number) if (number := literal(value)) is not None else None
+        made = region.swap(call.func.attr, f"new_{maker or 'full'}") if exact else None
+        given = shape if maker else f"{shape}, {text}"
     elif name in MAKERS and known.torch():
         number = literal(value)
         if name in MAKERS[2:]:

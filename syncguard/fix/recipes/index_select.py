@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import definition, reads
-from syncguard.fix.reads import postfix, read_of
+from syncguard.fix.names import definition, occurrences, reads
+from syncguard.fix.reads import postfix, read_of, written
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import subscript
 from syncguard.terms import Edit, Finding
@@ -56,7 +56,15 @@ def picked(node: cst.CSTNode, region: Region, known: Known, atom: str = "") -> E
     key = subscript(node) if isinstance(node, cst.Subscript) else None
     if key is None or not isinstance(node, cst.Subscript) or known.tensor(node.value) is None:
         return None
-    if isinstance(region.parent(node), cst.AssignTarget | cst.AugAssign | cst.Del):
+    if isinstance(region.parent(node), cst.AssignTarget | cst.AugAssign | cst.Del) or _seen(node, region):
         return None
     i = atom or postfix(key, region)
     return region.swap(node, f"{postfix(node.value, region)}.index_select(0, {i}.reshape(1)).squeeze(0)")
+
+
+def _seen(node: cst.Subscript, region: Region) -> bool:
+    """Whether something is written into the tensor, or its element: which was a view of it, and is a copy then."""
+    held = region.parent(node)
+    target = held.targets[0].target if isinstance(held, cst.Assign) else None
+    names = [part.value for part in (node.value, target) if isinstance(part, cst.Name)]
+    return any(written(use, region) for name in names for use in occurrences(region, region.scope(node), name))

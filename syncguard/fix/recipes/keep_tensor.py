@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.anew import anew
 from syncguard.fix.callees import asked
 from syncguard.fix.declared import declared
 from syncguard.fix.names import definition, reads, stores
@@ -27,7 +28,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     written = element(read, region, known)
     adds = summed(read.whole, region)
-    now = written or _added(read.whole, region)
+    now = written or adds or _added(read.whole, region) or isinstance(region.parent(read.whole), cst.BinaryOperation)
     text = kept(read, region, known, exact=adds and bool(read.dtype), fraction=read.dtype == "float", now=now)
     edit = region.swap(read.whole, text)
     if not written and declared(read.whole, region):
@@ -36,19 +37,20 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
-    if not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call):
-        return None  # so is an entry of a table of which nothing is known
+    if _entry(read) or among(read.whole, region, known):
+        return None
     match read.tensor:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
             return None
     where = stored(read.whole, region, known)
-    if where == RESULT and handed(read.tensor, region):
+    result = where == RESULT or returned(read.whole, region)
+    if result and (handed(read.tensor, region) or numbers(read.whole, region, known)):
         return None  # to give the number is what the function is for
     if where:
         message = f"whoever reads {where} gets a 0-d tensor in place of a number"
         if adds and not read.dtype:
             message += ", which is added up in its own precision"
-        return Proposal("unsafe", message, (edit,))
+        return Proposal("unsafe", message, (edit, *anew(region.small(read.whole), region, known)))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
 
@@ -68,6 +70,52 @@ def handed(node: cst.BaseExpression, region: Region) -> bool:
             return False
         node = cst.Name(origin)
     return False
+
+
+def returned(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is stored into what its function gives."""
+    match region.parent(node):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript(value=cst.Name(value=name)))]):
+            held = [region.parent(use) for use in reads(region, region.scope(node), name)]
+            held = [region.parent(region.parent(one)) if isinstance(one, cst.Element) else one for one in held]
+            return any(isinstance(one, cst.Return) for one in held)
+    return False
+
+
+def numbers(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a function gives another fraction from the host instead of this value: readers take all for numbers."""
+    scope = region.scope(node)
+    given = [
+        held.value for held in region.places
+        if isinstance(held, cst.Return) and held.value is not None and region.scope(held) is scope
+    ]  # fmt: skip
+    return any(_fraction(value, region, known) for value in given)
+
+
+def among(node: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a value stands in a row or table beside a fraction that stays on the host."""
+    outer: cst.BaseExpression | None = None
+    for held in region.around(node):
+        if isinstance(held, DISPLAYS):
+            outer = held
+        elif not isinstance(held, cst.Element | cst.DictElement):
+            break
+    return outer is not None and _fraction(outer, region, known)
+
+
+def _fraction(value: cst.BaseExpression, region: Region, known: Known) -> bool:
+    match value:
+        case cst.Tuple(elements=row) | cst.List(elements=row):
+            return any(_fraction(one.value, region, known) for one in row)
+        case cst.Dict(elements=row):
+            return any(_fraction(one.value, region, known) for one in row)
+    read = read_of(value, region, known)
+    return known.number(value) in ("float", "number") and (read is None or _entry(read))
+
+
+def _entry(read: Read) -> bool:
+    """Whether a read is of an entry of a table of which nothing is known: more likely a size or an index."""
+    return not read.dtype and isinstance(read.tensor, cst.Subscript) and not isinstance(read.tensor.value, cst.Call)
 
 
 def summed(node: cst.CSTNode, region: Region) -> bool:
@@ -168,7 +216,8 @@ def passed_on(read: Read, statement: cst.Assign, edit: Edit, region: Region, kno
         return None
     if not found or not all(where) or any(definition(region, use) is not statement for use in found):
         return None
-    return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", (edit,))
+    edits = [edit, *(one for use in found for one in anew(region.small(use), region, known))]
+    return Proposal("unsafe", f"whoever reads {where[0]} gets a 0-d tensor in place of a number", tuple(edits))
 
 
 def _added(node: cst.CSTNode, region: Region) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import libcst as cst
 
 from syncguard.fix.loops import from_to, paths, questioned
+from syncguard.fix.masks import unused
 from syncguard.fix.names import between, defined, loaded, occurrences, target
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -36,12 +39,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             name = sized(repeated, counts, node, region, known)
             whole = read.whole if read is not None and read.tensor is size else size
             stay = stays(repeated, counts, node, region, known) if name else ""
-            if stay == "safe":
-                text = f"`{name}` was repeated as often as is counted here"
-                return Proposal("safe", text, (region.swap(whole, f"{name}.shape[0]"),))
             if stay:
-                text = f"`{name}` was repeated as often as is counted here, if nothing has changed the counts since"
-                return Proposal("unsafe", text, (region.swap(whole, f"{name}.shape[0]"),))
+                text = f"`{name}` was repeated as often as is counted here"
+                text += "" if stay == "safe" else ", if nothing has changed the counts since"
+                gone = unused((region.parent(made),), [whole], region) if known.pure(made) else []
+                return Proposal(stay, text, (region.swap(whole, f"{name}.shape[0]"), *gone))
             if found := below(repeated, counts, node, region, known):
                 edits = (*found[1], region.swap(whole, f"{found[0]}.shape[0]"))
                 text = f"repeats `{found[0]}` before its size is asked for, whatever the answer is"
@@ -49,7 +51,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     return None
 
 
-def stays(repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known) -> str:
+def stays(
+    repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, region: Region, known: Known
+) -> Literal["safe", "unsafe", ""]:
     """Whether the counts are, where they are added up, what they were where they repeated, as `steady` says."""
     repeats = known.argument(repeated, "repeats")
     found = [since(one, repeated, node, region, known) for one in (repeats, counts) if one is not None and root(one)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.loops import questioned, unchanged
-from syncguard.fix.names import reaching, reads
+from syncguard.fix.names import reaching, reads, spare
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.region import inside
@@ -41,7 +41,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if mask not in found or (len(found) < 2 and loop is None):
         return None
     first = next(statement for statement in (found[0], *region.around(found[0])) if region.parent(statement) is block)
-    name = region.fresh(f"{mask.value}_where" if mask.value.endswith(NAMED) else f"{mask.value}_index")
+    word = f"{mask.value}_where" if mask.value.endswith(NAMED) else f"{mask.value}_index"
+    name = spare(region, first if loop is None else loop, word)
     made = region.before(first if loop is None else loop, f"{name} = {torch}.where({mask.value})")
     calls = {key: call for key in found if (call := selection(key, region, known)) is not None}
     edits = [made, *(region.swap(key, name) for key in found if key not in calls)]

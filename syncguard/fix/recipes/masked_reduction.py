@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import libcst as cst
 
-from syncguard.fix.masks import Selected, selected, unused
-from syncguard.fix.reads import postfix
+from syncguard.fix.guarded import ALONE, guarded
+from syncguard.fix.masks import unused
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.recipes.where_assign import widened
 from syncguard.fix.region import inside
-from syncguard.fix.shapes import fits, subscript
-from syncguard.fix.spread import Reach
+from syncguard.fix.shapes import subscript
+from syncguard.fix.totals import Total, plain, text, total
 from syncguard.terms import Finding
-
-REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum": "sum", "torch.mean": "mean"}
-# What gives a number for each element if it is told to reduce none.
-LOSSES = frozenset(
-    f"torch.nn.functional.{name}"
-    for name in "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy_with_logits".split()
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Total:
-    """A sum or mean over what a mask selects: its call, the elements as text, and what they are computed from."""
-
-    call: cst.Call
-    kind: str
-    elements: str
-    picks: tuple[Selected, ...]
-    curved: bool = False
-
-    @property
-    def by(self) -> tuple[cst.CSTNode, ...]:
-        return tuple(node for one in self.picks for node in one.by)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -45,6 +20,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     found = [one for call in region.calls if torch and (one := total(call, region, known)) is not None]
     found = [one for one in found if any(part in here for part in (one.call, *one.by))]
     found = [one for one in found if plain(one.picks, region, known)]
+    for one in found:
+        if (choice := guarded(one.call, region, known)) is not None:
+            return Proposal("unsafe", ALONE, (region.swap(*choice),))
     if not found or selects_on(found, region, known):
         return None
     by = tuple(part for one in found for part in one.by)
@@ -74,76 +52,3 @@ def selects_on(found: list[Total], region: Region, known: Known) -> bool:
         if not any(node in (held, *inside(held)) for one in totals for held in one.by):
             return True
     return False
-
-
-def total(call: cst.Call, region: Region, known: Known) -> Total | None:
-    """A sum or mean of what is selected, or of what is computed from it element by element."""
-    callee = known.callee(call)
-    if callee in LOSSES:
-        return loss(call, region, known)
-    kind = REDUCTIONS.get(callee, "")
-    value = reduced(call, kind, known) if kind else None
-    if value is None:
-        return None
-    found = selected(value, region, known)
-    if found is not None:
-        return Total(call, kind, region.code(found.source), (found,))
-    reach = reaching(value, region, known)
-    spread = reach.spread(value) if reach is not None and known.pure(value) else None
-    if reach is None or spread is None or not spread.taken or spread.loose:
-        return None
-    return Total(call, kind, region.code(spread.value), tuple(reach.picks(value)), spread.curved)
-
-
-def loss(call: cst.Call, region: Region, known: Known) -> Total | None:
-    """`F.mse_loss(x[mask], y[mask])`: the same without a reduction."""
-    plain = [arg for arg in call.args if arg.keyword is None]
-    settings = {arg.keyword.value: arg for arg in call.args if arg.keyword is not None}
-    if len(plain) != 2 or any(arg.star for arg in call.args) or settings.keys() - {"reduction", "beta", "delta"}:
-        return None
-    word = settings.pop("reduction").value if "reduction" in settings else None
-    kind = word.evaluated_value if isinstance(word, cst.SimpleString) else "mean" if word is None else ""
-    reach = reaching(plain[0].value, region, known)
-    if kind not in ("mean", "sum") or reach is None or not known.pure(call):
-        return None
-    sides = [reach.spread(arg.value) for arg in plain]
-    codes = [region.code(side.value) for side in sides if side is not None and side.taken and not side.loose]
-    if len(codes) != 2:
-        return None
-    codes += [f"{name}={region.code(arg.value)}" for name, arg in settings.items()]
-    elements = f'{region.code(call.func)}({", ".join(codes)}, reduction="none")'
-    picks = tuple(one for arg in plain for one in reach.picks(arg.value))
-    return Total(call, str(kind), elements, picks, curved=True)
-
-
-def reaching(value: cst.BaseExpression, region: Region, known: Known) -> Reach | None:
-    """The mask that selects what a value is computed from: the first that is found."""
-    for part in inside(value):
-        if isinstance(part, cst.Name | cst.Subscript) and (found := selected(part, region, known)) is not None:
-            return Reach(found.mask, region, known)
-    return None
-
-
-def reduced(call: cst.Call, kind: str, known: Known) -> cst.BaseExpression | None:
-    """What a call reduces to one number without any settings."""
-    if isinstance(call.func, cst.Attribute) and known.callee(call).startswith("torch.Tensor."):
-        return call.func.value if not call.args else None
-    return call.args[0].value if len(call.args) == 1 and call.args[0].keyword is None else None
-
-
-def plain(picks: tuple[Selected, ...], region: Region, known: Known) -> bool:
-    """Whether the text stays readable: shapes that must be asked for are those of variables."""
-    variables = all(isinstance(part, cst.Name | cst.Attribute) for one in picks for part in (one.source, one.mask))
-    return variables or any(fits(one.source, one.mask, region, known) for one in picks)
-
-
-def text(found: Total, torch: str, region: Region, known: Known) -> str:
-    """The reduction over all elements."""
-    same = next((one for one in found.picks if fits(one.source, one.mask, region, known)), None)
-    first = same if same is not None else found.picks[0]
-    m = region.code(first.mask) if same is not None else widened(first.mask, first.source, region)
-    summed = f"{torch}.where({m}, {found.elements}, 0).sum()"
-    if found.kind == "sum":
-        return summed
-    count = postfix(first.mask, region) if same is not None else f"{m}.expand_as({region.code(first.source)})"
-    return f"{summed} / {count}.sum()"

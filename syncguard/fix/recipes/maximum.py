@@ -35,11 +35,19 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     else:
         text = paired([arg.value for arg in call.args], f"{torch}.{pairwise}", region, known)
         message = "a new tensor, never one of the two: of NaN it is NaN, of equal ones both get half of the gradient"
+        if not one_dtype([arg.value for arg in call.args], known):
+            message += "; it has their common dtype"
     if any(isinstance(part, cst.Call) and read_of(part, region, known) is not None for part in inside(call)):
         if declared(call, region):
             return None
         message += "; the number becomes a 0-d tensor"
     return Proposal("unsafe", message, (region.swap(call, text),), leaves=read(call, region, known)) if text else None
+
+
+def one_dtype(sides: list[cst.BaseExpression], known: Known) -> bool:
+    """Whether tensors are of one dtype, as far as it is known."""
+    kinds = {held.dtype if (held := known.tensor(side)) is not None else "" for side in sides}
+    return len(kinds) == 1 and "" not in kinds
 
 
 def read(node: cst.CSTNode, region: Region, known: Known) -> int:

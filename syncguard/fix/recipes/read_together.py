@@ -79,31 +79,63 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
-    text = f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
+    slice_of = piece(found, region, known)
+    text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
     kinds = {one.dtype for one in found}
-    intos = {one.into if one.into != one.dtype or kinds != {one.into} else "" for one in found}
+    made = [number(one, kinds) for one in found]
+    intos = {*made}
     each = f"map({intos.pop()}, {text})" if len(intos) == 1 and "" not in intos else text
     row = gathered(small, found)
-    if row is not None and each == text:
+    if row is not None and intos == {""}:
         edits = [region.swap(row, text)]
-    elif len(run) > 1 and all(region.small(one.whole).value is one.whole for one in found):  # type: ignore[attr-defined]
-        if each == text and intos != {""}:
-            return None
+    elif len(run) > 1 and (each != text or intos == {""}) and all(alone(one, region) for one in found):
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
     else:
         names = named(found, region)
         edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
         edits += [
-            region.swap(one.whole, f"{one.into}({name})" if one.into and intos != {""} else name)
-            for one, name in zip(found, names)
+            region.swap(one.whole, f"{into}({name})" if into else name) for one, name, into in zip(found, names, made)
         ]
-    if kinds in ({"float"}, {"int"}, {"bool"}) and beside(found, region, known):
+    if (slice_of or kinds in ({"float"}, {"int"}, {"bool"})) and beside(found, region, known):
         return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
-    text = (
-        f"reads {len(found)} numbers at once: they must be on one device, and an integer among floats becomes a float"
-    )
+    text = f"reads {len(found)} numbers at once: they must be on one device"
+    if "" in kinds:
+        text += ", and an integer among floats becomes a float"
+    elif "float" in kinds and len(kinds) > 1:
+        text += ", and an integer among floats is rounded as they are"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def alone(read: Read, region: Region) -> bool:
+    """Whether a read is all that its statement assigns."""
+    small = region.small(read.whole)
+    return isinstance(small, cst.Assign) and small.value is read.whole
+
+
+def number(read: Read, kinds: set[str]) -> str:
+    """What is made of the number in the list: what the host made of it, or what it was before it stood among others."""
+    if read.into:
+        return read.into if read.into != read.dtype or kinds != {read.into} else ""
+    return read.dtype if kinds > {read.dtype} and read.dtype in ("int", "bool") else ""
+
+
+def piece(found: list[Read], region: Region, known: Known) -> str:
+    """`x[1].item(), x[2].item()` as `x[1:3].tolist()`; '' of other reads."""
+    bases: list[cst.BaseExpression] = []
+    places: list[int] = []
+    for one in found:
+        match one.tensor:
+            case cst.Subscript(value=of, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer() as key))]):
+                bases.append(of)
+                places.append(key.evaluated_value)
+    held = known.tensor(bases[0]) if bases else None
+    if held is None or len(bases) < len(found) or not all(base.deep_equals(bases[0]) for base in bases):
+        return ""
+    if places != [*range(places[0], places[0] + len(places))]:
+        return ""
+    rows = "tolist()" if held.rank == 1 else "flatten().tolist()"  # it was read: of each there is one number
+    return f"{postfix(bases[0], region)}[{places[0] or ''}:{places[-1] + 1}].{rows}"
 
 
 def scalar(read: Read, region: Region) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import libcst as cst
 
 from syncguard.fix.masks import selected, unused
 from syncguard.fix.names import occurrences, reads
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
+from syncguard.fix.recipes.read_together import SKIPPED
 from syncguard.terms import Edit, Finding
 
 UNIQUE = ("torch.unique", "torch.Tensor.unique")
@@ -34,6 +37,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         uses = [use for use in occurrences(region, region.scope(node), target.value) if use is not target]
         counts = [counted(use, region) for use in uses]
         name = region.fresh(f"{target.value}_count")
+    elif any(isinstance(held, SKIPPED) for held in takewhile(lambda held: held is not statement, region.around(node))):
+        return None  # above the statement it would be computed once, and always
     else:
         counts, name = [counted(node, region)], region.fresh("values_count", "count_of_values")
     if not counts or any(count is None for count in counts) or not isinstance(statement, cst.SimpleStatementLine):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import occurrences
+from syncguard.fix.names import loaded, occurrences
+from syncguard.fix.questions import asked
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import subscript
+from syncguard.fix.region import inside
+from syncguard.fix.shapes import picks, subscript
 from syncguard.fix.unwrap import unwrap
 from syncguard.terms import Finding
 
@@ -18,8 +20,8 @@ FILLS = (
     "torch.Tensor.where",
 )
 SCATTERS = ("torch.Tensor.masked_scatter", "torch.Tensor.masked_scatter_", "torch.masked_scatter")
-# How a count is asked whether it is 0.
-MORE = ((cst.GreaterThan, "0"), (cst.NotEqual, "0"), (cst.GreaterThanEqual, "1"))
+# What fails where it is given no element.
+NEEDING = frozenset("max min argmax argmin amax amin aminmax mode kthvalue quantile nanquantile item".split())
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -39,14 +41,21 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     masked = 0
     masks = [mask]
+    picked: set[str] = set()
     for line in branch.body.body:
         only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-        if only is not None and any(harmless(only, one, known) for one in masks):
-            masked += 1
-        elif not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
+        if only is None or needs(only, picked, region, known):
             return None
-        elif isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
-            masks.append(only.targets[0].target)  # elements of a mask without true ones have none
+        if any(harmless(only, one, known) for one in masks):
+            masked += 1
+            continue
+        if not isinstance(only, cst.Assign) or not own(only, branch, region) or not known.pure(only.value):
+            return None
+        target = only.targets[0].target
+        if few(only.value, picked, region, known):
+            picked |= {region.code(target)}
+        if isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
+            masks.append(target)  # elements of a mask without true ones have none
     if not masked:
         return None
     text = "what the body computes for the mask is computed each time, also for no element"
@@ -54,54 +63,20 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     return Proposal("unsafe", text, (edit,))
 
 
-def asked(test: cst.BaseExpression, known: Known) -> cst.BaseExpression | None:
-    """The mask of `mask.any()`, `torch.any(mask)`, `mask.sum() > 0`, and `~mask` of `not mask.all()`."""
-    match test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            every = reduced(inner, ("all",), known)
-            return inverted(every) if every is not None else None
-        case cst.Comparison(
-            left=left, comparisons=[cst.ComparisonTarget(operator=sign, comparator=cst.Integer(value=number))]
-        ) if (type(sign), number) in MORE:
-            return reduced(left, ("sum", "count_nonzero"), known)
-    return reduced(test, ("any", "sum", "count_nonzero"), known)
+def needs(statement: cst.BaseSmallStatement, picked: set[str], region: Region, known: Known) -> bool:
+    """Whether a statement computes what cannot be computed of no element: `x[mask].max()`, `x[mask][0]`."""
+    for part in inside(statement):
+        key = subscript(part)
+        first = key is not None and bool(known.number(key))
+        reduces = isinstance(part, cst.Call) and known.callee(part).rpartition(".")[2] in NEEDING
+        if (first or reduces) and few(part, picked, region, known):
+            return True
+    return False
 
 
-def reduced(test: cst.BaseExpression, how: tuple[str, ...], known: Known) -> cst.BaseExpression | None:
-    """The mask of which a test asks one of these things, also with `.item()` or `bool()` around."""
-    while True:
-        match test:
-            case cst.Call(func=cst.Attribute(value=cst.Call() as inner, attr=cst.Name(value="item")), args=[]):
-                test = inner
-            case cst.Call(args=[cst.Arg(value=cst.Call() as inner, keyword=None, star="")]) if known.callee(test) in (
-                "builtins.bool",
-                "builtins.int",
-            ):
-                test = inner
-            case _:
-                break
-    if not isinstance(test, cst.Call):
-        return None
-    of, _, name = known.callee(test).rpartition(".")
-    mask: cst.BaseExpression
-    if name not in how:
-        return None
-    if of == "torch" and len(test.args) == 1 and test.args[0].keyword is None:
-        mask = test.args[0].value
-    elif of == "torch.Tensor" and not test.args and isinstance(test.func, cst.Attribute):
-        mask = test.func.value
-    else:
-        return None
-    held = known.tensor(mask)
-    return mask if held is not None and held.dtype == "bool" and known.pure(mask) else None
-
-
-def inverted(mask: cst.BaseExpression) -> cst.BaseExpression:
-    """The mask of the other elements."""
-    match mask:
-        case cst.UnaryOperation(operator=cst.BitInvert(), expression=inner):
-            return inner.with_changes(lpar=[], rpar=[])
-    return cst.UnaryOperation(cst.BitInvert(), mask)
+def few(node: cst.CSTNode, picked: set[str], region: Region, known: Known) -> bool:
+    """Whether something is computed of what was picked, here or into one of some variables."""
+    return picks(node, known) or bool(loaded(region, node) & picked)
 
 
 def harmless(statement: cst.BaseSmallStatement, mask: cst.BaseExpression, known: Known) -> bool:

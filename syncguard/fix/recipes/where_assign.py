@@ -11,11 +11,11 @@ from syncguard.fix.conditions import bare
 from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
-from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import fits, owned, subscript
+from syncguard.fix.shapes import fits, owned, subscript, widened
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
+from syncguard.fix.width import flat
 from syncguard.terms import Edit, Finding
 
 SYMBOLS = {
@@ -40,9 +40,9 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not same and not all(isinstance(part, cst.Name | cst.Attribute) for part in (mask, target)):
         return None
     x = region.code(target)
-    m = region.code(mask) if narrow else widened(mask, target, region)
-    other = x if last is None else last.whole
-    put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {first.whole}, {other})", region))
+    m = region.code(mask) if narrow else widened(mask, target, region, known)
+    other = x if last is None else flat(last.whole)
+    put = region.swap(first.statement, assigned(x, f"{torch}.where({m}, {flat(first.whole)}, {other})", region))
     edits = (put, *dead(first, last, region, known))
     if last is not None:
         edits += (region.remove(region.statement(last.statement)),)
@@ -158,12 +158,6 @@ def opposite(one: cst.BaseExpression, other: cst.BaseExpression) -> bool:
 def assigned(x: str, value: str, region: Region) -> str:
     """The statement that writes a tensor in place; where the file gives `copy_` another meaning, without it."""
     return f"{x}[...] = {value}" if any(COPY.search(line) for line in region.lines) else f"{x}.copy_({value})"
-
-
-def widened(mask: cst.BaseExpression, other: cst.BaseExpression, region: Region) -> str:
-    """The mask with as many dimensions as the tensor whose first dimensions it is for."""
-    m, x = postfix(mask, region), postfix(other, region)
-    return f"{m}.reshape({m}.shape + (1,) * ({x}.ndim - {m}.ndim))"
 
 
 def _pure(value: cst.BaseExpression, region: Region, known: Known) -> bool:

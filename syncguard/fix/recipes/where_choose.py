@@ -6,14 +6,16 @@ import libcst as cst
 
 from syncguard.fix.conditions import bare, condition, positive
 from syncguard.fix.declared import declared
+from syncguard.fix.guarded import ALONE, guarded_total
 from syncguard.fix.names import loaded, reads, stored
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.region import inside
 from syncguard.fix.shapes import alike, picks, shaped_as, subscript
 from syncguard.fix.steady import root
-from syncguard.fix.width import joined
+from syncguard.fix.width import flat
 from syncguard.terms import Finding
 
+TAKING = ("index_select", "gather", "take", "take_along_dim")
 OPERATORS = {
     cst.AddAssign: "+", cst.SubtractAssign: "-", cst.MultiplyAssign: "*", cst.DivideAssign: "/",
 }  # fmt: skip
@@ -37,6 +39,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 
 def ternary(node: cst.IfExp, region: Region, known: Known) -> Proposal | None:
     """`a if test else b`."""
+    if text := guarded_total(node.test, node.body, node.orelse, region, known):
+        return Proposal("unsafe", ALONE, (region.swap(node, text),))
     text = chosen(node.test, node.body, node.orelse, region, known)
     if not text or bounds(node, region):
         return None
@@ -81,6 +85,8 @@ def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:
         return None
     if isinstance(no, str) and not _value_before(name, node, region, known):
         return None
+    if name and (text := guarded_total(node.test, yes, no, region, known)):
+        return Proposal("unsafe", ALONE, (region.put(node, f"{name} = {text}"),))
     text = chosen(node.test, yes, no, region, known)
     if not text:
         return None
@@ -107,7 +113,7 @@ def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
         name = region.fresh("holds", "condition")
         lines, text = [f"{name} = {text}"], name
     for target, value in written:
-        x, y = region.code(target), bare(joined(region.code(value).split("\n")))  # type: ignore[arg-type]
+        x, y = region.code(target), bare(flat(region.code(value)))  # type: ignore[arg-type]
         lines.append(f"{x} = {known.torch()}.where({text}, {f'{y}, {x}' if straight else f'{x}, {y}'})")
     what = " and ".join(dict.fromkeys(f"`{region.code(target)}`" for target, _ in written if target is not None))
     message = f"computes and writes {what} each time: NaN of what is not chosen can reach the gradient"
@@ -145,6 +151,9 @@ def chosen(
             return ""
     if any(picks(side, known) for side in (yes, no) if not isinstance(side, str)):
         return ""  # what the test guards may be empty
+    places = [keyed(side, region, known) if not isinstance(side, str) else set() for side in (yes, no)]
+    if places[0] != places[1]:
+        return ""  # or not be there
     if not compatible(yes, no, region, known):
         return ""
     text, straight = asked
@@ -153,12 +162,28 @@ def chosen(
     first, second = (
         side
         if isinstance(side, str)
-        else (all(tensors) and literal(side, known)) or guarded(side, divisor, region, known)
+        else (all(tensors) and literal(side, known)) or flat(guarded(side, divisor, region, known))
         for side in (yes, no)
     )
     if not straight:
         first, second = second, first
     return f"{known.torch()}.where({bare(text)}, {first}, {second})"
+
+
+def keyed(side: cst.BaseExpression, region: Region, known: Known) -> set[str]:
+    """The elements that are taken at places which are not written out: `x[i + 1]`, `x.index_select(0, i)`."""
+    found: set[str] = set()
+    for part in inside(side):
+        match part:
+            case cst.Subscript(slice=places):
+                keys = [one.slice for one in places if isinstance(one.slice, cst.Index)]
+                taken = any(loaded(region, key) for key in keys)
+            case cst.Call():
+                taken = known.callee(part).rpartition(".")[2] in TAKING
+            case _:
+                continue
+        found |= {region.code(part)} if taken else set()
+    return found
 
 
 def compatible(yes: cst.BaseExpression | str, no: cst.BaseExpression | str, region: Region, known: Known) -> bool:

@@ -71,11 +71,14 @@ def engine(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any]
     return run
 
 
-def applied(original: Callable[..., Any], verdict: Verdict) -> Callable[..., Any]:
-    """Function.apply, which keeps the line that called it for waits in its backward."""
+def applied(original: Any, verdict: Verdict) -> Callable[..., Any]:
+    """Function.apply, which keeps the line that called it for waits in its backward.
+
+    `original` is a classmethod, of Python or (since torch 2.15) of C.
+    """
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        result = original(cls, *args, **kwargs)
+        result = original.__get__(None, cls)(*args, **kwargs)
         for tensor in tensors([result]):
             node: Any = tensor.grad_fn
             if node is not None and FORWARD not in node.metadata:

@@ -115,7 +115,7 @@ def given(func: Any, args: Any, kwargs: Any) -> Any:
     if place(args[0]) == DEVICE and kwargs.get("stream") in (None, -1) and kwargs.get("max_version"):
         raise BufferError("Unsupported device in DLTensor.")
     ours = {name: value for name, value in kwargs.items() if name not in ("stream", "dl_device")}
-    before, local.passing = local.passing, True
+    before, local.passing = local.passing, 1
     try:
         return func(args[0], **ours)
     finally:

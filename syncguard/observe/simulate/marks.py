@@ -49,7 +49,8 @@ class Local(threading.local):
         self.backwards = 0
         self.unmarked = HOST
         self.packing = HOST  # where the results of the call in progress are
-        self.passing = False  # the next question for overrides answers no
+        self.passing = 0  # so many questions for overrides are answered no
+        self.asking: tuple[Any, tuple[Any, ...]] | None = None  # the function of Python called last, its first argument
 
 
 local = Local()

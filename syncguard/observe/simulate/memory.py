@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,14 +104,10 @@ class MemPool:
         return []
 
 
-class using:
-    """`with torch.cuda.use_mem_pool(pool)`."""
-
-    def __init__(self, *_: Any, **settings: Any) -> None: ...
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
+@contextmanager
+def using(pool: Any = None, device: Any = None, **settings: Any) -> Iterator[None]:
+    """`with torch.cuda.use_mem_pool(pool)`: made of a generator as torch's own is, for torch's compiler unwraps it."""
+    yield
 
 
 class Runtime:

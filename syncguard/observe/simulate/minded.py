@@ -56,7 +56,7 @@ def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
 
     def overridden(*values: Any) -> bool:
         if local.passing:
-            local.passing = False
+            local.passing -= 1
             return False
         if torch._C._len_torch_function_stack() > 1:
             return original(*values)

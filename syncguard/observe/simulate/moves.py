@@ -182,7 +182,7 @@ def share(func: Any, args: Call, kwargs: Settings) -> Any:
     """Memory of the device is shared as it is."""
     if place(args[0]) == DEVICE:
         return args[0]
-    before, local.passing = local.passing, True
+    before, local.passing = local.passing, 1
     try:
         return func(*args, **kwargs)
     finally:
@@ -219,7 +219,7 @@ def hooked(func: Any, args: Call, kwargs: Settings) -> Any:
     def marked(grad: Any) -> Any:
         return hook(mark(grad, where))
 
-    before, local.passing = local.passing, True
+    before, local.passing = local.passing, 1
     try:
         return func(tensor, marked, *rest)
     finally:
@@ -228,7 +228,7 @@ def hooked(func: Any, args: Call, kwargs: Settings) -> Any:
 
 def copied(func: Any, args: Call, kwargs: Settings) -> Any:
     """copy.deepcopy of a tensor copies its storage without the mark."""
-    before, local.passing = local.passing, True
+    before, local.passing = local.passing, 1
     try:
         return mark(func(*args, **kwargs), place(args[0]))
     finally:

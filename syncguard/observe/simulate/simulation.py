@@ -74,7 +74,7 @@ class Simulation:
 
     def renew(self) -> None:
         """Put back what an exception at a bad moment took away: a time limit's signal, between torch's own lines."""
-        local.passing = False
+        local.passing = 0
         if not any(
             torch._C._get_function_stack_at(i) is self.device for i in range(torch._C._len_torch_function_stack())
         ):
@@ -99,11 +99,8 @@ class Simulation:
         self.verdict.debug.patch(patches)
         engine = torch.autograd.graph._engine_run_backward
         patches.everywhere({"_engine_run_backward": (engine, backward.engine(engine, self.verdict))}, "torch")
-        patches.set(
-            torch.autograd.Function,
-            "apply",
-            classmethod(backward.applied(vars(torch.autograd.Function)["apply"].__func__, self.verdict)),
-        )
+        own = torch.autograd.Function
+        patches.set(own, "apply", classmethod(backward.applied(vars(own)["apply"], self.verdict)))
         backward.hooks(patches, self.device)
         saving.patch(patches, self.verdict)
         exchange.patch(patches)
@@ -138,7 +135,7 @@ def overrides(patches: Patches) -> None:
 def asking(original: Callable[..., bool]) -> Callable[..., bool]:
     def overridden(*values: Any) -> bool:
         if local.passing:
-            local.passing = False
+            local.passing -= 1
             return False
         return original(*values)
 

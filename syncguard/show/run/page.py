@@ -191,13 +191,14 @@ def _footer(record: Record) -> str:
 
 def _data(record: Record, found: tuple[Row, ...]) -> Mapping[str, Any]:
     """What the scripts of the page read: the lanes, the waits by number, the what-ifs."""
-    shown = {span.wait for span in record.timeline}
+    # Python 3.12.1 would take a variable `span` of a comprehension for the function in the next one.
+    shown = {moment.wait for moment in record.timeline}
     best = first_choice(record)
     texts, drawn = lanes(record)
     return {
         "names": texts,
         "lanes": drawn,
-        "steps": [[span.start_us, span.duration_us] for span in moments(record)],
+        "steps": [[moment.start_us, moment.duration_us] for moment in moments(record)],
         "waits": {
             row.number: [printable(brief(row.place)), printable(span(row.place)), row.wait.verdict]
             for row in found if row.number in shown

@@ -1,0 +1,140 @@
+"""Definitions in, routines, classes and instances out; what is assigned to attributes is learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.execute import run
+from syncguard.infer.hosts import host_reason
+from syncguard.infer.outcomes import Outcomes
+from syncguard.infer.routine import Env, Frame, Routine
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Instance, Tensor, Union, Value, options
+from syncguard.read import core
+from syncguard.read.core import At
+
+
+class Definitions(Outcomes):
+    """The part of the world that defines: functions, classes, and what their instances hold."""
+
+    def call(
+        self,
+        routine: Routine,
+        receiver: Value | None,
+        args: list[Value],
+        keywords: dict[str, Value],
+        at: At,
+        frame: Frame,
+    ) -> Value:
+        raise NotImplementedError
+
+    def look_again(self, routines: Iterable[Routine]) -> None:
+        raise NotImplementedError
+
+    def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
+        raise NotImplementedError
+
+    def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
+        """The routine of a def; the same one each time that the def is run."""
+        known = frame.home.made.get(id(node))
+        closure: tuple[Env, ...] = (
+            () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
+        )
+        if known is None:
+            known = Routine(
+                node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
+            )
+            known.host = host_reason(known, self)
+            frame.home.made[id(node)] = known
+            frame.home.routines.append(known)
+        elif closure:
+            known.closure = closure
+        return known
+
+    def define(self, node: core.Class, frame: Frame) -> Value:
+        """Run a class statement."""
+        from syncguard.infer.evaluate import value_of
+
+        known = frame.home.infos.get(id(node))
+        if known is not None:
+            return ClassOf(known)
+        bases = [value_of(base, frame) for base in node.bases]
+        for _, keyword in node.keywords:
+            value_of(keyword, frame)
+        info = ClassInfo(node, frame.home, bases, frame.world)
+        for base in info.mro:
+            if not base.home.own:
+                frame.routine.uses[base.home.path, ""] = None
+        frame.home.infos[id(node)] = info
+        frame.home.classes.append(info)
+        inner = Frame(frame.world, frame.routine, info.members)
+        inner.outer = (frame.env, *frame.outer)
+        inner.context = frame.context
+        for statement in node.body:
+            if type(statement) is core.Function:
+                routine = self.routine(statement, inner, info)
+                routine.owner = info
+                if not (
+                    statement.name in info.members
+                    and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)
+                ):
+                    info.members[statement.name] = Call(routine)
+                for decorator in statement.decorators:
+                    value_of(decorator, inner)
+            else:
+                run((statement,), inner)
+        info.settle()
+        for routine in frame.home.routines:
+            if routine.owner is info:
+                routine.host = host_reason(routine, self)
+        return ClassOf(info)
+
+    def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
+        """Call a class: its __init__ learns from the arguments."""
+        instance = self.fresh(info)
+        member = info.find("__init__")
+        if member is not None and type(member[0]) is Call:
+            if info.home.own:
+                self.call(member[0].routine, instance, args, keywords, at, frame)
+            return instance
+        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
+            # What a field of another file's class is declared to hold is said there.
+            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
+                self.learn(info, name, value, frame)
+        return instance
+
+    def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
+        """A copy of an instance with other values in some of its fields."""
+        if type(instance) is Instance and instance.info is not None:
+            for name, value in keywords.items():
+                if value is not UNKNOWN and name != "**":
+                    self.learn(instance.info, name, value, frame)
+        return instance
+
+    def fresh(self, info: ClassInfo) -> Value:
+        return Instance(info)
+
+    def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
+        """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
+        and of an interface count the methods that are run whenever the attribute is asked for."""
+        if info.home.own:
+            self.look_again(info.learn(name, value))
+        elif frame.home.own:
+            self.look_again(info.lend(name, value, frame.home))
+        elif self.teaches and frame.routine in self.storing(info, name):
+            info.learn(name, value)
+
+    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
+        """register_buffer and its kin: the attribute moves with the module."""
+        value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
+        moved = [
+            option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option
+            for option in options(value)
+        ]
+        self.learn(
+            info,
+            str(args[0].value) if type(args[0]) is Const else "",
+            moved[0] if len(moved) == 1 else Union(tuple(moved)),
+            frame,
+        )
+        return NONE

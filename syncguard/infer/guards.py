@@ -1,0 +1,89 @@
+"""A test and its outcome in, whether it keeps code from running eagerly on the device out."""
+
+from __future__ import annotations
+
+from syncguard.infer.narrow import path_of, value_at
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import UNKNOWN, Host, Named, Tensor, Unknown
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome keeps code from running eagerly on the device: tracing, scripting, a CPU-only branch."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _off(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return off_device(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            found = [off_device(operand, outcome, frame) for operand in operands]
+            return any(found) if (what == "and") is outcome else bool(found) and all(found)
+    return False
+
+
+def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
+    match inner:
+        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
+            return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
+        case core.Call(fn=fn):
+            name = _callee(fn, frame)
+            return bool(name) and frame.world.guard(name, outcome)
+        case core.Name() | core.Attr():
+            name = _callee(inner, frame)
+            if name and frame.world.guard(name, outcome):
+                return True
+            return (
+                type(inner) is core.Attr
+                and inner.name == "is_cuda"
+                and not outcome
+                and type(value_at(inner.of, frame)) in (Tensor, Unknown)
+            )
+        case core.Do(what="==" | "!=" as what, args=(left, right)):
+            equal = (what == "==") is outcome
+            word = _device_word(right, frame) or _device_word(left, frame)
+            about = _is_device(left, frame) or _is_device(right, frame)
+            # On a device of another kind there may be something to wait for, but not on this one.
+            return about and ((word == "cpu") is equal if word in ("cpu", "cuda") else bool(word) and equal)
+        case core.Do(what="in" | "not in" as what, args=(left, right)):
+            words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
+            return (
+                bool(words)
+                and _is_device(left, frame)
+                and ("cuda" in words) is not ((what == "in") is outcome)
+                and "cpu" not in words
+            )
+        case core.Either():
+            return off_device(inner, outcome, frame)
+    return False
+
+
+def _sized(subject: Node, frame: Frame) -> bool:
+    """Whether this is a size that the function has taken itself: to a tracer alone it is a tensor."""
+    node, value = frame.routine.node, value_at(subject, frame)
+    if type(node) is not core.Function or type(subject) is not core.Name:
+        return False
+    taken = all(param.name != subject.id for param in node.params)
+    return taken and type(value) is Host and value.kind in ("int", "size") and value.read is None
+
+
+def _callee(fn: Node, frame: Frame) -> str:
+    value = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
+    return value.name if type(value) is Named else ""
+
+
+def _device_word(node: Node, frame: Frame) -> str:
+    """'cpu', 'cuda' or another that we know, when the expression names a device."""
+    if type(node) is core.Const and isinstance(node.value, str):
+        word = node.value.split(":")[0]
+        return word if word in ("cpu", "cuda") or frame.world.places.is_("names", "other_devices", word) else ""
+    if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
+        return _device_word(node.args[0], frame) if _callee(node.fn, frame) == "torch.device" else ""
+    return ""
+
+
+def _is_device(node: Node, frame: Frame) -> bool:
+    if type(node) is core.Attr and node.name in ("type", "device"):
+        return True
+    path = path_of(node).rpartition(".")[2]
+    return bool(path) and frame.world.places.is_("names", "devices", path)

@@ -1,0 +1,34 @@
+"""A value in, the tensor that torch computes with out, or what was computed from tensors by nobody knows whom."""
+
+from __future__ import annotations
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, options, tensor_in
+from syncguard.read.core import At
+
+
+def as_tensor(value: Value, method: str = "") -> Value:
+    """The tensor that an instance is, unless its class has a method of this name of its own; all else unchanged."""
+    if type(value) is not Instance or value.info is None or not value.info.is_tensor:
+        return value
+    own = value.info.find(method) if method else None
+    return value if own is not None and type(own[0]) is Call else Tensor(device=value.device)
+
+
+def operand(value: Value) -> Value:
+    """What torch itself is given to compute with is a tensor, whatever else it may be elsewhere."""
+    if type(value) is Unknown and value.weak:
+        return Tensor(sure=False, why=value.weak)
+    found = tensor_in(value) if type(value) is Union else None
+    return value if found is None else found.but(either=False)
+
+
+def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
+    """What an unknown function made of these: nothing known, but computed from tensors if any of them is one."""
+    for value in values:
+        for option in options(value):
+            if type(option) is Tensor and option.on_device:
+                return Unknown(frame.why("computed", at, option.why))
+            if type(option) is Unknown and option.weak:
+                return Unknown(frame.why("computed", at, option.weak))
+    return UNKNOWN
