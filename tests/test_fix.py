@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from syncguard.fix.write import Unwritable, write
 from syncguard.pack import load
 from syncguard.terms import Edit, Site
 
+ROOT = Path(__file__).parent.parent
 BEFORE = """\
 import torch
 
@@ -174,6 +176,25 @@ def test_a_fix_that_would_lose_a_comment_is_only_shown(ran):
     assert Path("net.py").read_text() == text
     fix = next(f["fix"] for f in json.loads(out)["findings"] if f["code"] == "SG103")
     assert (fix["tier"], fix["message"].endswith("a comment would be lost")) == ("display", True)
+
+
+def test_standard_input_goes_through_in_its_own_spelling():
+    latin = BEFORE.replace("stays", "bl\xe9ibt")
+    cases = {
+        latin.encode(): latin.replace(BEFORE.split("\n")[7], AFTER.split("\n")[7]).encode(),
+        b"# coding: latin-1\n" + latin.encode("latin-1"): b"# coding: latin-1\n"
+        + latin.replace(BEFORE.split("\n")[7], AFTER.split("\n")[7]).encode("latin-1"),
+        b"\xef\xbb\xbf" + BEFORE.replace("\n", "\r\n").encode(): b"\xef\xbb\xbf" + AFTER.replace("\n", "\r\n").encode(),
+        b"import torch\r\nx = '\xff'\r\n": b"import torch\r\nx = '\xff'\r\n",
+        b"x = (\r": b"x = (\r",
+        b"": b"",
+    }
+    for given, wanted in cases.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "syncguard", "check", "--fix", "-"],
+            input=given, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        assert done.stdout == wanted
 
 
 @pytest.mark.parametrize("feed", ["\f", "\f\n", "    \f\n"])

@@ -100,10 +100,9 @@ def run(
     paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look, past: Past | None = None
 ) -> Outcome:
     """Fix, and write what changed; with `--diff` only say what would. A file that cannot be written stays as it was."""
-    from syncguard.fix.write import Unwritable
+    from syncguard.fix.write import Unwritable, encoded
     from syncguard.fix.write import write as put
     from syncguard.fixing import SAFE, UNSAFE, fixed, permitting
-    from syncguard.read.source import decode
 
     if wish.interactive and stdin is not None:
         raise click.UsageError("--interactive needs standard input for your answers, so the path - cannot be read.")
@@ -126,8 +125,9 @@ def run(
     if failed:
         raise click.ClickException("; ".join(failed))
     if stdin is not None:
-        name = config.stdin_filename
-        sys.stdout.write(done.texts[name][1] if name in done.texts else decode(name, stdin).text)
+        before, after = done.texts.get(config.stdin_filename, ("", ""))
+        # What is not changed, or cannot be read, goes through to the byte.
+        sys.stdout.buffer.write(stdin if before == after else encoded(stdin, before, after))
         print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.report.findings else 0)
     if wish.allow and any(".ipynb:cell " in finding.site.path for finding in done.report.findings):
