@@ -42,6 +42,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     asked: tuple[Asked, ...] = ()
     uses: tuple[Used, ...] = ()  # parts of other files that were looked at
     cites: tuple[str, ...] = ()  # other files of which a line is quoted
+    fault: str = ""  # the traceback of an error of ours, where one came between
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -67,8 +68,12 @@ class Examiner:
         self.lowered: dict[str, core.Module | None] = {}
         self.parts: dict[str, dict[str, str]] = {}  # of the files whose core was kept
         self.cores = Cores(config)
-        device = "assumed" if config.default_device == "cuda" else "host"
-        self.world = World(self.rules, places.load(pack.home()), device, config.torch_version, self.core)
+        self.world = self.begun()
+
+    def begun(self) -> World:
+        """A world that knows of no file yet."""
+        device = "assumed" if self.config.default_device == "cuda" else "host"
+        return World(self.rules, places.load(pack.home()), device, self.config.torch_version, self.core)
 
     def examine(self, source: Source) -> Examined:
         """Everything that there is to say of one file by itself."""
@@ -78,15 +83,22 @@ class Examiner:
             return Examined(source.note, findings=found)
         with paused_collector():
             try:
-                home = self.home(source)
+                return self.inferred(source)
             except Unreadable as fault:
                 finding = house.unreadable(source.path, fault.reason, fault.line, fault.column)
                 note = FileNote(source.path, "broken", finding.message)
                 return Examined(note, self.digests[source.path], (finding,))
-            self.world.infer(home)
-            examined = self.judged(home, source)
-            self.world.leave(home)
-            return examined
+            except Exception as fault:
+                self.world = self.begun()  # what was known may be half known now
+                return failed(source.path, fault)
+
+    def inferred(self, source: Source) -> Examined:
+        """The findings of a file that can be read. Raises `Unreadable`."""
+        home = self.home(source)
+        self.world.infer(home)
+        examined = self.judged(home, source)
+        self.world.leave(home)
+        return examined
 
     def watched(self, source: Source, line: int) -> Watch:
         """What inference believes of the expressions on a line, collected."""
@@ -183,6 +195,16 @@ class Examiner:
             return ()
         frame = Frame(self.world, routine, {})
         return tuple(self.world.decorator_name(decorator, frame) for decorator in routine.node.decorators)
+
+
+def failed(path: str, fault: Exception) -> Examined:
+    """A file that an error of ours leaves unchecked: the others are checked all the same."""
+    said = str(fault).split("\n", 1)[0]
+    reason = f"internal error: {type(fault).__name__}: {said}" if said else f"internal error: {type(fault).__name__}"
+    import traceback
+
+    told = "".join(traceback.format_exception(fault))
+    return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=told)
 
 
 def asked_by(home: Home) -> tuple[Asked, ...]:

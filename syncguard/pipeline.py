@@ -41,6 +41,7 @@ class Report:
     entries: tuple[Entry, ...] = ()  # of each finding, what a baseline would say
     stale: tuple[Entry, ...] = ()  # of the baseline
     rules: tuple[Rule, ...] = ()  # that there are
+    faults: tuple[str, ...] = ()  # the tracebacks of errors of ours: each left one file unchecked
 
 
 def check(
@@ -90,6 +91,7 @@ def check(
         divided.entries,
         divided.stale,
         rules.rules,
+        tuple(one.fault for one in examined if one.fault),
     )
 
 

@@ -299,3 +299,28 @@ def test_a_malformed_pack(capsys, name, text, message):
         assert out == ""
         assert message in err
         assert err.count("\n") == 1
+
+
+BLOCKS = [
+    "if x:\n        pass",
+    "if x:\n        pass\n    else:\n        pass",
+    "if not isinstance(x, torch.Tensor):\n        pass",
+    "for i in x:\n        pass",
+    "while x:\n        pass",
+    "with x:\n        pass",
+    "try:\n        pass\n    except E:\n        pass\n    finally:\n        pass",
+    "match x:\n        case 1:\n            pass",
+    "def inner():\n        pass",
+    "class Inner:\n        pass",
+    '"""Only a docstring."""',
+    "...",
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_blocks_that_do_nothing(ran, block):
+    text = f"import torch\n\n\ndef f(x):\n    {block}\n\n\ndef g(y):\n    f(y)\n    return y.cuda().sum().item()\n"
+    Path("blocks.py").write_text(text)
+    code, out, err = ran("check", "blocks.py", "--heat", "all")
+    assert (code, err) == (1, "")
+    assert "SG201" in out

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import __version__, pack, pipeline
+from syncguard import __version__, pack, pipeline, workers
 from syncguard.cli.main import COMMANDS, run
+from syncguard.infer.project import World
 
 ROOT = Path(__file__).parent.parent
 WAITS = """\
@@ -244,6 +245,29 @@ def test_an_internal_error_is_a_line_and_exits_with_3(ran, monkeypatch):
     assert "--debug" in err
     with pytest.raises(KeyError):
         run(["check", "waits.py", "--debug"])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_internal_error_in_one_file_leaves_the_others_checked(ran, monkeypatch, jobs):
+    Path("odd.py").write_text(WAITS)
+    infer = World.infer
+
+    def broken(world, home):
+        infer(world, home)
+        if home.path.endswith("odd.py"):
+            raise KeyError("oh\nno")
+
+    monkeypatch.setattr(World, "infer", broken)
+    monkeypatch.setattr(workers, "WORTH", 0)
+    for _ in range(2):  # nothing of it is remembered
+        code, out, err = ran("check", "waits.py", "odd.py", "-o", "concise", "--jobs", jobs)
+        assert code == 3
+        places = [line.split()[:2] for line in out.splitlines()[:2]]
+        assert places == [["waits.py:6:16", "SG201"], ["odd.py:1:1", "SG000"]]
+        assert "not checked: internal error: KeyError: " in out
+        assert err.splitlines()[0] == "syncguard: internal error: 1 file not checked (SG000)"
+        assert "--debug" in err
+    assert "KeyError" in ran("check", "odd.py", "--debug")[2]
 
 
 def test_an_interrupt_is_no_traceback(ran, monkeypatch):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from syncguard.cli import fixing, known
-from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, write
 from syncguard.cli.fixing import Wish, fix_options
 from syncguard.cli.known import Keep, baseline_options
 from syncguard.config import KEYS, ConfigError
@@ -231,6 +231,8 @@ def check(
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
+    if report.faults:
+        raise Unchecked(report.faults)
     failed = report.findings or (report.stale and settings.error_stale_baseline)
     return 1 if failed and not exit_zero else 0
 

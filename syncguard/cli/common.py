@@ -10,11 +10,19 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
-from syncguard.show.look import Look, wants_colour
+from syncguard.show.look import Look, plural, wants_colour
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 WIDEST = 120
+
+
+class Unchecked(Exception):
+    """Errors of ours left files unchecked; what was found in the others has been printed."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__(f"{plural(len(faults), 'file')} not checked (SG000)")
+        self.faults = faults
 
 
 def debug_option(command: Command) -> Command:

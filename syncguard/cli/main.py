@@ -12,12 +12,13 @@ from typing import NoReturn
 import click
 
 from syncguard import __version__
-from syncguard.cli.common import debug_option, wants_traceback
+from syncguard.cli.common import Unchecked, debug_option, wants_traceback
 
 COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "server", "clean")
 # 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
 PIPE_CLOSED, INTERRUPTED = 141, 130
 # What standard output says when it takes no more, on a full disk or a broken one.
+REPORT = "This is a fault of SyncGuard. Please report it with what `--debug` prints."
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
@@ -113,6 +114,8 @@ def run(args: list[str]) -> int:
         _flush()
         _say("syncguard: interrupted")
         return INTERRUPTED
+    except Unchecked as fault:
+        return _unchecked(fault, args)
     except Exception as fault:
         return _internal(fault, args)
 
@@ -126,6 +129,15 @@ def _somewhere() -> bool:
     return True
 
 
+def _unchecked(fault: Unchecked, args: list[str]) -> int:
+    _flush()
+    for told in fault.faults if wants_traceback(args) else ():
+        _say(told)
+    _say(f"syncguard: internal error: {fault}")
+    _say(REPORT)
+    return 3
+
+
 def _internal(fault: Exception, args: list[str]) -> int:
     _flush()
     if wants_traceback(args):
@@ -133,7 +145,7 @@ def _internal(fault: Exception, args: list[str]) -> int:
     said = str(fault).split("\n", 1)[0]
     kind = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
     _say(f"syncguard: internal error: {kind}")
-    _say("This is a fault of SyncGuard. Please report it with what `--debug` prints.")
+    _say(REPORT)
     return 3
 
 

@@ -82,8 +82,9 @@ def _demanded(node: core.Function, name: str, asking: Frame) -> bool:
         told: dict[str, Value] = {}
         if type(part) is core.Check:
             told = narrowed(part.test, True, asking)
-        elif type(part) is core.If and not part.orelse and type(part.body[-1]) is core.Leave:
-            told = narrowed(part.test, False, asking) if part.body[-1].what == "raise" else {}
+        elif type(part) is core.If and not part.orelse and part.body:
+            last = part.body[-1]
+            told = narrowed(part.test, False, asking) if type(last) is core.Leave and last.what == "raise" else {}
         if type(told.get(name)) is Tensor:
             return True
     return False
