@@ -10,7 +10,9 @@ CONDITIONS = frozenset(
     " host_index to_host to_device pinned pageable zero_dim_target dense surely_dense evaluating"
     " data_or_unknown listed of_host host_values device_values".split()
 )
-KINDS = frozenset("tensor int float bool str number none size device dtype array self each unknown new module".split())
+KINDS = frozenset(
+    "tensor int float bool str number none size device dtype type array self each unknown new module".split()
+)
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
     **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank".split(), "rank"),
@@ -35,12 +37,13 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
     One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|drop|more|broadcast|samerank]
-    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype array self each unknown
-    module
+    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype type array self each
+    unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
     · tuple(a, b) · list(a) · named(values=a)
     promote: the common dtype of all arguments, Python numbers included
+    type: the name of the first tensor's type, which says its place and dtype
     count: the first tensor's dtype, but int for a bool
     each: a list of the tensors that are given, of any shape
     samerank, drop, more: as many dimensions as the first tensor, one less, one more

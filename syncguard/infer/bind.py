@@ -36,8 +36,8 @@ from syncguard.read.core import At, Node
 HOST_READS = frozenset(("item", "python-number"))
 
 
-def store(target: Node, value: Value, frame: Frame) -> None:
-    """Bind a value to a target."""
+def store(target: Node, value: Value, frame: Frame, source: Node | None = None) -> None:
+    """Bind a value to a target; `source` is the expression that it is the value of, where there is one."""
     match target:
         case core.Name(id=name):
             value = told(name, name, value, target.at, frame)
@@ -45,6 +45,8 @@ def store(target: Node, value: Value, frame: Frame) -> None:
                 prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
+            if frame.failed:
+                frame.failed.pop(name, None)
         case core.Attr():
             of = value_of(target.of, frame)
             value = told(target.path, target.name, value, target.at, frame)
@@ -57,9 +59,9 @@ def store(target: Node, value: Value, frame: Frame) -> None:
                 elif type(option) is Instance and option.info is not None:
                     frame.world.learn(option.info, target.name, value, frame)
         case core.Seq():
-            unpack(target, value, frame)
+            unpack(target, value, frame, source)
         case core.Index():
-            write(target, value, frame)
+            write(target, value, frame, source or target)
         case core.Do(what="*", args=(inner,)):
             store(inner, Seq("list", None, value), frame)
 
@@ -88,7 +90,7 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     return value.but(device="host") if there else value
 
 
-def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
+def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:
     wanted = target.items
     exact = None
     for option in options(value):
@@ -96,23 +98,24 @@ def unpack(target: core.Seq, value: Value, frame: Frame) -> None:
         if parts is not None and len(parts) == len(wanted):
             exact = parts
     starred = any(type(part) is core.Do for part in wanted)
+    sources = source.items if type(source) is core.Seq and len(source.items) == len(wanted) and not starred else None
     element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
     for i, part in enumerate(wanted):
-        store(part, exact[i] if exact and not starred else element, frame)
+        store(part, exact[i] if exact and not starred else element, frame, sources[i] if sources else None)
 
 
 def _parts(value: Value) -> tuple[Value, ...] | None:
     return value.info.parts() if type(value) is Instance and value.info is not None else None
 
 
-def write(target: core.Index, value: Value, frame: Frame) -> None:
+def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
     """`of[key] = value`."""
     of, key = value_of(target.of, frame), value_of(target.key, frame)
     for option in options(of):
         option = as_tensor(option, "__setitem__")
         match option:
             case Tensor():
-                setitem(target, option, mask(option, key, target.key, frame), value, frame)
+                setitem(target, option, mask(option, key, target.key, frame), value, frame, source)
             case Named(name=name) if (
                 type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
             ):
@@ -126,15 +129,16 @@ def write(target: core.Index, value: Value, frame: Frame) -> None:
             case Unknown():
                 tensor = tensor_in(key)
                 if tensor is not None and tensor.on_device and tensor_in(value) is not None:
-                    setitem(target, Tensor(device=tensor.device, sure=False, why=tensor.why), key, value, frame)
+                    of = Tensor(device=tensor.device, sure=False, why=tensor.why)
+                    setitem(target, of, key, value, frame, source)
 
 
-def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame) -> None:
+def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame, source: Node) -> None:
     """`of[key] = value` for a tensor."""
     if not of.on_device and of.why is not None and brought(value, frame):
         frame.routine.filled.add(of.why.root.at)
     row = frame.world.row("torch.Tensor.__setitem__")
-    apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, target))
+    apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, source))
 
 
 def brought(value: Value, frame: Frame) -> bool:
@@ -197,7 +201,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
         if value is NONE and declared is not UNKNOWN:
             promise(node.targets[0], declared, frame)
     for target in node.targets:
-        store(target, value, frame)
+        store(target, value, frame, node.value)
 
 
 def promise(target: Node, declared: Value, frame: Frame) -> None:

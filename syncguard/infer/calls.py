@@ -231,7 +231,8 @@ def of_unknown(
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
     moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
-        name == "to" and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
+        name in world.placers
+        and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
         part = of is UNKNOWN and part_of_batch(nodes, frame)
@@ -243,7 +244,9 @@ def of_unknown(
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
         frame.home.moves_batches |= of.batch is not None
-        return Unknown(frame.why("computed", at, of.batch)) if type(result) is Tensor and result.on_device else result
+        if of.part or type(result) is not Tensor or not result.on_device:
+            return result
+        return Unknown(frame.why("computed", at, of.batch))
     if of.batch is not None:
         return of
     if keywords.keys() & world.tensor_keywords:

@@ -78,7 +78,7 @@ def _table(value: Table, depth: int) -> tuple[Hashable, ...]:
 
 SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
     Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
-    Unknown: lambda v, d: ("weak",) if v.weak else ("batch",) if v.batch else ("?",),
+    Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
     Const: _const,
     Host: lambda v, d: ("host", v.kind),
     Seq: _seq,

@@ -20,6 +20,7 @@ from syncguard.infer.values import (
     Value,
     keys_of,
     options,
+    unpacked,
 )
 from syncguard.read.core import At
 
@@ -52,5 +53,5 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Instance():
             return calls.iterate(value, at, frame)
         case Unknown():
-            return value
+            return unpacked(value)
     return UNKNOWN

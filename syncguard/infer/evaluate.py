@@ -65,6 +65,8 @@ def name(node: core.Name, frame: Frame) -> Value:
 def attr(node: core.Attr, frame: Frame) -> Value:
     """An attribute that is not called: what we cannot look up is unknown, not a method."""
     value = member(node, frame)
+    if type(value) is Bound and type(value.of) is Instance and frame.world.places.is_("names", "devices", node.name):
+        return Host("device:assumed")  # `fabric.device`, of a class that we have not read
     if type(value) is Bound:
         return value.of if type(value.of) is Unknown else UNKNOWN if type(value.of) is Instance else value
     if type(value) is Union and any(
@@ -181,7 +183,10 @@ def truth(node: core.Do, frame: Frame) -> Value:
         optional = any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
             limit, frame.limit = frame.limit, POSSIBLE if optional else frame.limit
-            apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, node.args)
+            asked = node.args
+            if type(operand) is core.Do and operand.args and operand.args[0].at[:2] < operand.at[:2]:
+                asked = operand.args[:1]  # the subject of a `match`, which a literal pattern is compared with
+            apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, asked)
             frame.limit = limit
         return Host("bool", tensor.why)
     if type(value) is Const:

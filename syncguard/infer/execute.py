@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
-from syncguard.infer.gates import gated, last_name, size_threshold, step_reason, trains
+from syncguard.infer.gates import flags, gated, last_name, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed
@@ -17,7 +17,7 @@ from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
 from syncguard.infer.wrappers import decided
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
 
@@ -140,7 +140,7 @@ def fails(body: tuple[Node, ...], frame: Frame) -> bool:
 
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
-    element = element_of(iterated, node.at, frame) if node.iterable is not None else UNKNOWN
+    element = element_of(iterated, header(node), frame) if node.iterable is not None else UNKNOWN
     step = Step(node.at, step_reason(node, iterated, frame))
     frame.home.steps |= bool(step.reason)
     surrounding = frame.surround(loops=(*frame.context.loops, step))
@@ -182,6 +182,11 @@ def loop(node: core.Loop, frame: Frame) -> None:
     frame.breaks, frame.continues = breaks, continues
 
 
+def header(node: core.Loop) -> At:
+    """Where a `for` statement stands, without its body."""
+    return node.at if node.iterable is None else (*node.at[:2], *node.iterable.at[2:])
+
+
 def _forever(node: core.Loop) -> bool:
     test = node.test
     return type(test) is core.Do and type(test.args[0]) is core.Const and bool(test.args[0].value)
@@ -205,6 +210,7 @@ def attempt(node: core.Try, frame: Frame) -> None:
         frame.context = surrounding
         ends.append(frame.env)
     frame.paid = paid
+    frame.failed.update(flags(ends[0], ends[1:]))
     frame.env = ends[0]
     for env in ends[1:]:
         frame.env = joined(frame.env, env)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from syncguard.infer.routine import Frame
-from syncguard.infer.values import Const, Host, Instance, Value, options
+from syncguard.infer.routine import Env, Frame
+from syncguard.infer.values import FALSE, TRUE, Const, Host, Instance, Value, options
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -32,11 +32,24 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "on one rank" if (what == "==") is outcome else ""
         case core.Call(fn=fn):
             return "behind a gate" if outcome and _gate_name(fn, frame) else ""
+        case core.Name(id=name) if frame.failed.get(name) is outcome:
+            return "after a failure"
         case core.Name() | core.Attr():
             return "behind a gate" if outcome and _gate_name(inner, frame) else ""
         case core.Either():
             return gated(inner, outcome, frame)
     return ""
+
+
+def flags(done: Env, failed: list[Env]) -> dict[str, bool]:
+    """The flags that tell a failure from what was done: `failed = True`, in a handler alone."""
+    said = {name: value for name, value in done.items() if value is TRUE or value is FALSE}
+    return {
+        name: env[name] is TRUE
+        for env in failed
+        for name, value in said.items()
+        if name in env and env[name] is not value and (env[name] is TRUE or env[name] is FALSE)
+    }
 
 
 def trains(body: tuple[Node, ...], places: Places) -> bool:

@@ -96,13 +96,20 @@ def _tables(a: Table, b: Table) -> Table:
     return Table(items, join(a.element, b.element), a.keys)
 
 
+def _unknowns(a: Unknown, b: Unknown) -> Unknown:
+    """Weak if one is, else of a batch if one is; all of it, if not both are parts."""
+    first, other = (a, b) if a.weak or (a.batch and not b.weak) else (b, a)
+    whole = first.part and other.batch is not None and other.weak is None and not other.part
+    return other if whole else first
+
+
 MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Tensor: _tensors,
     Const: _literals,
     Seq: _sequences,
     Table: _tables,
     Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
-    Unknown: lambda a, b: a if a.weak or (a.batch and not b.weak) else b,
+    Unknown: lambda a, b: _unknowns(a, b),
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: a if a.name == b.name else None,
     Source: lambda a, b: a if a.place == b.place else None,
@@ -219,7 +226,7 @@ SAME: dict[type, Callable[[Any, Any], bool]] = {
     # A NaN is not equal to itself, and would keep a loop from settling.
     Const: lambda a, b: type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value),
     Host: lambda a, b: a.kind == b.kind,
-    Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch),
+    Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch) and a.part == b.part,
     Alias: lambda a, b: a.node is b.node,
     Named: lambda a, b: a.name == b.name,
     Source: lambda a, b: a.place == b.place,

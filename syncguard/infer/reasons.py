@@ -63,7 +63,7 @@ def _retold(value: Value, swaps: Swaps) -> Value:
             return value if why is value.why else value.but(why=why)
         case Unknown():
             weak, batch = _swapped(value.weak, swaps), _swapped(value.batch, swaps)
-            return value if weak is value.weak and batch is value.batch else Unknown(weak, batch)
+            return value if weak is value.weak and batch is value.batch else Unknown(weak, batch, value.part)
         case Host():
             read = _swapped(value.read, swaps)
             return value if read is value.read else Host(value.kind, read)

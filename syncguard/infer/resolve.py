@@ -68,6 +68,7 @@ class Names:
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.movers = places.tables["evidence"]["placed"]
+        self.placers = frozenset(places.tables["names"]["placers"])
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
     # -- rows ---------------------------------------------------------------------------------

@@ -105,6 +105,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             return _tensor(shape, args, tensors, why)
         case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
             return Host(shape.kind, why if tensors else None)
+        case "type":
+            kinds = [f"type:{tensor.device}:{tensor.dtype}" for tensor in tensors]
+            return Host(kinds[0] if kinds else "str", why if tensors else None)
         case "none":
             return NONE
         case "self":
@@ -169,6 +172,8 @@ def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
         named = dtype_of(value)
         if named:
             return named
+        if any(type(option) is Host and option.kind.startswith("type:") for option in options(value)):
+            return ""
     match rule:
         case "promote":
             return promoted(args)
@@ -182,8 +187,8 @@ def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
 def dtype_of(value: Value) -> str:
     """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int."""
     for option in options(value):
-        if type(option) is Host and option.kind.startswith("dtype:"):
-            return option.kind[6:]
+        if type(option) is Host and option.kind.startswith(("dtype:", "type:")):
+            return option.kind.rpartition(":")[2].removeprefix("named mask")
         if type(option) is Named:
             typed = tensor_type(option.name)
             if typed or option.name in BUILTINS:
@@ -195,8 +200,9 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if rule in ("host", "pinned"):
         return "host"
     asked = args.get("device")
-    if asked is None and type(args.get("dtype")) in (Named, Const):
-        asked = args.get("dtype")  # `x.type(torch.LongTensor)`
+    dtype = args.get("dtype")
+    if asked is None and dtype is not None and any(map(device_of, options(dtype))):
+        asked = dtype  # `x.type(torch.LongTensor)`
     if asked is not None:
         places = {device_of(option) for option in options(asked)} - {""}
         if places:

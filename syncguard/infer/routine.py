@@ -173,6 +173,7 @@ class Frame:
         "dotted",
         "emitted",
         "env",
+        "failed",
         "given",
         "home",
         "limit",
@@ -196,6 +197,7 @@ class Frame:
         self.sometimes = 0  # tests around this place that may skip it
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
+        self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = 3  # no sighting is surer than this
         self.returned: Value | None = None

@@ -25,6 +25,7 @@ from syncguard.infer.values import (
     Value,
     kind_of,
     tensor_in,
+    unpacked,
 )
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -124,7 +125,7 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
         # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
         base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
         return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
-    return of
+    return of if type(key) is Seq else unpacked(of)
 
 
 def read_index(key: Value, node: core.Index, frame: Frame) -> None:

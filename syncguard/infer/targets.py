@@ -34,6 +34,8 @@ def device_of(value: Value) -> str:
             return (
                 value.kind.partition("device:")[2]
                 if value.kind.startswith("device")
+                else value.kind.split(":")[1]
+                if value.kind.startswith("type:")
                 else "assumed"
                 if value.read is None and value.kind == "ordinal"
                 else ""

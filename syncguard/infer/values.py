@@ -38,13 +38,13 @@ class Unknown(Value):
     """Nothing known, and quiet.
 
     With `weak`, something computed from tensors: `.item()` on it is believed, a truth is not.
-    With `batch`, what a DataLoader gave: tensors on the host, in a container of some kind.
+    With `batch`, what a DataLoader gave: tensors on the host, in a container of some kind, or a `part` of that.
     """
 
-    __slots__ = ("batch", "weak")
+    __slots__ = ("batch", "part", "weak")
 
-    def __init__(self, weak: Why | None = None, batch: Why | None = None) -> None:
-        self.weak, self.batch = weak, batch
+    def __init__(self, weak: Why | None = None, batch: Why | None = None, part: bool = False) -> None:
+        self.weak, self.batch, self.part = weak, batch, part
 
 
 UNKNOWN = Unknown()
@@ -267,6 +267,13 @@ class Union(Value):
 
 def options(value: Value) -> tuple[Value, ...]:
     return value.options if type(value) is Union else (value,)
+
+
+def unpacked(value: Value) -> Value:
+    """What a batch is unpacked into, or holds under a key."""
+    if type(value) is Unknown and value.batch is not None and value.weak is None and not value.part:
+        return Unknown(None, value.batch, True)
+    return value
 
 
 def tensor_in(value: Value) -> Tensor | None:

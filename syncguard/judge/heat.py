@@ -72,14 +72,21 @@ def warmths(
 
 
 def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routine, Warmth]:
-    """A function of unknown heat that only setup calls is setup; a script's top level says nothing of what it calls."""
+    """A function of unknown heat that is called by setup alone, or after a failure, is as cold as these; a script's top
+    level says nothing of what it calls."""
     callers: dict[Routine, list[Routine]] = {}
+    failing: dict[Routine, None] = {}
     for routine in routines:
-        for callee in routine.calls:
-            callers.setdefault(callee, []).append(routine)
+        for callee, calls in routine.calls.items():
+            callers.setdefault(callee, [])
+            if all(context.failing for _, context in calls):
+                failing[callee] = None
+            elif callee is not routine:
+                callers[callee].append(routine)
     queue = deque(routine for routine in routines if found[routine].heat == "cold")
-    while queue:
-        for callee in queue.popleft().calls:
+    todo = deque(failing)
+    while queue or todo:
+        for callee in [todo.popleft()] if todo else list(queue.popleft().calls):
             known = found.get(callee)
             if known is None or known.heat != "unknown":
                 continue

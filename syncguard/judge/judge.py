@@ -35,8 +35,9 @@ def judged(
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)
     rule = pack.by_hazard(hazard)
+    before = sighting.operand is not None and sighting.operand[:2] < sighting.at[:2]  # the subject of a `match`
     words = {
-        "source": snippet(sighting.at, lines),
+        "source": sync.operand if before else snippet(sighting.at, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
     }
