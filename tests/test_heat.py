@@ -257,3 +257,58 @@ def test_a_cached_function_runs_seldom() -> None:
     ours = "def our_lru_cache(of):\n    return lru_cache(of)\n\n\n"
     named = textwrap.dedent(text).replace("@lru_cache(maxsize=8)", "@our_lru_cache").replace("@our", f"{ours}@our", 1)
     assert heats(named) == ["amortized"]
+
+
+FALLBACK = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor):
+            failed = False
+            try:
+                x = x * 2
+            except RuntimeError:
+                {handler}
+            {after}
+            return x
+
+        def again(self, x):
+            return x.cpu()
+"""
+
+
+def test_what_is_called_after_a_failure_is_not_the_step() -> None:
+    def fallback(handler: str, after: str = "pass") -> list[str]:
+        return heats(FALLBACK.format(handler=handler, after=after))
+
+    assert fallback("x = self.again(x)") == ["cold"]
+    assert fallback("x = self.again(x)", "x = self.again(x)") == ["hot"]
+    assert fallback("pass", "x = self.again(x)") == ["hot"]
+
+
+def test_a_flag_that_a_handler_sets_tells_of_a_failure() -> None:
+    def flagged(handler: str, after: str) -> list[str]:
+        return heats(FALLBACK.format(handler=handler, after=after))
+
+    assert flagged("failed = True", "if failed: x = self.again(x)") == ["amortized"]
+    assert flagged("failed = True", "if failed and x.ndim: x = self.again(x)") == ["amortized"]
+    assert flagged("failed = True", "if not failed: x = self.again(x)") == ["hot"]
+    assert flagged("failed = False", "if not failed: x = self.again(x)") == ["hot"]
+    assert flagged("failed = True", "failed = x.ndim > 2\n            if failed: x = self.again(x)") == ["hot"]
+
+
+def test_what_setup_calls_after_a_failure_is_setup() -> None:
+    text = """
+        def load_weights(x: torch.Tensor):
+            try:
+                return x + 1
+            except RuntimeError:
+                return read(x)
+
+
+        def read(x):
+            return x.cpu()
+
+
+        {caller}
+        """
+    assert heats(text.format(caller="")) == ["cold"]
+    assert heats(text.format(caller="def report(x: torch.Tensor):\n            return read(x)")) == ["unknown"]

@@ -243,8 +243,9 @@ def of_unknown(
         )
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
-        frame.home.moves_batches |= of.batch is not None
-        if of.part or type(result) is not Tensor or not result.on_device:
+        stays = type(result) is Tensor and not result.on_device
+        frame.home.moves_batches |= of.batch is not None and not stays
+        if of.part or stays or type(result) is not Tensor:
             return result
         return Unknown(frame.why("computed", at, of.batch))
     if of.batch is not None:

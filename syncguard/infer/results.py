@@ -201,7 +201,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         return "host"
     asked = args.get("device")
     dtype = args.get("dtype")
-    if asked is None and dtype is not None and any(map(device_of, options(dtype))):
+    if asked is None and dtype is not None and any(type(o) is not Tensor and device_of(o) for o in options(dtype)):
         asked = dtype  # `x.type(torch.LongTensor)`
     if asked is not None:
         places = {device_of(option) for option in options(asked)} - {""}

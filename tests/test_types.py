@@ -1,0 +1,58 @@
+"""The names of tensor types say a place and a dtype: `torch.cuda.FloatTensor`, and what `x.type()` gives."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = "import torch\nfrom torch.utils.data import DataLoader\n\n\n"
+
+
+def codes(text: str) -> list[str]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return [finding.code for finding in pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings]
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [
+        ("torch.cuda.FloatTensor", ["SG303", "SG301"]),
+        ("torch.cuda.HalfTensor if half else torch.cuda.FloatTensor", ["SG303", "SG301"]),
+        ("torch.HalfTensor if half else torch.FloatTensor", []),
+        ("torch.half if half else torch.float", []),
+        ("'torch.cuda.FloatTensor'", ["SG303", "SG301"]),
+    ],
+)
+def test_a_batch_goes_where_the_type_says(kind: str, found: list[str]) -> None:
+    text = f"""
+        def epoch(data, half):
+            kind = {kind}
+            for x, y in DataLoader(data):
+                x = x.type(kind)
+        """
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("torch.arange(3).type(x.type())", ["SG304"]),
+        ("torch.arange(3).type(x.cpu().type())", ["SG202"]),
+        ("torch.arange(3).type(x.type())[x > 0]", ["SG304", "SG102"]),
+        ("x[torch.arange(3).type(x.type())]", ["SG304"]),  # a mask, if `x` is one: nobody knows
+        ("x[torch.arange(3, device='cuda').type((x > 0).type())]", ["SG102"]),
+        ("x.type() == 'torch.cuda.FloatTensor' or x.type().endswith('FloatTensor')", []),
+        ("torch.zeros(3, dtype=x.dtype).numpy()", []),
+    ],
+)
+def test_the_type_of_a_tensor_says_where_it_is(use: str, found: list[str]) -> None:
+    assert codes(f"def of(x: torch.Tensor):\n    return {use}\n") == found
+
+
+def test_an_array_dtype_names_no_device() -> None:
+    text = "import numpy as np\n\n\ndef of(n: int):\n    return torch.zeros(n, dtype=np.float32).sum().item()\n"
+    assert codes(text) == []

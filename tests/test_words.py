@@ -1,0 +1,67 @@
+"""What a finding names: the value that is stored, the subject of a `match`, a loop without its body."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.terms import Finding
+
+HEAD = "import torch\n\n\n"
+
+
+def found(text: str) -> list[Finding]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return list(pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings)
+
+
+@pytest.mark.parametrize(
+    ("store", "message"),
+    [
+        ("kept[0] = x.sum()", "`kept[0]` copies `x.sum()` to the host and waits"),
+        ("y, kept[0] = x, x.sum()", "`kept[0]` copies `x.sum()` to the host and waits"),
+        ("kept[0] = y = x", "`kept[0]` copies `x` to the host and waits"),
+    ],
+)
+def test_a_stored_value_is_named(store: str, message: str) -> None:
+    text = f"""
+        def collect(x: torch.Tensor):
+            kept = torch.zeros(3, device="cpu")
+            {store}
+            return kept
+        """
+    assert [finding.message for finding in found(text)] == [message]
+
+
+def test_the_subject_of_a_match_is_named() -> None:
+    findings = found(
+        """
+        def choose(x: torch.Tensor):
+            match x.sum():
+                case 0 | 1:
+                    return 1
+            if not x.sum() or not (x.sum() > 2):
+                return 2
+        """
+    )
+    subjects = [finding.message.partition(" asks")[0] for finding in findings]
+    assert subjects == ["`x.sum()`", "`x.sum()`", "`x.sum()`", "`x.sum() > 2`"]
+    assert [(finding.site.line, finding.site.column) for finding in findings[:2]] == [(7, 14), (7, 18)]
+
+
+def test_a_loop_is_quoted_without_its_body() -> None:
+    findings = found(
+        """
+        from torch.utils.data import DataLoader
+
+
+        def epoch(data, device):
+            for x, y in DataLoader(data):
+                x = x.to(device)
+        """
+    )
+    copied = next(finding for finding in findings if finding.code == "SG301")
+    assert copied.because[0].text.startswith("`for x, y in DataLoader(data)` takes batches")
