@@ -34,7 +34,9 @@ tensors = st.builds(
 )
 simple = st.one_of(
     tensors,
-    st.sampled_from([UNKNOWN, Unknown(WHY), Unknown(batch=WHY), Unknown(None, WHY, True), NONE, Named("torch.nn.Linear")]),
+    st.sampled_from(
+        [UNKNOWN, Unknown(WHY), Unknown(batch=WHY), Unknown(None, WHY, True), NONE, Named("torch.nn.Linear")]
+    ),
     st.builds(Const, st.one_of(st.booleans(), st.integers(0, 3), st.sampled_from(["a", "b"]))),
     st.builds(Host, st.sampled_from(["int", "float", "bool", "str", "size", "array"])),
 )

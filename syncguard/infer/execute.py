@@ -140,7 +140,7 @@ def fails(body: tuple[Node, ...], frame: Frame) -> bool:
 
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
-    element = element_of(iterated, header(node), frame) if node.iterable is not None else UNKNOWN
+    element = element_of(iterated, header(node.at, node.iterable.at), frame) if node.iterable is not None else UNKNOWN
     step = Step(node.at, step_reason(node, iterated, frame))
     frame.home.steps |= bool(step.reason)
     surrounding = frame.surround(loops=(*frame.context.loops, step))
@@ -182,9 +182,9 @@ def loop(node: core.Loop, frame: Frame) -> None:
     frame.breaks, frame.continues = breaks, continues
 
 
-def header(node: core.Loop) -> At:
+def header(at: At, iterable: At) -> At:
     """Where a `for` statement stands, without its body."""
-    return node.at if node.iterable is None else (*node.at[:2], *node.iterable.at[2:])
+    return at[0], at[1], iterable[2], iterable[3]
 
 
 def _forever(node: core.Loop) -> bool:

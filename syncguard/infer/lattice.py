@@ -109,7 +109,7 @@ MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Seq: _sequences,
     Table: _tables,
     Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
-    Unknown: lambda a, b: _unknowns(a, b),
+    Unknown: _unknowns,
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: a if a.name == b.name else None,
     Source: lambda a, b: a if a.place == b.place else None,
