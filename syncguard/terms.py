@@ -1,4 +1,4 @@
-"""The eight words of SyncGuard, frozen and without logic: Site, Op, Value, Sync, Summary, Rule, Finding, Edit."""
+"""The seven words of SyncGuard, frozen and without logic: Site, Op, Value, Sync, Rule, Finding, Edit."""
 
 from __future__ import annotations
 
@@ -82,17 +82,7 @@ class Sync:
     because: tuple[Fact, ...] = ()
     confidence: Confidence = "likely"
     function: str = ""
-    in_loop: bool = False
     gate: str = ""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a call does to its caller: the value that it returns and the functions that it calls in turn."""
-
-    returns: Value
-    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,3 +316,37 @@ TRACED = str(torch.fx.symbolic_trace(Product()).graph)
 def test_what_stands_in_for_a_tensor_decides_for_itself(simulation) -> None:
     """A proxy of torch.fx is traced, in functions that are written in Python too."""
     assert str(torch.fx.symbolic_trace(Product()).graph) == TRACED
+
+
+class Named(torch.Tensor):
+    """A subclass with torch's own way with functions."""
+
+
+class Counted(torch.Tensor):
+    """A subclass with its own."""
+
+    calls = 0
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls += 1
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+@pytest.mark.parametrize("kind", [Named, Counted])
+def test_a_subclass_of_tensor_is_shown_and_split_as_on_the_cpu(simulation, kind) -> None:
+    def tried(device: str) -> list[str]:
+        x = torch.arange(6.0, device=device).view(2, 3).as_subclass(kind)
+        made = [
+            x.unflatten(1, (3, 1)),
+            *x.split(1),
+            torch.functional.norm(x),
+            x.unique(),
+            *torch.broadcast_tensors(x, x[0]),
+        ]
+        shown = [repr(x), str(x), f"{x[0, 1]}" if kind is Counted else "", repr(x[0, 0])]
+        told = [text.replace(", device='cuda:0'", "") for text in shown]
+        return [*told, *(f"{type(one).__name__} {one.tolist()}" for one in made)]
+
+    assert tried(CUDA) == tried("cpu")
+    assert torch.ones(2, device=CUDA).as_subclass(kind).is_cuda

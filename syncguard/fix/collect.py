@@ -6,10 +6,11 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, occurrences, stored
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, kept
 from syncguard.fix.recipe import Proposal
-from syncguard.fix.region import Region, inside
-from syncguard.fix.sums import Loop, handled, inside_of
+from syncguard.fix.region import Region
+from syncguard.fix.sums import Loop, handled
 
 ZEROS = ("torch.zeros", "torch.empty", "torch.ones")
 
@@ -33,7 +34,7 @@ def filled(read: Read, statement: cst.Assign, region: Region, known: Known) -> P
             return None
     loop = loops[0]
     made = defined(region, row)
-    if not isinstance(made, cst.Call) or known.callee(made) not in ZEROS or inside_of(made, loop, region):
+    if not isinstance(made, cst.Call) or known.callee(made) not in ZEROS or region.within(made, loop):
         return None
     held = known.tensor(row)
     if held is None or held.device != "host" or held.rank != 1 or _count(loop, known) != count:
@@ -46,11 +47,11 @@ def filled(read: Read, statement: cst.Assign, region: Region, known: Known) -> P
         return None
     every = occurrences(region, region.scope(statement), row.value)
     counts = occurrences(region, region.scope(statement), count)
-    if any(inside_of(node, loop, region) and node is not row for node in every) or handled(loop, every, region):
+    if any(region.within(node, loop) and node is not row for node in every) or handled(loop, every, region):
         return None
     if any(region.places[node] < region.places[loop] and not stored(region, node) for node in every):
         return None  # another name may have it
-    if any(stored(region, node) and inside_of(node, loop.body, region) for node in counts):
+    if any(stored(region, node) and region.within(node, loop.body) for node in counts):
         return None
     name = region.fresh(f"{row.value}_list", f"{row.value}_tensors")
     edits = (

@@ -9,9 +9,10 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.loops import Comp, around, bound_in, changing, lazy, questioned, skipped, unchanged
 from syncguard.fix.names import occurrences, spare, stored
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
-from syncguard.fix.region import Region, inside
+from syncguard.fix.region import Region
 from syncguard.fix.steady import root, since
 from syncguard.infer.values import Unknown
 from syncguard.terms import Edit

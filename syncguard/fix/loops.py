@@ -8,7 +8,8 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, loaded, stored, variable
-from syncguard.fix.region import Region, Unfit, inside
+from syncguard.fix.nodes import inside
+from syncguard.fix.region import Region, Unfit
 from syncguard.fix.steady import steady
 
 Loop = cst.For | cst.While
@@ -121,7 +122,7 @@ def from_to(first: cst.CSTNode, last: cst.CSTNode, region: Region) -> list[cst.C
 
 def changing(keys: list[cst.BaseExpression], loop: Loop | Comp, region: Region) -> bool:
     """Whether a key is bound in the loop: another element each time."""
-    bound = {node.value for node in region.places if isinstance(node, cst.Name) and within(node, loop, region)}
+    bound = {node.value for node in region.places if isinstance(node, cst.Name) and region.within(node, loop)}
     names = {name for key in keys for name in loaded(region, key)}
     return bool(names & bound) and any(bound_in(name, loop, region) for name in names)
 
@@ -140,7 +141,7 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
                 held for use in region.names.get(name, ()) if stored(region, use) for held in region.around(use)
             ]:
                 if isinstance(held, cst.For | cst.CompFor) and any(part.value == name for part in _names(held.target)):
-                    return not _rows(held.iter, known) and (held is loop or within(held, loop, region))
+                    return not _rows(held.iter, known) and (held is loop or region.within(held, loop))
             made = defined(region, node)
             return made is not node and varying(made, loop, region, known)
         case cst.Call():
@@ -168,9 +169,5 @@ def _names(target: cst.CSTNode) -> list[cst.Name]:
 MOVES = ("to", "cuda", "cpu")
 
 
-def within(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
-    return any(held is holder for held in region.around(node))
-
-
 def bound_in(name: str, loop: cst.CSTNode, region: Region) -> bool:
-    return any(within(node, loop, region) and stored(region, node) for node in region.names.get(name, ()))
+    return any(region.within(node, loop) and stored(region, node) for node in region.names.get(name, ()))

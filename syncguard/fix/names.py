@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from syncguard.fix.region import Region, Unfit, inside
+from syncguard.fix.nodes import inside
+from syncguard.fix.region import Region, Unfit
 
 Local = cst.FunctionDef | cst.Lambda | cst.Module
 
@@ -136,7 +137,7 @@ def _binder(region: Region, store: cst.Name) -> cst.CSTNode:
 def _under_way(region: Region, store: cst.Name, node: cst.CSTNode) -> bool:
     """Whether a node belongs to the statement that binds, which is computed before it does."""
     small = next((held for held in region.around(store) if isinstance(held, cst.BaseSmallStatement)), None)
-    return small is not None and any(held is small for held in region.around(node))
+    return small is not None and region.within(node, small)
 
 
 def _passed(region: Region, store: cst.Name, node: cst.CSTNode) -> bool:
@@ -231,7 +232,7 @@ def between(region: Region, first: cst.CSTNode, last: cst.CSTNode, names: set[st
 def straddled(region: Region, first: cst.CSTNode, last: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """What runs between two nodes though it may stand below both: the loops around the second but not the first."""
     loops = [held for held in region.around(last) if isinstance(held, cst.For | cst.While | cst.BaseComp)]
-    outer = [loop for loop in loops if not any(held is loop for held in region.around(first))]
+    outer = [loop for loop in loops if not region.within(first, loop)]
     return inside(outer[-1]) if outer else iter(())
 
 
@@ -253,4 +254,4 @@ def variable(region: Region, node: cst.Name) -> bool:
 
 
 def _within(region: Region, node: cst.CSTNode, scope: cst.CSTNode) -> bool:
-    return isinstance(scope, cst.Module) or any(held is scope for held in region.around(node))
+    return isinstance(scope, cst.Module) or region.within(node, scope)

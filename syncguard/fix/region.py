@@ -11,6 +11,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from syncguard.fix import text as texts
+from syncguard.fix.nodes import inside
 from syncguard.terms import Edit, Site
 
 PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|pylint:|mypy:|ruff:|fmt:|pragma:|nosec|syncguard:)")
@@ -102,6 +103,14 @@ class Region:
         while node in self.parents:
             node = self.parents[node]
             yield node
+
+    def within(self, node: cst.CSTNode, holder: cst.CSTNode) -> bool:
+        """Whether a node is somewhere in another one."""
+        return any(held is holder for held in self.around(node))
+
+    def part_of(self, node: cst.CSTNode, whole: cst.CSTNode) -> bool:
+        """Whether a node is another one, or somewhere in it."""
+        return node is whole or self.within(node, whole)
 
     def statement(self, node: cst.CSTNode) -> cst.SimpleStatementLine | cst.BaseCompoundStatement:
         """The statement on lines of its own that a node is in. Unfit: it shares its line with others."""
@@ -289,12 +298,3 @@ class Region:
         if any(isinstance(node, cst.FunctionDef) and self.top(node) == self.first for node in self.places):
             return {*self.names}
         return {word for line in self.lines for word in WORD.findall(line)}
-
-
-def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """A node and all that is in it."""
-    todo = [node]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += node.children

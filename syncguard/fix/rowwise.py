@@ -8,9 +8,10 @@ from syncguard.fix.elements import listed
 from syncguard.fix.known import Known
 from syncguard.fix.loops import around, changing, questioned, skipped, unchanged
 from syncguard.fix.names import spare
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, read_of
 from syncguard.fix.recipe import Proposal
-from syncguard.fix.region import Region, inside
+from syncguard.fix.region import Region
 from syncguard.fix.shapes import subscript as subscript_key
 from syncguard.infer.values import Seq, Tensor
 

@@ -7,8 +7,9 @@ import libcst as cst
 from syncguard.fix.facts import equal_shapes
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, definition, loaded, reaching, version
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
-from syncguard.fix.region import Region, Unfit, inside
+from syncguard.fix.region import Region, Unfit
 from syncguard.infer.values import Host
 
 # What gives a tensor of the shape of its receiver or first argument.

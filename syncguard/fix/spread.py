@@ -12,9 +12,10 @@ from syncguard.fix.devices import keywords
 from syncguard.fix.known import Known
 from syncguard.fix.masks import Selected, selected
 from syncguard.fix.names import defined, reaching
+from syncguard.fix.nodes import inside
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.reads import postfix, read_of
-from syncguard.fix.region import Region, inside
+from syncguard.fix.region import Region
 from syncguard.fix.shapes import elementwise, subscript
 from syncguard.fix.steady import since
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.names import occurrences, stored, stores
-from syncguard.fix.region import Region, Unfit, inside
+from syncguard.fix.nodes import inside
+from syncguard.fix.region import Region, Unfit
 
 Loop = cst.For | cst.While
 
@@ -45,14 +46,14 @@ def uses(
     outside = [
         loop
         for loop in loops
-        if not any(inside_of(node, loop, region) and not gate(node, statement, loop, region) for node in starts)
+        if not any(region.within(node, loop) and not gate(node, statement, loop, region) for node in starts)
     ]
-    if not outside or not any(not inside_of(node, outside[-1], region) for node in starts):
+    if not outside or not any(not region.within(node, outside[-1]) for node in starts):
         raise Unfit("no loop adds to it")
     loop = outside[-1]
     if isinstance(region.parent(loop), cst.Else | cst.Finally) or handled(loop, every, region):
         raise Unfit("it is read where the loop may have failed")
-    inside = [node for node in every if inside_of(node, loop, region) and node not in starts]
+    inside = [node for node in every if region.within(node, loop) and node not in starts]
     adding = [region.small(node) for node in inside if stored(region, node)]
     gated = []
     for node in inside:
@@ -61,7 +62,7 @@ def uses(
         if not gate(node, statement, loop, region):
             raise Unfit("the loop reads it")
         gated.append(node)
-    if any(inside_of(node, loop, region) for node in every if isinstance(region.parent(node), cst.NameItem)):
+    if any(region.within(node, loop) for node in every if isinstance(region.parent(node), cst.NameItem)):
         raise Unfit("declared global")
     return loop, adding, gated
 
@@ -108,17 +109,13 @@ def _set_to(node: cst.Name, region: Region) -> cst.BaseExpression | None:
     return value
 
 
-def inside_of(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
-    return any(held is holder for held in region.around(node))
-
-
 def gate(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) -> bool:
     """Whether a place is in the body of an `if` in the loop which does not hold the statement that adds."""
     child = node
     for held in region.around(node):
         if held is loop:
             return False
-        if isinstance(held, cst.If) and child is held.body and not inside_of(statement, held, region):
+        if isinstance(held, cst.If) and child is held.body and not region.within(statement, held):
             return True
         child = held
     return False
@@ -128,11 +125,11 @@ def handled(loop: Loop, every: list[cst.Name], region: Region) -> bool:
     """Whether a variable is used where the loop may have failed: in a handler, behind one, or behind a `suppress`."""
     tries = [held for held in region.around(loop) if isinstance(held, cst.Try | cst.TryStar)]
     parts = [part for held in tries for part in (*held.handlers, held.finalbody) if part is not None]
-    if any(inside_of(node, part, region) for node in every for part in parts):
+    if any(region.within(node, part) for node in every for part in parts):
         return True
-    catching = [held.body for held in tries if held.handlers and inside_of(loop, held.body, region)]
+    catching = [held.body for held in tries if held.handlers and region.within(loop, held.body)]
     catching += [held.body for held in region.around(loop) if isinstance(held, cst.With) and _suppresses(held)]
-    return any(region.places[node] > region.places[body] and not inside_of(node, body, region)
+    return any(region.places[node] > region.places[body] and not region.within(node, body)
                for node in every for body in catching)  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import libcst as cst
 from syncguard.fix.conditions import bare
 from syncguard.fix.known import Known
 from syncguard.fix.masks import Selected, selected
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
-from syncguard.fix.region import Region, inside
+from syncguard.fix.region import Region
 from syncguard.fix.shapes import behind, fits, widened
 from syncguard.fix.spread import Reach
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.region import Region, Unfit, inside
+from syncguard.fix.nodes import inside
+from syncguard.fix.region import Region, Unfit
 from syncguard.terms import Edit, Site
 
 

@@ -8,7 +8,7 @@ from syncguard.fix.known import Known
 from syncguard.fix.names import occurrences, spare, stored
 from syncguard.fix.recipe import Unfit
 from syncguard.fix.region import Region
-from syncguard.fix.sums import Loop, gate, handled, inside_of
+from syncguard.fix.sums import Loop, gate, handled
 from syncguard.terms import Edit
 
 # What can be done with a list whatever is in it.
@@ -24,7 +24,7 @@ def window(held: cst.Name, statement: cst.BaseSmallStatement, region: Region, kn
     if not torch:
         raise Unfit("torch has no name")
     used = [node for node in every if node is not held and not stored(region, node) and not _blind(node, region, known)]
-    inside = [node for node in used if inside_of(node, loop, region)]
+    inside = [node for node in used if region.within(node, loop)]
     if any(not gate(node, statement, loop, region) or _changed(node, region) for node in inside):
         raise Unfit("the loop reads it")
     edits: list[Edit] = []
@@ -57,9 +57,9 @@ def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Regio
     loops = [
         loop
         for loop in region.loops(statement)
-        if not any(inside_of(node, loop, region) and not gate(node, statement, loop, region) for node in starts)
+        if not any(region.within(node, loop) and not gate(node, statement, loop, region) for node in starts)
     ]
-    if not loops or all(inside_of(node, loops[-1], region) for node in starts):
+    if not loops or all(region.within(node, loops[-1]) for node in starts):
         raise Unfit("no loop collects in it")
     loop = loops[-1]
     before = [node for node in every if node not in starts and region.places[node][0] < region.top(loop)]
@@ -107,7 +107,7 @@ def _branch(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Regio
     """The body of the outermost `if` of a loop that a node is in and a statement is not."""
     around = [*region.around(node)]
     around = around[: next(n for n, held in enumerate(around) if held is loop)]
-    found = [held for held in around if isinstance(held, cst.If) and not inside_of(statement, held, region)]
+    found = [held for held in around if isinstance(held, cst.If) and not region.within(statement, held)]
     return found[-1].body
 
 

@@ -23,7 +23,7 @@ def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
         site(path, sighting.at, lines), sighting.op, sighting.hazard,
         snippet(sighting.operand, lines) if sighting.operand else "",
         because(sighting.why, text_of, path), SURENESS[sighting.sure], routine.qualname,
-        bool(sighting.context.loops), sighting.context.gate,
+        sighting.context.gate,
     )  # fmt: skip
 
 

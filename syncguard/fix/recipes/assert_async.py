@@ -35,7 +35,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if isinstance(held, cst.Assert):
             return asserted(held, torch, region, known) if torch else None
         if isinstance(held, cst.If):
-            return raised(held, torch, region, known) if torch and _in(node, held.test, region) else None
+            return raised(held, torch, region, known) if torch and region.part_of(node, held.test) else None
         if isinstance(held, cst.BaseStatement | cst.BaseSmallStatement):
             return None
     return None
@@ -217,7 +217,3 @@ def _part(part: cst.BaseFormattedStringContent, string: cst.FormattedString, kno
         ) if all(type(value) is Host and value.kind in TOLD for value in options(known.value(shown))):
             return f"{KNOWN}{name}{KNOWN}"
     return VALUE
-
-
-def _in(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
-    return any(held is holder for held in (node, *region.around(node)))

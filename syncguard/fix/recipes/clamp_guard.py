@@ -27,7 +27,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     uses = [
         use for use in region.places
         if isinstance(use, type(tensor)) and use.deep_equals(tensor)
-        and any(held is branch.body for held in region.around(use))
+        and region.within(use, branch.body)
     ]  # fmt: skip
     if not uses:
         return None

@@ -27,7 +27,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     found = [
         call
         for call in region.places
-        if isinstance(call, cst.Call) and copied(call, known) and any(held is block for held in region.around(call))
+        if isinstance(call, cst.Call) and copied(call, known) and region.within(call, block)
     ]
     if len(found) < 2 and not loops:
         return pinned(node, torch, region, known)

@@ -8,9 +8,9 @@ import libcst as cst
 
 from syncguard.fix.loops import bound_in, unchanged
 from syncguard.fix.names import loaded, reads
+from syncguard.fix.nodes import inside, zero
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.region import inside
 from syncguard.fix.shapes import subscript
 from syncguard.fix.text import BINDING, COMPARED, fitted
 from syncguard.terms import Finding
@@ -160,10 +160,6 @@ def used_after(loop: Loop, given: dict[str, cst.BaseExpression], region: Region)
 
 def binds(loop: cst.For, name: str) -> bool:
     return any(isinstance(node, cst.Name) and node.value == name for node in inside(loop.target))
-
-
-def zero(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Integer) and node.evaluated_value == 0
 
 
 class Bounds:

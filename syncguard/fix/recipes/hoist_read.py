@@ -6,9 +6,9 @@ import libcst as cst
 
 from syncguard.fix.loops import bound_in, paths, questioned
 from syncguard.fix.names import loaded, own, variable
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.fix.steady import copies, kept, root, steady
 from syncguard.infer.values import Instance, Named, Unknown
 from syncguard.terms import Finding
@@ -199,6 +199,6 @@ def _bound(use: cst.CSTNode, name: str, loop: cst.CSTNode, assign: cst.Assign, r
     """Whether a variable is bound in a loop elsewhere than in one assignment, or was read before the loop set it."""
     if not isinstance(use, cst.Name) or use.value != name or use is assign.targets[0].target:
         return False
-    within = any(held is loop for held in region.around(use))
+    within = region.within(use, loop)
     early = region.places[use] < region.places[assign]
     return within and (early or written(use, region) or isinstance(region.parent(use), cst.AssignTarget))

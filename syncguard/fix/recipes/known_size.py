@@ -9,6 +9,7 @@ import libcst as cst
 from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.masks import unused
 from syncguard.fix.names import between, defined, loaded, occurrences, target
+from syncguard.fix.nodes import zero
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.steady import root, since
@@ -71,7 +72,7 @@ def below(
     repeats, dim = known.argument(repeated, "repeats"), known.argument(repeated, "dim")
     if repeats is None or not elements(repeats, region) & elements(counts, region):
         return None
-    if dim is not None and not (isinstance(dim, cst.Integer) and dim.evaluated_value == 0):
+    if dim is not None and not zero(dim):
         return None
     name, made = target(assign), region.statement(assign)
     block, there = region.block(made)
@@ -93,7 +94,7 @@ def sized(repeated: cst.Call, counts: cst.BaseExpression, node: cst.CSTNode, reg
     repeats, dim = known.argument(repeated, "repeats"), known.argument(repeated, "dim")
     if not isinstance(assign, cst.Assign) or assign.value is not repeated or repeats is None:
         return ""
-    if dim is not None and not (isinstance(dim, cst.Integer) and dim.evaluated_value == 0):
+    if dim is not None and not zero(dim):
         return ""
     if not elements(repeats, region) & elements(counts, region):
         return ""

@@ -6,9 +6,9 @@ import libcst as cst
 
 from syncguard.fix.loops import questioned, unchanged
 from syncguard.fix.names import between, reaching, reads, spare
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.region import inside
 from syncguard.fix.shapes import fits, subscript
 from syncguard.fix.steady import since
 from syncguard.infer.values import Const, Host, Seq, Table

@@ -6,8 +6,8 @@ import libcst as cst
 
 from syncguard.fix.guarded import ALONE, guarded
 from syncguard.fix.masks import unused
+from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.fix.shapes import subscript
 from syncguard.fix.totals import Total, plain, text, total
 from syncguard.terms import Finding

@@ -7,9 +7,9 @@ from functools import reduce
 import libcst as cst
 
 from syncguard.fix.declared import declared
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.terms import Finding
 
 NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.range")

@@ -8,8 +8,8 @@ import libcst as cst
 
 from syncguard.fix.devices import cuda, keywords, sent, sure
 from syncguard.fix.names import defined, loaded
+from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.terms import Edit, Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor")

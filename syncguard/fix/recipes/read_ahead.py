@@ -7,10 +7,10 @@ import libcst as cst
 from syncguard.fix.labels import named
 from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, loaded, own, stored
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
-from syncguard.fix.region import inside
 from syncguard.fix.steady import since
 from syncguard.infer.values import Named
 from syncguard.terms import Finding

@@ -6,8 +6,8 @@ import libcst as cst
 
 from syncguard.fix.loops import Comp
 from syncguard.fix.names import between, loaded, occurrences, reaching, stored, target
+from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.fix.steady import root, since
 from syncguard.fix.text import indented
 from syncguard.infer.values import Const, Host
@@ -25,7 +25,7 @@ PLAIN = (
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A variable that is read in the bodies of later tests only."""
     statement = region.small(node)
-    if not isinstance(statement, cst.Assign) or not _in(node, statement.value, region):
+    if not isinstance(statement, cst.Assign) or not region.part_of(node, statement.value):
         return None
     name = target(statement)
     gates = _gates(name, statement, region)
@@ -145,7 +145,3 @@ def _gate(use: cst.CSTNode, block: cst.CSTNode, region: Region) -> cst.If | None
             found = None
         child = held
     return None
-
-
-def _in(node: cst.CSTNode, holder: cst.CSTNode, region: Region) -> bool:
-    return any(held is holder for held in (node, *region.around(node)))

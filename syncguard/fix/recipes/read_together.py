@@ -8,9 +8,9 @@ from syncguard.fix.conditions import bare
 from syncguard.fix.elements import elements, iterated
 from syncguard.fix.labels import named
 from syncguard.fix.names import loaded
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.region import inside
 from syncguard.fix.rowwise import rows, shapes
 from syncguard.terms import Finding
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from syncguard.fix.masks import selected, unused
 from syncguard.fix.names import occurrences, reads
+from syncguard.fix.nodes import zero
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.recipes.read_together import SKIPPED
@@ -91,23 +92,19 @@ def counted(use: cst.CSTNode, region: Region) -> cst.BaseExpression | None:
             call = region.parent(held)
             return (
                 call
-                if isinstance(call, cst.Call) and call.func is held and all(_zero(arg.value) for arg in call.args)
+                if isinstance(call, cst.Call) and call.func is held and all(zero(arg.value) for arg in call.args)
                 else None
             )
         case cst.Attribute(attr=cst.Name(value="shape")):
             item = region.parent(held)
             match item:
-                case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=index))]) if _zero(index):
+                case cst.Subscript(slice=[cst.SubscriptElement(slice=cst.Index(value=index))]) if zero(index):
                     return item
         case cst.Arg():
             call = region.parent(held)
             if isinstance(call, cst.Call) and isinstance(call.func, cst.Name) and call.func.value == "len":
                 return call
     return None
-
-
-def _zero(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Integer) and node.evaluated_value == 0
 
 
 def _harmless(arg: cst.Arg) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.names import loaded, occurrences
+from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.fix.shapes import picks, subscript
 from syncguard.fix.unwrap import unwrap
 from syncguard.terms import Finding
@@ -137,7 +137,7 @@ def own(statement: cst.Assign, branch: cst.If, region: Region) -> bool:
     if len(statement.targets) != 1 or not isinstance(target, cst.Name):
         return False
     every = occurrences(region, region.scope(branch), target.value)
-    return all(any(held is branch for held in region.around(node)) for node in every)
+    return all(region.within(node, branch) for node in every)
 
 
 def _same(one: cst.CSTNode | None, other: cst.CSTNode | None) -> bool:

@@ -8,8 +8,8 @@ from syncguard.fix.conditions import bare, condition, positive
 from syncguard.fix.declared import declared
 from syncguard.fix.guarded import ALONE, guarded_total
 from syncguard.fix.names import loaded, reads, stored
+from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.region import inside
 from syncguard.fix.shapes import alike, picks, shaped_as, subscript
 from syncguard.fix.steady import root
 from syncguard.fix.width import flat

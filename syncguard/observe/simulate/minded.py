@@ -38,12 +38,28 @@ def any_minded(values: Iterable[Any], depth: int = 0) -> bool:
 def minded(kind: type) -> bool:
     """Does this class override torch functions in its own way?"""
     override: Any = getattr(kind, "__torch_function__", None)
-    usual: Any = torch.Tensor.__torch_function__
-    return (
-        override is not None
-        and override is not torch._C._disabled_torch_function_impl
-        and getattr(override, "__func__", None) is not usual.__func__
-    )
+    return override is not None and override is not torch._C._disabled_torch_function_impl and not usual(kind)
+
+
+@cache
+def usual(kind: type) -> bool:
+    """Does this class take torch functions as Tensor does?"""
+    override: Any = getattr(kind, "__torch_function__", None)
+    tensors: Any = torch.Tensor.__torch_function__
+    return getattr(override, "__func__", None) is tensors.__func__
+
+
+def as_subclass(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[..., Any]:
+    """A function as torch calls it for a subclass of Tensor: inside it, what is taken of it is a plain tensor."""
+    kinds: list[Any] = [type(arg) for arg in args if type(arg) not in PLAIN]
+    kind = next(filter(usual, kinds), None)
+    if kind is None:
+        return func
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return torch.Tensor.__torch_function__.__func__(kind, func, (kind,), args, kwargs)  # type: ignore[attr-defined]
+
+    return call
 
 
 @cache

@@ -28,7 +28,7 @@ from syncguard.observe.simulate.marks import (
     tensors,
     world,
 )
-from syncguard.observe.simulate.minded import foreign, of_tensors
+from syncguard.observe.simulate.minded import as_subclass, foreign, of_tensors
 from syncguard.observe.simulate.named import name_of, plain
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.terms import Op, Wait
@@ -136,16 +136,17 @@ class Device(TorchFunctionMode):
         """
         before, outer = local.passing, local.asking
         local.asking = (func, args[:1])
+        call = as_subclass(func, args)
         torch._C._push_on_torch_function_stack(self)
         try:
             for times in range(1, QUESTIONS):
                 local.passing = times
                 try:
-                    return func(*args, **kwargs)
+                    return call(*args, **kwargs)
                 except AskedAgain:
                     continue
             local.passing = QUESTIONS
-            return func(*args, **kwargs)
+            return call(*args, **kwargs)
         finally:
             torch._C._pop_torch_function_stack()
             local.passing, local.asking = before, outer

@@ -1,0 +1,21 @@
+"""A node of the tree by itself in, what it is out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+
+def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and all that is in it."""
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += node.children
+
+
+def zero(node: cst.CSTNode) -> bool:
+    """Whether a node is the number 0."""
+    return isinstance(node, cst.Integer) and node.evaluated_value == 0
