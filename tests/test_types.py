@@ -53,6 +53,35 @@ def test_the_type_of_a_tensor_says_where_it_is(use: str, found: list[str]) -> No
     assert codes(f"def of(x: torch.Tensor):\n    return {use}\n") == found
 
 
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("x.cpu()", []),
+        ("x.to('cpu')", []),
+        ("x.float().numpy()", []),
+        ("x.cuda()", ["SG303", "SG301"]),
+    ],
+)
+def test_a_loader_matters_where_its_batches_go_to_the_device(use: str, found: list[str]) -> None:
+    text = f"""
+        def epoch(data, where):
+            for x, y in DataLoader(data):
+                z = {use}
+        """
+    assert codes(text) == found
+
+
+def test_what_is_unpacked_once_it_has_moved_is_no_tensor() -> None:
+    text = """
+        def layers(net, nodes, data, device):
+            for index, part in DataLoader(data):
+                edges, _, size = {part}.to(device)
+                nodes.append(torch.arange(9, device="cuda")[: size[1]])
+        """
+    assert "SG108" not in codes(text.format(part="part"))
+    assert "SG108" in codes(text.format(part="torch.as_tensor(part)"))
+
+
 def test_an_array_dtype_names_no_device() -> None:
     text = "import numpy as np\n\n\ndef of(n: int):\n    return torch.zeros(n, dtype=np.float32).sum().item()\n"
     assert codes(text) == []

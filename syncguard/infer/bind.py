@@ -26,6 +26,7 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
+    Why,
     came_from_device,
     options,
     tensor_in,
@@ -92,6 +93,8 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
 
 def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:
     wanted = target.items
+    if type(value) is Tensor and not value.sure and value.why is not None and is_part(value.why.parent):
+        value = Unknown(value.why)  # `edges, size = part.to(device)`: so it is no tensor, but a container of them
     exact = None
     for option in options(value):
         parts = option.items if type(option) is Seq else _parts(option)
@@ -102,6 +105,11 @@ def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) ->
     element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
     for i, part in enumerate(wanted):
         store(part, exact[i] if exact and not starred else element, frame, sources[i] if sources else None)
+
+
+def is_part(why: Why | None) -> bool:
+    """Whether this is the reason of what a loader gave, as it came."""
+    return why is not None and why.text in ("batch", "pinned batch")
 
 
 def _parts(value: Value) -> tuple[Value, ...] | None:

@@ -244,7 +244,8 @@ def of_unknown(
         there.pinned = of.batch is not None and of.batch.text == "pinned batch"
         result = apply(frame, op, at, [there, *args], keywords, nodes)
         stays = type(result) is Tensor and not result.on_device
-        frame.home.moves_batches |= of.batch is not None and not stays
+        to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
+        frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
         if of.part or stays or type(result) is not Tensor:
             return result
         return Unknown(frame.why("computed", at, of.batch))
