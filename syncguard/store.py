@@ -112,12 +112,13 @@ def _still_true(
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
     changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
-    since = _since(state, looked_at, {used: _run_of(used, changed[used[0]], state) for used in looked_at})
+    doubtful = [used for used in looked_at if changed[used[0]] or used[0] in state.table.changes]
+    since = _since(state, looked_at, {used: _run_of(used, changed[used[0]], state) for used in doubtful})
     runs = {path: state.table.examined[path].run for path in known}
     return {
         path: one
         for path, one in known.items()
-        if all(since.get(used, 0) <= runs[path] for used in one.uses)
+        if not (since and any(since.get(used, 0) > runs[path] for used in one.uses))
         and all(as_cited(cited, runs[path]) for cited in one.cites)
     }
 
