@@ -199,11 +199,9 @@ class Examiner:
 
 def failed(path: str, fault: Exception) -> Examined:
     """A file that an error of ours leaves unchecked: the others are checked all the same."""
-    said = str(fault).split("\n", 1)[0]
-    reason = f"internal error: {type(fault).__name__}: {said}" if said else f"internal error: {type(fault).__name__}"
     import traceback
 
-    told = "".join(traceback.format_exception(fault))
+    reason, told = house.internal(fault), "".join(traceback.format_exception(fault))
     return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=told)
 
 

@@ -57,10 +57,16 @@ def seal(path: Path, body: bytes) -> None:
 
 def unseal(path: Path) -> memoryview:
     """What was sealed. Raises `OSError`, and `ValueError` where it is damaged."""
+    return unseal_marked(path)[0]
+
+
+def unseal_marked(path: Path) -> tuple[memoryview, int]:
+    """The same, and its checksum."""
     data = memoryview(path.read_bytes())
-    if zlib.crc32(data[CHECKSUM:]) != int.from_bytes(data[:CHECKSUM]):
+    mark = int.from_bytes(data[:CHECKSUM])
+    if zlib.crc32(data[CHECKSUM:]) != mark:
         raise ValueError(f"{path}: damaged")
-    return data[CHECKSUM:]
+    return data[CHECKSUM:], mark
 
 
 def clean(config: Config) -> bool:

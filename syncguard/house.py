@@ -37,6 +37,12 @@ def finding(code: str, site: Site, **words: str) -> Finding:
     return Finding(site, code, rule.name, "", message, hint, (), (), "unknown", "certain", rule.level)
 
 
+def internal(fault: Exception) -> str:
+    """An error of ours, on one line."""
+    said = str(fault).split("\n", 1)[0]
+    return f"internal error: {type(fault).__name__}{': ' if said else ''}{said}"
+
+
 def unreadable(path: str, reason: str, line: int = 1, column: int = 1) -> Finding:
     """The finding about a file that could not be checked."""
     return finding("SG000", Site(path, line, column, line, column), reason=reason)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from pathlib import Path
 
 import msgspec
@@ -57,9 +56,9 @@ class Added(msgspec.Struct, frozen=True, array_like=True):
 class State:
     """All that is remembered."""
 
-    def __init__(self, whole: bytes | memoryview = b"", added: bytes | memoryview = b"") -> None:
-        """Of what lies on disk. Raises `msgspec.MsgspecError` where the table is damaged."""
-        self.size, self.mark = len(whole), zlib.crc32(whole)
+    def __init__(self, whole: bytes | memoryview = b"", added: bytes | memoryview = b"", mark: int = 0) -> None:
+        """Of what lies on disk, and the checksum of the table. Raises `msgspec.MsgspecError` where that is damaged."""
+        self.size, self.mark = len(whole), mark
         base = msgspec.msgpack.decode(whole, type=Table) if whole else Table()
         self.added = _added(added, self.mark)
         self.table = base.with_(self.added)
@@ -101,7 +100,8 @@ def stamp(path: str) -> tuple[int, int] | None:
 def load(path: Path) -> State:
     """What lies on disk; nothing where it is missing, damaged or foreign."""
     try:
-        return State(folder.unseal(path), _unsealed(path.with_suffix(ADDED)))
+        whole, mark = folder.unseal_marked(path)
+        return State(whole, _unsealed(path.with_suffix(ADDED)), mark)
     except (OSError, msgspec.MsgspecError, ValueError):
         return State()
 

@@ -11,14 +11,14 @@ from typing import NoReturn
 
 import click
 
-from syncguard import __version__
+from syncguard import __version__, house
 from syncguard.cli.common import Unchecked, debug_option, wants_traceback
 
 COMMANDS = ("check", "run", "report", "diff", "explain", "rules", "doctor", "crossover", "server", "clean")
 # 128 and the number of SIGPIPE or SIGINT, as a shell would say it.
 PIPE_CLOSED, INTERRUPTED = 141, 130
-# What standard output says when it takes no more, on a full disk or a broken one.
 REPORT = "This is a fault of SyncGuard. Please report it with what `--debug` prints."
+# What standard output says when it takes no more, on a full disk or a broken one.
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 
@@ -142,9 +142,7 @@ def _internal(fault: Exception, args: list[str]) -> int:
     _flush()
     if wants_traceback(args):
         raise fault
-    said = str(fault).split("\n", 1)[0]
-    kind = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
-    _say(f"syncguard: internal error: {kind}")
+    _say(f"syncguard: {house.internal(fault)}")
     _say(REPORT)
     return 3
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import PLAIN, local
+from syncguard.observe.simulate.marks import PLAIN
 
 
 def foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -71,9 +71,6 @@ def plain_only(original: Callable[..., bool]) -> Callable[..., bool]:
     """What decides on a fast path asks for overrides too; ours is none to speak of."""
 
     def overridden(*values: Any) -> bool:
-        if local.passing:
-            local.passing -= 1
-            return False
         if torch._C._len_torch_function_stack() > 1:
             return original(*values)
         return any_minded(values)
