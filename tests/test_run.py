@@ -235,6 +235,34 @@ def test_the_report_says_that_there_was_nothing_to_see():
     assert record["command"] == ["prog.py"]
 
 
+@pytest.mark.parametrize(
+    ("takes", "ends"),
+    [
+        ("sys.settrace(lambda *_: None)", "sys.settrace(None)"),
+        ("had = sys.gettrace(); sys.settrace(None)", "sys.settrace(had)"),
+        ("_untraced(None)", "pass"),
+    ],
+    ids=["a debugger", "given back", "C"],
+)
+def test_lines_that_another_trace_hid_are_said_to_be_unknown(takes: str, ends: str):
+    taken = "import ctypes; _untraced = lambda _: ctypes.pythonapi.PyEval_SetTrace(None, None)\n"
+    Path("prog.py").write_text(f"import sys\n{taken}def main():\n    {takes}\n    x = 1\n    {ends}\n\n\nmain()\n")
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "", "")
+    record = json.loads(Path("run.json").read_text())
+    if sys.version_info >= (3, 12):
+        assert record["executed"] == {"prog.py": [[1, 6], [9, 9]]}
+        return
+    assert any("set a trace of its own" in note for note in record["notes"])
+
+
+def test_a_program_that_traces_nothing_is_not_said_to():
+    Path("prog.py").write_text("import threading\nt = threading.Thread(target=print)\nt.start()\nt.join()\n")
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "\n", "")
+    record = json.loads(Path("run.json").read_text())
+    assert record["executed"] == {"prog.py": [[1, 4]]}
+    assert not any("trace" in note for note in record["notes"])
+
+
 def test_the_exit_code_of_the_program_comes_first():
     Path("prog.py").write_text("import os; os.mkdir('out.html'); raise SystemExit(5)")
     code, _, err = ran("-m", "syncguard", "run", "-q", "--html", "out.html", "prog.py")

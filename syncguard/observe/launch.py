@@ -177,10 +177,9 @@ class Session:
         device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
         # An engine that does not say so has seen a tensor on the device if anything waited.
         used = bool(getattr(self.watch.engine, "used", self.recorder.entries)) if self.watch else False
+        executed = self.lines.executed()
         self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
-        return self.recorder.record(
-            machine(mode, device, used), ended.said, ended.complete, self.lines.executed(), measured
-        )
+        return self.recorder.record(machine(mode, device, used), ended.said, ended.complete, executed, measured)
 
 
 class Exits:

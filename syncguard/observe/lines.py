@@ -12,6 +12,10 @@ from typing import Any
 from syncguard.observe.attribute import inner, library
 
 TOOL = 4  # of sys.monitoring: 0 to 2 and 5 are debuggers', coverage's, profilers' and optimizers'
+TAKEN = (
+    "The program set a trace of its own (a debugger, a coverage tool), so lines that were executed under it are not"
+    " known: their findings count as not tested."
+)
 
 
 class Lines:
@@ -24,6 +28,7 @@ class Lines:
         self._left: dict[CodeType, set[int]] = {}
         self._undo: Callable[[], None] = lambda: None
         self._trace_of: Any = None
+        self._set: Callable[[Any], None] = sys.settrace
 
     def __enter__(self) -> Lines:
         if sys.version_info >= (3, 12):
@@ -43,15 +48,16 @@ class Lines:
         """For code that is surely none of the project's and that a trace would slow down much."""
         ours = self._trace_of is not None and sys.gettrace() is self._trace_of
         if ours:
-            sys.settrace(None)
+            self._set(None)
         try:
             yield
         finally:
             if ours:
-                sys.settrace(self._trace_of)
+                self._set(self._trace_of)
 
     def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """The stretches of executed lines by file name."""
+        self._look()
         return {name: stretches(lines) for name, lines in list(self.seen.items()) if lines}
 
     def wanted(self, name: str) -> bool:
@@ -59,6 +65,16 @@ class Lines:
         if name not in self._wanted:
             self._wanted[name] = not (name.startswith("<") or inner(name) or library(name))
         return self._wanted[name]
+
+    def _look(self) -> None:
+        """A trace that C has set, as coverage does, went past us."""
+        main = threading.current_thread() is threading.main_thread()
+        if main and self._trace_of is not None and sys.gettrace() is not self._trace_of:
+            self._taken()
+
+    def _taken(self) -> None:
+        if TAKEN not in self.notes:
+            self.notes.append(TAKEN)
 
     def _monitor(self) -> None:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]
@@ -111,15 +127,26 @@ class Lines:
             lines.discard(frame.f_lineno)
             return traced if lines else None
 
-        sys.settrace(call)
+        settrace = sys.settrace
+
+        def set_trace(function: Any) -> None:
+            if function is not call:
+                self._taken()
+            settrace(function)
+
+        settrace(call)
         threading.settrace(call)
-        self._trace_of = call
+        sys.settrace = set_trace
+        self._trace_of, self._set = call, settrace
 
         def undo() -> None:
+            self._look()
             self._trace_of = None
+            if sys.settrace is set_trace:
+                sys.settrace = settrace
             if sys.gettrace() is call:
-                sys.settrace(None)
-                threading.settrace(None)
+                settrace(None)
+                threading.settrace(None)  # type: ignore[arg-type]
 
         self._undo = undo
 
