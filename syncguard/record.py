@@ -38,6 +38,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     forward: Place | None = None  # of a wait in backward: the line that made the node
     thread: str = "main"
     stack: tuple[Place, ...] = ()  # the callers, innermost first, without libraries' inner frames
+    entrances: tuple[Place, ...] = ()  # of a wait in a library: the project's lines that led there, at most 16
     count: int = 0  # in all
     steps: tuple[tuple[int, int], ...] = ()  # (step, count) of the steps that had any, from 1, the warm-up first
     wait_us: tuple[float, ...] = ()  # time blocked, each time that it was measured
@@ -157,7 +158,8 @@ def _names(record: Record) -> Iterator[str]:
     """The paths in it, which are opened."""
     yield record.folder
     yield from record.executed
-    yield from (place.path for wait in record.waits for place in (wait.place, wait.forward, *wait.stack) if place)
+    for wait in record.waits:
+        yield from (place.path for place in (wait.place, wait.forward, *wait.stack, *wait.entrances) if place)
     yield from (finding.place.path for finding in record.findings)
 
 

@@ -59,7 +59,8 @@ def _key(wait: Wait) -> tuple[object, ...]:
 def _one(same: list[tuple[int, Wait]]) -> Wait:
     ranks = {rank for rank, wait in same} | {rank for _, wait in same for rank in wait.ranks}
     most = max((wait for _, wait in same), key=lambda wait: (wait.count, sum(wait.bubble_us), sum(wait.wait_us)))
-    return msgspec.structs.replace(most, ranks=tuple(sorted(ranks)))
+    entrances = tuple(dict.fromkeys(place for _, wait in same for place in wait.entrances))
+    return msgspec.structs.replace(most, ranks=tuple(sorted(ranks)), entrances=entrances)
 
 
 def _union(tables: Iterable[dict[str, tuple[tuple[int, int], ...]]]) -> dict[str, tuple[tuple[int, int], ...]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 import msgspec
 
@@ -45,6 +46,7 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             hits = predicted(wait, place, [(n, findings[n]) for n in by_file.get(path, ())])
             if hits:
                 break
+        hits = hits or led(wait, names, read, findings, by_file)
         for n in (*hits, *inside.get((path, place.line, wait.op), ())):
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
@@ -79,6 +81,19 @@ def fit(wait: Wait, place: Place, finding: Finding) -> int:
         return 0
     nested = (begin <= first and last <= end) or (first <= begin and end <= last)
     return INSIDE if nested or not place.column else SAME_LINES if finding.code == wait.code else 0
+
+
+def led(
+    wait: Wait, names: Names, read: Collection[str], findings: Sequence[Finding], by_file: Mapping[str, Sequence[int]]
+) -> tuple[int, ...]:
+    """The numbers of the findings that say of a library's own function that it waits, where it was seen to in there."""
+    inner = {part for place in (wait.place, wait.forward, *wait.stack) if place for part in PurePath(place.path).parts}
+    return tuple(
+        number
+        for place in wait.entrances
+        for number in by_file.get(names.theirs(place.path, read), ())
+        if fit(wait, place, findings[number]) == SAME_PLACE and findings[number].op.partition(".")[0] in inner
+    )
 
 
 def within(finding: Finding) -> Fact | None:

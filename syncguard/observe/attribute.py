@@ -8,6 +8,8 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import NamedTuple, Protocol
 
@@ -21,6 +23,7 @@ TYPED = ("<stdin>", "<ipython")  # names without a file that are the user's all 
 # What torch was doing for the user when it waited.
 ERRANDS = ((os.path.join("torch", "optim", ""), "optimizer"), (os.path.join("torch", "amp", ""), "optimizer"),
            (os.path.join("torch", "utils", "data", ""), "loader"))  # fmt: skip
+PROGRAM = os.path.join(OURS, "observe", "program.py")  # from here on outwards, frames are those that started it
 CALLERS = 6
 ENGINE, NODE = "_engine_run_backward", "BackwardCFunction."  # torch's own functions that C++ calls, and that call it
 # Instructions that ask for the truth of what is on the stack, or for the next item of it.
@@ -71,6 +74,7 @@ def inner(name: str) -> bool:
     return name.startswith(STANDARD) or name.startswith(_torch())
 
 
+@cache
 def library(name: str) -> bool:
     """Is this file an installed one, which is not the project's?"""
     return any(mark in name for mark in LIBRARIES)
@@ -116,12 +120,25 @@ def spot_of(frames: Iterable[Gone], files: Files) -> Spot | None:
 
 def callers(frame: FrameType | None, files: Files) -> Iterator[Spot]:
     """The user's frames outside this one, innermost first, a few."""
-    found = 0
-    frame = frame.f_back if frame is not None else None
-    while frame is not None and found < CALLERS:
-        if not files[frame.f_code.co_filename][0]:
-            yield Spot(frame.f_code, frame.f_lasti)
-            found += 1
+    outside = outwards(frame.f_back if frame is not None else None)
+    found = (Spot(code, instruction) for code, instruction in outside if not files[code.co_filename][0])
+    yield from islice(found, CALLERS)
+
+
+def entrance(frame: FrameType | None, gone: Iterable[Gone] | None, files: Files) -> Spot | None:
+    """The line of the project that led into an installed library: from a frame outwards, or among frames that have
+    gone.
+    """
+    for code, instruction in ((one.code, one.instruction) for one in gone) if gone else outwards(frame):
+        if not files[code.co_filename][0] and not library(code.co_filename):
+            return Spot(code, instruction)
+    return None
+
+
+def outwards(frame: FrameType | None) -> Iterator[tuple[CodeType, int]]:
+    """The code and instruction of the program's frames, innermost first."""
+    while frame is not None and frame.f_code.co_filename != PROGRAM:
+        yield frame.f_code, frame.f_lasti
         frame = frame.f_back
 
 

@@ -18,11 +18,23 @@ import msgspec
 
 import syncguard
 from syncguard.observe import steps
-from syncguard.observe.attribute import Files, Gone, Places, Spot, callers, in_backward, spot, spot_of
+from syncguard.observe.attribute import (
+    Files,
+    Gone,
+    Places,
+    Spot,
+    callers,
+    entrance,
+    in_backward,
+    library,
+    spot,
+    spot_of,
+)
 from syncguard.observe.calls import call_of
 from syncguard.pack import Pack
 from syncguard.record import VERSION, Machine, Place, Record, Span, Wait, WhatIf
 
+ENTRANCES = 16  # lines of the project that led to one wait in a library
 NUMBERED = re.compile(r"[-_ ]?\d+( \(.*\))?$")
 
 
@@ -64,6 +76,7 @@ class Entry:
     stack: tuple[Spot, ...]
     call: str
     moments: dict[int, int] = field(default_factory=dict)
+    entrances: dict[Spot, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +147,9 @@ class Recorder:
             self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
+            if len(entry.entrances) < ENTRANCES and library((made or at).code.co_filename):
+                if led := entrance(frame, seen.forward if made else None, self.files):
+                    entry.entrances[led] = None
         return entry.number
 
     def record(
@@ -199,6 +215,7 @@ class Recorder:
             verdict=cost.verdict,
             allowed=key.allowed,
             call=entry.call,
+            entrances=tuple(dict.fromkeys(map(self._place, entry.entrances))),
         )
 
     def _first(self, at: Spot) -> tuple[CodeType, int]:

@@ -11,6 +11,7 @@ from statistics import fmean
 from syncguard.record import Place, Record, Wait, WhatIf, per_step, when
 
 LONGEST = 60
+ENTRANCE = 28
 GROUPS = {
     "step": "In every step, or now and then",
     "run": "In the whole run",
@@ -91,6 +92,14 @@ def callers(wait: Wait) -> tuple[Place, ...]:
     """Who called, innermost first. A module has none: what lies below it is what starts programs."""
     ends = (n for n, place in enumerate((wait.place, *wait.stack)) if place.function in ("", "<module>"))
     return wait.stack[: next(ends, len(wait.stack))]
+
+
+def entrances(wait: Wait) -> str:
+    """The project's lines that led to a wait in a library: the first, and how many more."""
+    if not wait.entrances:
+        return ""
+    more = len(wait.entrances) - 1
+    return short(where(wait.entrances[0]), ENTRANCE) + (f" and {more} more" if more else "")
 
 
 def short(path: str, room: int) -> str:

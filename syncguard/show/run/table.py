@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from syncguard.record import Record
 from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.run import words
-from syncguard.show.run.rows import GROUPS, Row, milliseconds, number, ranks, rows, short, span, where
+from syncguard.show.run.rows import GROUPS, Row, entrances, milliseconds, number, ranks, rows, short, span, where
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -67,6 +67,7 @@ def concise(record: Record, look: Look) -> Iterator[str]:
         ]
         facts += [f"waits {milliseconds(row.waited)}"] if row.waited is not None else []
         facts += [f"{milliseconds(row.bubble)} idle"] if row.bubble is not None else []
+        facts += [f"from {entrances(wait)}"] if wait.entrances else []
         facts += [word for word in (wait.verdict, wait.static) if word]
         facts += [f"ranks {ranks(wait, record.world)}"] if ranks(wait, record.world) not in ("", "all") else []
         facts += [f"allowed: {wait.allowed}"] if wait.allowed else []
@@ -140,9 +141,10 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
         "times" if row.group in TOTALS else "a step": often,
     }
     if wide:
-        facts = {"line": line, "source": source, "rule": code, "verdict": wait.verdict, "check": static, "ranks": who}
+        facts = {"line": line, "from": printable(entrances(wait)), "source": source, "rule": code, "verdict": wait.verdict, "check": static, "ranks": who}
         return {**cells, **facts, "allowed": printable(wait.allowed)}
-    below = [source, *([f"ranks {who}"] if who else []), *([printable(wait.allowed)] if wait.allowed else [])]
+    led = [f"from {printable(entrances(wait))}"] if wait.entrances else []
+    below = [source, *led, *([f"ranks {who}"] if who else []), *([printable(wait.allowed)] if wait.allowed else [])]
     rule = [f"{code} {static}".rstrip(), *([wait.verdict] if wait.verdict else [])]
     return {**cells, "line": "\n".join([line, *below]), "rule": "\n".join(rule)}
 
@@ -150,7 +152,7 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
 def _widths(kept: Sequence[str], cells: Sequence[dict[str, str]], room: int) -> dict[str, int]:
     """How wide each column is: where there is too little room only what people wrote gives way, the longest first."""
     widths = {t: max(width_of(line) for cell in cells for line in (t, *cell[t].split("\n"))) for t in kept}
-    free = [title for title in ("line", "source", "allowed") if title in widths]
+    free = [title for title in ("line", "from", "source", "allowed") if title in widths]
     while sum(widths.values()) + 2 * len(widths) > room:
         longest = max(free, key=lambda title: widths[title])
         if widths[longest] <= LEAST:
