@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import CUDA, DEVICE, place, tensors
+from syncguard.observe.simulate.marks import CUDA, DEVICE, mark, place, tensors
 
 Check = Callable[[tuple[Any, ...]], None]
 INDEXED = "__getitem__ __setitem__ index_put index_put_ _unsafe_index _unsafe_index_put _index_put_impl_".split()
@@ -85,6 +85,12 @@ def generator_of(generator: Any, where: int) -> None:
     if there != asked and generator is not torch.default_generator:
         wanted, found = ("cuda", "cpu") if asked else ("cpu", "cuda")
         raise RuntimeError(f"Expected a '{wanted}' device type for generator but found '{found}'")
+
+
+def shaped(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What only takes the shape of another tensor stays where it was, wherever that one is."""
+    where = place(args[0])
+    return mark(func(*args, **kwargs), where)
 
 
 def assigned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -267,6 +267,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.is_shared": is_shared,
     "torch.Tensor.register_hook": hooked,
     "torch.Tensor.__deepcopy__": copied,
+    **{f"torch.Tensor.{name}": mixing.shaped for name in ("view_as", "reshape_as", "expand_as", "resize_as_")},
     "torch._pack_padded_sequence": packed,
     "torch._pad_packed_sequence": packed,
 }

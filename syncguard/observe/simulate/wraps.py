@@ -14,7 +14,7 @@ from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.pack import Pack
-from syncguard.terms import Op
+from syncguard.terms import Op, Wait
 
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
 
@@ -98,12 +98,17 @@ def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any
     return function(*args, **kwargs)
 
 
+def lacks(wait: Wait) -> bool:
+    """Is it only an option that is not given? Then nobody waits where the object is made, a loader say."""
+    return bool(wait.when) and all(condition == "false" for condition, _ in wait.when)
+
+
 def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
     """The function, whose row speaks for everything inside."""
-    waits = verdict.waits(row)
+    made = function.__name__ == "__init__"
+    waits = tuple(wait for wait in verdict.waits(row) if not (made and lacks(wait)))
     first = tuple(wait for wait in waits if wait.on != "result")
     last = tuple(wait for wait in waits if wait.on == "result")
-    made = function.__name__ == "__init__"
     whole = row.args[:1] != ("self",)  # where what is made decides, it is an argument as well
 
     @functools.wraps(function)

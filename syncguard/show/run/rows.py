@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -106,6 +107,9 @@ def short(path: str, room: int) -> str:
     """A path with its front cut off where it is too long."""
     if len(path) <= room:
         return path
+    *_, path = re.split(r"(?:site|dist)-packages/", path)
+    if len(path) + 2 <= room:
+        return f"…/{path}"
     parts = PurePath(path).parts
     while len(parts) > 1 and len("/".join(parts)) + 2 > room:
         parts = parts[1:]

@@ -164,7 +164,8 @@ def _backward(row: Row) -> str:
 def _begin(row: Row) -> str:
     if not row.place.path:
         return f"Next: `{row.wait.kind or row.wait.op}` has no Python line; a profile with stacks shows who calls it."
-    return f"Next: begin with `{brief(row.place)}`. {_hinted(row)}".rstrip()
+    led = f", to which `{brief(row.wait.entrances[0])}` leads" if row.wait.entrances else ""
+    return f"Next: begin with `{brief(row.place)}`{led}. {_hinted(row)}".rstrip()
 
 
 def _hinted(row: Row) -> str:
