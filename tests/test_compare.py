@@ -125,6 +125,18 @@ def test_what_ran_without_a_wait_is_a_false_alarm():
     assert verdict(finding("x.sum() > 0", "SG204"), record()) == "false-alarm"
 
 
+def test_a_wait_in_a_library_confirms_what_is_said_of_its_function():
+    inner = Place("lib/site-packages/shown/utils.py", 9, 5, 9, 20)
+    wait_of = Wait(inner, "builtins.float", "python-number", code="SG203", entrances=(place("y.item()"),), count=1)
+    seen = record(wait_of)
+    told = finding("y.item()", "SG202", "shown.utils.save_image")
+    assert verdict(told, seen) == "confirmed"
+    assert joined(seen, [told], ["loss.py"], lambda _: LINES).waits[0].static == "confirmed"
+    assert verdict(finding("y.item()", "SG202", "other.save_image"), seen) == "false-alarm"
+    assert verdict(finding("y.item()", "SG201", "torch.Tensor.item"), seen) == "false-alarm"
+    assert verdict(finding("torch.nonzero(mask)", "SG202", "shown.utils.save_image"), seen) == "false-alarm"
+
+
 def test_a_wait_in_backward_meets_its_forward_line():
     seen = record(
         Wait(Place("train.py", 9, 5, 9, 20), "torch.nonzero", "nonzero", phase="backward",

@@ -423,3 +423,25 @@ def test_a_program_on_the_device_that_never_waits_shows_false_alarms(tmp_path):
     record = json.loads((tmp_path / "run.json").read_text())
     assert record["machine"].get("used", True)
     assert [f["verdict"] for f in record.get("findings", ())] in ([], ["false-alarm"])
+
+
+def test_a_wait_in_a_library_names_the_lines_of_the_program_that_led_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("lib/site-packages/shown")
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("def show(x):\n    return inner(x)\n\n\ndef inner(x):\n    return x.item()\n")
+    Path("prog.py").write_text(
+        "import sys, torch\nsys.path.insert(0, 'lib/site-packages')\nimport shown\nx = torch.ones(1, device='cuda')\n"
+        "shown.show(x)\nfor _ in range(2):\n    shown.show(x)\nx.item()\n"
+    )
+    code, _, err = running.ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert code == 0
+    waits = json.loads(Path("run.json").read_text())["waits"]
+    inner, own = sorted(waits, key=lambda wait: -wait["count"])
+    assert inner["place"]["path"].endswith("shown/__init__.py")
+    assert [place["line"] for place in inner["entrances"]] == [5, 7]
+    assert [place["line"] for place in inner["stack"]] == [2, 5]  # and nothing of what started the program
+    assert "entrances" not in own
+    assert "prog.py:5 and 1 more" in err
+    assert "to which `prog.py:5` leads" in err
+    assert "…/shown/__init__.py:6" in err

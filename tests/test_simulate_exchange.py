@@ -17,6 +17,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from syncguard import pack  # noqa: E402
+from syncguard.observe.simulate import Simulation  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
@@ -189,6 +190,55 @@ def test_what_fits(simulation: Any) -> None:
     assert pickle.loads(pickle.dumps(generator)).device.type == CUDA
     generator.set_offset(4)
     assert generator.get_offset() == 4
+
+
+def test_what_takes_the_shape_of_another_stays_where_it_is(simulation: Any) -> None:
+    x, y = there(2, 3), torch.from_numpy(numpy.ones(6))
+    assert not y.view_as(x).is_cuda
+    assert not y.reshape_as(x).is_cuda
+    assert there(1, 3).expand_as(torch.ones(2, 3)).is_cuda
+    assert torch.empty(0).resize_as_(x).shape == (2, 3)
+    assert [t.is_cuda for t in torch.atleast_2d(x, torch.ones(3))] == [True, False]
+
+
+def test_what_is_made_of_memory_in_another_place_is_a_copy(simulation: Any) -> None:
+    host, device, index = torch.ones(2), there(2), torch.tensor([[0, 1]])
+    for make in (torch.as_tensor, torch.asarray):
+        assert make(host, device=CUDA).is_cuda
+        assert not make(device, device="cpu").is_cuda
+        assert make(host) is host
+        assert make(device, device=CUDA).data_ptr() == device.data_ptr()
+    made = torch.sparse_coo_tensor(index, host, (3,), device=CUDA)
+    assert made.is_cuda
+    assert made.coalesce().values().is_cuda
+    assert torch.sparse_csr_tensor(torch.tensor([0, 1]), torch.tensor([0]), host[:1], device=CUDA).is_cuda
+    assert torch.nested.as_nested_tensor([host, host[:1]], device=CUDA).is_cuda
+    assert not host.is_cuda
+    assert not index.is_cuda
+    leaf = torch.ones(2, requires_grad=True)
+    torch.as_tensor(leaf, device=CUDA).sum().backward()
+    assert leaf.grad is not None
+    assert not leaf.grad.is_cuda
+
+
+def test_a_default_class_of_the_device_makes_the_device_the_default(simulation: Any) -> None:
+    for kind in (torch.cuda.FloatTensor, "torch.cuda.FloatTensor"):
+        torch.set_default_tensor_type(kind)
+        assert torch.zeros(2).is_cuda
+        torch.set_default_tensor_type(torch.FloatTensor)
+        assert not torch.zeros(2).is_cuda
+        assert torch.zeros(2).dtype is torch.float32
+
+
+def test_a_module_of_the_host_stays_there_without_a_wait() -> None:
+    seen: list[Any] = []
+    with Simulation(PACK, seen.append):
+        module = nn.Sequential(nn.Linear(2, 2))
+        module.to("cpu").cpu()
+        assert seen == []
+        module.to(CUDA).to("cpu")
+        module.cuda().cpu()
+    assert [wait.hazard for wait in seen] == ["copy-to-host"] * 2
 
 
 def test_derivatives_of_derivatives(simulation: Any) -> None:

@@ -8,7 +8,7 @@ import inspect
 import pickle
 import sys
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,7 +18,7 @@ from torch import nn  # noqa: E402
 from torch.nn.utils._per_sample_grad import call_for_per_sample_grads  # noqa: E402
 
 from syncguard import pack  # noqa: E402
-from syncguard.observe.simulate import Simulation  # noqa: E402
+from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
@@ -349,4 +349,35 @@ def test_a_subclass_of_tensor_is_shown_and_split_as_on_the_cpu(simulation, kind)
         return [*told, *(f"{type(one).__name__} {one.tolist()}" for one in made)]
 
     assert tried(CUDA) == tried("cpu")
-    assert torch.ones(2, device=CUDA).as_subclass(kind).is_cuda
+    x = torch.ones(2, device=CUDA).as_subclass(kind)
+    assert x.is_cuda
+    assert repr(x) == f"{kind.__name__}([1., 1.], device='cuda:0')"
+
+
+def test_a_class_that_carries_functions_out_itself_is_asked_as_often_as_on_the_cpu_and_waits_once() -> None:
+    seen: list[Seen] = []
+
+    def tried(device: str) -> tuple[list[str], str]:
+        Telling.calls.clear()
+        x = torch.ones(2, device=device).as_subclass(Telling)
+        shown = repr(x)
+        x.sum().item()
+        torch.split(x, 1)
+        return list(Telling.calls), shown.replace(", device='cuda:0'", "")
+
+    with Simulation(PACK, seen.append):
+        simulated = tried(CUDA)
+    assert simulated == tried("cpu")
+    assert [wait.hazard for wait in seen] == ["print-tensor", "item"]
+
+
+class Telling(torch.Tensor):
+    """A subclass that keeps what it was asked for, and computes with plain tensors."""
+
+    calls: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(func.__name__)
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*(arg.as_subclass(torch.Tensor) if isinstance(arg, cls) else arg for arg in args))

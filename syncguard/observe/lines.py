@@ -146,7 +146,7 @@ class Lines:
                 sys.settrace = settrace
             if sys.gettrace() is call:
                 settrace(None)
-                threading.settrace(None)  # type: ignore[arg-type]
+                threading.settrace(None)
 
         self._undo = undo
 

@@ -147,9 +147,9 @@ class Recorder:
             self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
-            if len(entry.entrances) < ENTRANCES and library((made or at).code.co_filename):
-                if led := entrance(frame, seen.forward if made else None, self.files):
-                    entry.entrances[led] = None
+            if library((made or at).code.co_filename) and len(entry.entrances) < ENTRANCES:
+                led = entrance(frame, seen.forward if made else None, self.files)
+                entry.entrances |= {led: None} if led else {}
         return entry.number
 
     def record(

@@ -13,8 +13,10 @@ from syncguard.observe.simulate.marks import (
     MARK,
     default_place,
     mark,
+    move,
     names_device,
     on_device,
+    place,
     storage_of,
     tensors,
 )
@@ -30,6 +32,7 @@ def patch(patches: Patches) -> None:
     patches.set(torch.UntypedStorage, "is_cuda", property(lambda s: getattr(s, MARK, None) == DEVICE))
     patches.wrap(torch.Tensor, "_make_wrapper_subclass", wrapping)
     patches.wrap(torch._C._nested, "nested_tensor", nesting)  # type: ignore[attr-defined]
+    patches.wrap(torch, "set_default_tensor_type", default_kind)
     for name in vars(torch.cuda).copy():
         if name.endswith("Tensor") and isinstance(vars(torch.cuda)[name], type):
             patches.set(torch.cuda, name, legacy(name))
@@ -79,6 +82,29 @@ def nesting(original: Any) -> Any:
         return mark(made, DEVICE if there else HOST)
 
     return nested_tensor
+
+
+def nested(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The one function that is given its device by position."""
+    asked = args[3] if len(args) > 3 else None
+    there = place(args[0][0]) == DEVICE if asked is None else names_device(asked)
+    return move(func(*args[:3], None, *args[4:], **kwargs), DEVICE if there else HOST)
+
+
+def default_kind(original: Any) -> Any:
+    """torch.set_default_tensor_type: a class of torch.cuda makes the device the default one, too."""
+    ours = False
+
+    def set_default_tensor_type(t: Any, /) -> None:
+        nonlocal ours
+        name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
+        there = name.startswith("torch.cuda.")
+        original(name.replace("torch.cuda.", "torch.", 1) if there else t)
+        if there or ours:
+            torch.set_default_device(CUDA if there else None)
+        ours = there
+
+    return set_default_tensor_type
 
 
 def legacy(name: str) -> type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -16,22 +16,25 @@ def foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return any_minded((*args, *kwargs.values()))
 
 
-def any_minded(values: Iterable[Any], depth: int = 0) -> bool:
-    """The same of values, in lists and dictionaries too: a tensor's subclass, a proxy of torch.fx."""
+def any_minded(values: Iterable[Any]) -> bool:
+    return next(minded_of(values), None) is not None
+
+
+def minded_of(values: Iterable[Any], depth: int = 0) -> Iterator[Any]:
+    """Those of the values, in lists and dictionaries too: a tensor's subclass, a proxy of torch.fx."""
     for value in values:
         kind: Any = type(value)
         if kind in PLAIN:
             continue
         if isinstance(value, (tuple, list)):
             numbers = not value or isinstance(value[0], (int, float, str))
-            if not numbers and depth < 3 and any_minded(value, depth + 1):
-                return True
+            if not numbers and depth < 3:
+                yield from minded_of(value, depth + 1)
         elif isinstance(value, dict):
-            if depth < 3 and any_minded(value.values(), depth + 1):
-                return True
+            if depth < 3:
+                yield from minded_of(value.values(), depth + 1)
         elif minded(kind):
-            return True
-    return False
+            yield value
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.marks import CUDA, DEVICE, mark, place, tensors
+from syncguard.observe.simulate.marks import CUDA, DEVICE, HOST, mark, move, place, tensors
 
 Check = Callable[[tuple[Any, ...]], None]
 INDEXED = "__getitem__ __setitem__ index_put index_put_ _unsafe_index _unsafe_index_put _index_put_impl_".split()
@@ -19,7 +19,7 @@ MIXING = (
     " fill_ _nested_view_from_jagged masked_scatter_ module_load swap_tensors"
     " _has_compatible_shallow_copy_type is_same_size _make_subclass _make_wrapper_subclass typename is_set_to"
     " _fused_adam_ _fused_adamw_ _fused_sgd_ _fused_adagrad_ __dlpack__ broadcast_tensors"
-    " result_type can_cast promote_types is_tensor _is_alias_of"
+    " atleast_1d atleast_2d atleast_3d result_type can_cast promote_types is_tensor _is_alias_of"
 ).split()
 
 
@@ -91,6 +91,12 @@ def shaped(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What only takes the shape of another tensor stays where it was, wherever that one is."""
     where = place(args[0])
     return mark(func(*args, **kwargs), where)
+
+
+def packed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Packing and padding: the data stay where they were, how many there are of each length is for the host."""
+    data, counts = func(*args, **kwargs)
+    return mark(data, place(args[0])), move(counts, HOST)
 
 
 def assigned(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

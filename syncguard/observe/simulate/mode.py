@@ -22,13 +22,14 @@ from syncguard.observe.simulate.marks import (
     default_place,
     local,
     mark,
+    move,
     names_device,
     place,
     storage_of,
     tensors,
     world,
 )
-from syncguard.observe.simulate.minded import as_subclass, foreign, of_tensors
+from syncguard.observe.simulate.minded import as_subclass, foreign, minded_of, of_tensors
 from syncguard.observe.simulate.named import name_of, plain
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.terms import Op, Wait
@@ -122,13 +123,28 @@ class Device(TorchFunctionMode):
                 return native(base, args, kwargs)
             if asked_again(func, args):
                 raise AskedAgain
-            if waits and row is not None:
+            if waits and row is not None and local.told is not func:
                 judge(row, waits, args, kwargs, landing(args, kwargs, False))
-            if foreign(args, kwargs):
-                return mark(func(*args, **kwargs), landing(args, kwargs, False))
+            if foreign(args, kwargs) and torch._C._is_torch_function_enabled():
+                return mark(self._overridden(func, args, kwargs), landing(args, kwargs, False))
             return inside(func, args, kwargs)
 
         return call
+
+    def _overridden(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        """A class with a mind of its own is asked as torch asks it, with this mode in force inside it."""
+        kinds: Any = tuple(dict.fromkeys(map(type, minded_of((*args, *kwargs.values())))))
+        before = local.passing, local.told
+        local.passing, local.told = 0, func
+        try:
+            with self.elsewhere():
+                for kind in kinds:
+                    result = kind.__torch_function__(func, kinds, args, kwargs)
+                    if result is not NotImplemented:
+                        return result
+        finally:
+            local.passing, local.told = before
+        return func(*args, **kwargs)
 
     def _openly(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
         """Call a function with this mode in force inside it. Some ask for overrides more than once before they do their
@@ -174,7 +190,7 @@ class Device(TorchFunctionMode):
             if kwargs and kwargs.get("generator") is not None:
                 mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()
-            if waits and row is not None and not (one and args and args[0].numel() != 1):
+            if waits and row is not None and not (one and args and not single(args[0])):
                 told = judge(row, waits, args, kwargs, where)
             if kwargs or constructor:
                 kwargs, where = rewritten(kwargs, where, constructor)
@@ -183,7 +199,9 @@ class Device(TorchFunctionMode):
                 result = func(*args, **kwargs)
             except (NotImplementedError, RuntimeError) as fault:
                 result = self._rescued(fault, where, name, func, args, kwargs)
-            if type(result) is torch.Tensor:
+            if constructor:
+                result = settled(result, where)
+            elif type(result) is torch.Tensor:
                 storage = storage_of(result)
                 if getattr(storage, MARK, None) is None:
                     setattr(storage, MARK, where)
@@ -205,6 +223,14 @@ class Device(TorchFunctionMode):
         if not self.skipping(name.partition(".")[0]):
             raise NotImplementedError(said) from None
         return stepped_over(*args, **kwargs)
+
+
+def settled(result: Any, where: int) -> Any:
+    """What a constructor made, where it was asked for: of memory in another place it makes a copy."""
+    mark(result, where)
+    if isinstance(result, torch.Tensor) and (place(result) == DEVICE) != (where == DEVICE):
+        return move(result.clone(), where)
+    return result
 
 
 def rewritten(kwargs: dict[str, Any], where: int, constructor: bool) -> tuple[dict[str, Any], int]:
@@ -238,6 +264,14 @@ def dimensions(value: torch.Tensor) -> int:
         return value.ndim
     with torch._C.DisableTorchFunctionSubclass():
         return value.ndim
+
+
+def single(value: torch.Tensor) -> bool:
+    """Has a tensor one element? A class with a mind of its own is not asked."""
+    if type(value) in PLAIN:
+        return value.numel() == 1
+    with torch._C.DisableTorchFunctionSubclass():
+        return value.numel() == 1
 
 
 def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:

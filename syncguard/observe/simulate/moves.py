@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import exchange, mixing
+from syncguard.observe.simulate import exchange, kinds, mixing
 from syncguard.observe.simulate.marks import (
     CUDA,
     DEVICE,
@@ -235,12 +235,6 @@ def copied(func: Any, args: Call, kwargs: Settings) -> Any:
         local.passing = before
 
 
-def packed(func: Any, args: Call, kwargs: Settings) -> Any:
-    """Packing and padding: the data stay where they were, how many there are of each length is for the host."""
-    data, counts = func(*args, **kwargs)
-    return mark(data, place(args[0])), move(counts, HOST)
-
-
 SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.device": make_device,
     "torch._parse_to": parse_to,
@@ -268,8 +262,9 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "torch.Tensor.register_hook": hooked,
     "torch.Tensor.__deepcopy__": copied,
     **{f"torch.Tensor.{name}": mixing.shaped for name in ("view_as", "reshape_as", "expand_as", "resize_as_")},
-    "torch._pack_padded_sequence": packed,
-    "torch._pad_packed_sequence": packed,
+    "torch._nested_tensor_from_tensor_list": kinds.nested,
+    "torch._pack_padded_sequence": mixing.packed,
+    "torch._pad_packed_sequence": mixing.packed,
 }
 NAMED: dict[Callable[..., Any], Callable[[Call, Settings], tuple[Call, Settings]]] = {
     to: named_to,

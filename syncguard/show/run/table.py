@@ -108,11 +108,12 @@ def _table(members: Sequence[Row], record: Record, look: Look) -> Iterator[str]:
     cells = [_cells(row, record, look) for row in shown]
     kept = [title for title in cells[0] if any(cell[title] for cell in cells)]
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for title, width in _widths(kept, cells, look.width).items():
+    widths = _widths(kept, cells, look.width)
+    for title, width in widths.items():
         side: Literal["left", "right"] = "right" if title in NUMBERS else "left"
         table.add_column(title, justify=side, no_wrap=True, overflow="ellipsis", width=width)
     for cell in cells:
-        table.add_row(*(_text(title, cell[title]) for title in kept))
+        table.add_row(*(_text(title, _cut(title, cell[title], widths[title])) for title in kept))
     console = Console(
         file=io.StringIO(),
         width=look.width, color_system="standard" if look.colour else None, force_terminal=look.colour,
@@ -141,7 +142,15 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
         "times" if row.group in TOTALS else "a step": often,
     }
     if wide:
-        facts = {"line": line, "from": printable(entrances(wait)), "source": source, "rule": code, "verdict": wait.verdict, "check": static, "ranks": who}
+        facts = {
+            "line": line,
+            "from": printable(entrances(wait)),
+            "source": source,
+            "rule": code,
+            "verdict": wait.verdict,
+            "check": static,
+            "ranks": who,
+        }
         return {**cells, **facts, "allowed": printable(wait.allowed)}
     led = [f"from {printable(entrances(wait))}"] if wait.entrances else []
     below = [source, *led, *([f"ranks {who}"] if who else []), *([printable(wait.allowed)] if wait.allowed else [])]
@@ -159,6 +168,15 @@ def _widths(kept: Sequence[str], cells: Sequence[dict[str, str]], room: int) -> 
             break
         widths[longest] -= 1
     return widths
+
+
+def _cut(title: str, text: str, width: int) -> str:
+    """Of a place that has too little room, the front of its path goes: the line is what one looks for."""
+    if title not in ("line", "from"):
+        return text
+    first, newline, rest = text.partition("\n")
+    path, blank, more = first.partition(" ")
+    return short(path, max(width - len(blank + more), LEAST)) + blank + more + newline + rest
 
 
 def _text(title: str, text: str) -> Text:
