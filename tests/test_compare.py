@@ -134,6 +134,7 @@ def test_a_wait_in_a_library_confirms_what_is_said_of_its_function():
     assert joined(seen, [told], ["loss.py"], lambda _: LINES).waits[0].static == "confirmed"
     assert verdict(finding("y.item()", "SG202", "other.save_image"), seen) == "false-alarm"
     assert verdict(finding("y.item()", "SG201", "torch.Tensor.item"), seen) == "false-alarm"
+    assert verdict(finding("y.item()", "SG203", "torch.Tensor.to"), seen) == "confirmed"
     assert verdict(finding("torch.nonzero(mask)", "SG202", "shown.utils.save_image"), seen) == "false-alarm"
 
 

@@ -444,4 +444,4 @@ def test_a_wait_in_a_library_names_the_lines_of_the_program_that_led_there(tmp_p
     assert "entrances" not in own
     assert "prog.py:5 and 1 more" in err
     assert "to which `prog.py:5` leads" in err
-    assert "…/shown/__init__.py:6" in err
+    assert "shown/__init__.py:6" in err

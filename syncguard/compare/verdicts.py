@@ -86,13 +86,16 @@ def fit(wait: Wait, place: Place, finding: Finding) -> int:
 def led(
     wait: Wait, names: Names, read: Collection[str], findings: Sequence[Finding], by_file: Mapping[str, Sequence[int]]
 ) -> tuple[int, ...]:
-    """The numbers of the findings that say of a library's own function that it waits, where it was seen to in there."""
+    """The numbers of the findings at the lines that led into a library, where it waits in there for what they say: of
+    the library's own function, or by the same rule.
+    """
     inner = {part for place in (wait.place, wait.forward, *wait.stack) if place for part in PurePath(place.path).parts}
     return tuple(
         number
         for place in wait.entrances
         for number in by_file.get(names.theirs(place.path, read), ())
-        if fit(wait, place, findings[number]) == SAME_PLACE and findings[number].op.partition(".")[0] in inner
+        if fit(wait, place, finding := findings[number]) == SAME_PLACE
+        and (finding.code in (wait.code, *REFINED) or finding.op.partition(".")[0] in inner)
     )
 
 
