@@ -381,3 +381,21 @@ class Telling(torch.Tensor):
         cls.calls.append(func.__name__)
         with torch._C.DisableTorchFunctionSubclass():
             return func(*(arg.as_subclass(torch.Tensor) if isinstance(arg, cls) else arg for arg in args))
+
+
+def test_a_profiler_of_the_program_has_the_host_and_waits_where_it_ends(capfd) -> None:
+    seen: list[Seen] = []
+    wanted = torch.profiler.ProfilerActivity
+    with Simulation(PACK, seen.append) as simulation:
+        x = torch.ones(3, device=CUDA)
+        for activities in ([wanted.CPU, wanted.CUDA], [wanted.CUDA]):
+            with torch.profiler.profile(activities=activities) as profile:
+                x.sin()
+            assert any(event.key == "aten::sin" for event in profile.key_averages())
+        assert [wait.hazard for wait in seen] == ["synchronize", "synchronize"]
+        assert simulation.notes == ["torch.profiler: the program's own profile has the host only"]
+        with torch.autograd.profiler.emit_nvtx():
+            x.sin()
+        with torch.cuda.profiler.profile():
+            x.sin()
+    assert "CUDA event" not in capfd.readouterr().err

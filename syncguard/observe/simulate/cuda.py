@@ -27,7 +27,8 @@ def patch(patches: Patches) -> None:
     for name, value in ANSWERS.items():
         if hasattr(torch.cuda, name) or name in ("Stream", "Event"):
             patches.set(torch.cuda, name, value)
-    for module in (torch.cuda.memory, torch.cuda.random, torch.cuda.graphs, torch.cuda.streams, torch.cuda.nvtx):
+    names = ("memory", "random", "graphs", "streams", "nvtx", "profiler")
+    for module in (getattr(torch.cuda, name) for name in names):
         for name in set(vars(module)) & set(ANSWERS):
             patches.set(module, name, ANSWERS[name])
     for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
@@ -199,6 +200,7 @@ ANSWERS: dict[str, Any] = {
     "mem_get_info": memory.info,
     "device_memory_used": lambda device=None: memory.now(),
     "cudart": always(memory.Runtime()),
+    "check_error": always(None),
     "list_gpu_processes": always("no processes are running"),
     "graph_pool_handle": always((0, 0)),
     "manual_seed": manual_seed,

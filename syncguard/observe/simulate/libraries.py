@@ -1,4 +1,4 @@
-"""Compilers and process groups, replaced by what runs on a CPU."""
+"""Compilers, process groups and profilers of devices, replaced by what runs on a CPU."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 from syncguard.observe.simulate.patches import Patches
 
 EAGER = "torch.compile: the model ran eagerly"
+PROFILED = "torch.profiler: the program's own profile has the host only"
 
 
 class Notes(Protocol):
@@ -21,6 +22,11 @@ def patch(patches: Patches, notes: Notes) -> None:
     """Set them all."""
     patches.set(torch, "compile", compiling(notes))
     patches.set(torch.nn.Module, "compile", lambda *args, **settings: notes.note(EAGER))
+    profile, ranges = torch.autograd.profiler.profile, torch.autograd.profiler.emit_nvtx
+    patches.wrap(profile, "__init__", lambda original: profiling(original, notes))
+    patches.wrap(profile, "__exit__", profiled)
+    patches.set(ranges, "__enter__", entered)
+    patches.set(ranges, "__exit__", left)
     if torch.distributed.is_available():
         patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
         patches.set(torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group)
@@ -49,6 +55,50 @@ class Eagerly:
 
     def __call__(self, function: Any) -> Any:
         return function
+
+
+def profiling(original: Callable[..., None], notes: Notes) -> Callable[..., None]:
+    """The profiler beneath all of torch's, without events of a device, which would fail one by one."""
+
+    @functools.wraps(original)
+    def init(self: Any, *args: Any, **settings: Any) -> None:
+        if settings.get("use_cuda") or settings.get("use_device") == "cuda":
+            notes.note(PROFILED)
+            self._syncguard_device = True
+            settings |= {"use_device": None, "use_cpu": True}
+            settings.pop("use_cuda", None)
+        original(self, *args, **settings)
+
+    return init
+
+
+def profiled(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Where it ends, the events of the device are waited for."""
+
+    @functools.wraps(original)
+    def leave(self: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
+        if getattr(self, "_syncguard_device", False) and self.enabled:
+            torch.cuda.synchronize()
+        return original(self, exc_type, exc_val, exc_tb)
+
+    return leave
+
+
+def entered(self: Any) -> Any:
+    """emit_nvtx, which only waits: nobody listens to its ranges."""
+    if not self.enabled:
+        return None
+    if self.entered:
+        raise RuntimeError("NVTX annotation context manager is not reentrant")
+    self.entered = True
+    torch.cuda.synchronize()
+    return self
+
+
+def left(self: Any, exc_type: Any, exc_val: Any, exc_tb: Any) -> Any:
+    if self.enabled:
+        torch.cuda.synchronize()
+    return False if self.enabled else None
 
 
 def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
