@@ -36,6 +36,7 @@ class Home:
         "own",
         "package",
         "path",
+        "processes",
         "routines",
         "stars",
         "steps",
@@ -56,6 +57,7 @@ class Home:
         self.called: set[str] = set()  # what was called of other libraries
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
+        self.processes: str | None = None  # what makes its functions processes without a GPU, once asked for
 
 
 class Step:
