@@ -99,6 +99,84 @@ def test_what_a_step_calls_behind_a_gate_is_rare_unless_it_trains(learns: str, h
     assert heats(LEARNS.format(learns=learns)) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("batch_idx > 0", "amortized"),
+        ("self.skipped or batch_idx > 0", "amortized"),
+        ("batch_idx != 0", "amortized"),
+        ("batch_idx == 0", "hot"),
+        ("batch_idx < 0", "hot"),
+        ("size > 0", "hot"),
+    ],
+)
+def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def training_step(self, batch, batch_idx, size=0):
+                loss = torch.relu(batch["x"].float()).sum()
+                if {}:
+                    return loss
+                return loss.item()
+        """
+    assert heats(text.format(test)) == [heat]
+
+
+def test_the_first_turn_within_a_step_is_of_every_step() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                for step in range(8):
+                    if step == 0:
+                        print(x)
+        """
+    assert heats(text) == ["hot"]
+
+
+EPOCHS = """
+def fit(model, data, opt, epochs):
+    start = torch.tensor(0, device="cuda")
+    for epoch in range(epochs):
+        for x in {batches}:
+            loss = model(x).sum()
+            loss.backward()
+            {inner}
+            print(loss)
+        {outer}
+        for name in "ab":
+            print(name, loss)
+        print(loss)
+    return loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("batches", "inner", "outer", "around"),
+    [
+        ("data", "opt.zero_grad()", "pass", "amortized"),
+        ("train_loader", "pass", "pass", "amortized"),
+        ("data", "pass", "opt.zero_grad()", "hot"),  # a turn of the inner loop is part of a step
+        ("data", "opt.zero_grad()", "loss.backward()", "hot"),
+    ],
+)
+def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: str, outer: str, around: str) -> None:
+    found_heats = heats(EPOCHS.format(batches=batches, inner=inner, outer=outer))
+    assert found_heats == ["amortized", "hot", "hot", around, "amortized"]
+
+
+def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:
+    text = """
+        def learn(model, batches, opt):
+            opt.zero_grad()
+            for x in batches:
+                loss = model(x).sum()
+                loss.backward()
+            opt.step()
+            return loss.item()
+        """
+    assert heats(text) == ["unknown"]
+
+
 def test_an_early_return_is_a_gate() -> None:
     assert heats(
         """
@@ -189,6 +267,7 @@ def test_a_compiled_function_is_hot(decorator: str, heat: str) -> None:
         "text = f'{bad}'\n        raise ValueError(text)",
         "logger.error('bad: %s', bad.item())\n        x = x * 0",
         "warnings.warn(f'{bad}')",
+        "text = f'{bad}'\n        text += f' of {x}'\n        warnings.warn(text)",
     ],
 )
 def test_what_only_reports_a_failure_is_cold(report: str) -> None:

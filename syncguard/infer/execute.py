@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
-from syncguard.infer.gates import flags, gated, last_name, size_threshold, step_reason, trains
+from syncguard.infer.gates import epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed
@@ -128,21 +128,12 @@ def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
     return sides
 
 
-def fails(body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether a block ends in raise or an exit, so that all of it only reports a failure."""
-    last = body[-1] if body else None
-    if type(last) is core.Leave:
-        return last.what == "raise"
-    if type(last) is core.Run and type(last.value) is core.Call:
-        return last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
-    return False
-
-
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
     element = element_of(iterated, header(node.at, node.iterable.at), frame) if node.iterable is not None else UNKNOWN
-    step = Step(node.at, step_reason(node, iterated, frame))
+    step = Step(node, step_reason(node, iterated, frame))
     frame.home.steps |= bool(step.reason)
+    epochs(step, iterated, frame)
     surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []

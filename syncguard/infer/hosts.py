@@ -79,7 +79,7 @@ def _processes(home: Home, world: Names) -> str:
     for node in _all(home.core.body):
         if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
             return ""
-        if type(node) in (core.Function, core.Class):
+        if isinstance(node, core.Function | core.Class):
             named = (_named(decorator, home) for decorator in node.decorators)
             found = next((name for name in named if name and places.is_("host", "processes", name)), found)
         if type(node) is core.Class and any(
@@ -92,8 +92,7 @@ def _processes(home: Home, world: Names) -> str:
 def _places_tensors(node: Node, places: Places) -> bool:
     """Whether a piece names a device, or asks for one."""
     match node:
-        case core.Attr() | core.Name():
-            name = node.name if type(node) is core.Attr else node.id
+        case core.Attr(name=name) | core.Name(id=name):
             return name == "cuda" or places.is_("names", "devices", name) or places.is_("names", "device_getters", name)
         case core.Const():
             return isinstance(node.value, str) and node.value.partition(":")[0] == "cuda"

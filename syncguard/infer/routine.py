@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from syncguard.infer.lattice import pooled
 from syncguard.infer.values import Later, Value, Why
 from syncguard.infer.wrappers import thin
-from syncguard.read.core import At, Function, Module, Node
+from syncguard.read.core import At, Comp, Function, Loop, Module, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -61,12 +61,13 @@ class Home:
 
 
 class Step:
-    """A loop around a place: where it stands and why it runs once per step ('' for an ordinary loop)."""
+    """A loop around a place: where it stands, why it runs once per step ('' for an ordinary loop), and the line of a
+    loop in it that takes all its steps, so that a turn of this one is an epoch."""
 
-    __slots__ = ("at", "reason")
+    __slots__ = ("at", "node", "reason", "steps")
 
-    def __init__(self, at: At, reason: str) -> None:
-        self.at, self.reason = at, reason
+    def __init__(self, node: Loop | Comp, reason: str) -> None:
+        self.at, self.node, self.reason, self.steps = node.at, node, reason, 0
 
 
 class Context:
@@ -126,6 +127,7 @@ class Routine:
         "seen",
         "serial",
         "sightings",
+        "steps",
         "thin",
         "uses",
         "yielded",
@@ -158,6 +160,7 @@ class Routine:
         self.queued = False
         self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
+        self.steps = 0  # the line of its own loop whose every turn is a step, if it has one
 
     @property
     def name(self) -> str:

@@ -157,6 +157,9 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
+    epoch = context.loops[-1].steps if context.loops else routine.steps
+    if epoch and (step is not None or base == "unknown") and not cold:
+        return "amortized", (*path, Fact(f"but only around the loop at line {epoch}, whose every turn is a step", 0))
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
     if base == "cold" and context.loops and type(routine.node) is core.Module and not cold:
