@@ -153,15 +153,63 @@ def fit(model, data, opt, epochs):
 @pytest.mark.parametrize(
     ("batches", "inner", "outer", "around"),
     [
-        ("data", "opt.zero_grad()", "pass", "amortized"),
         ("train_loader", "pass", "pass", "amortized"),
-        ("data", "pass", "opt.zero_grad()", "hot"),  # a turn of the inner loop is part of a step
-        ("data", "opt.zero_grad()", "loss.backward()", "hot"),
+        ("train_loader", "opt.zero_grad()", "pass", "amortized"),
+        ("train_loader", "pass", "loss.backward()", "hot"),
+        ("data", "opt.zero_grad()", "pass", "hot"),  # the batches of one step, for all we know
     ],
 )
 def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: str, outer: str, around: str) -> None:
     found_heats = heats(EPOCHS.format(batches=batches, inner=inner, outer=outer))
     assert found_heats == ["amortized", "hot", "hot", around, "amortized"]
+
+
+def test_a_loop_over_optimizers_is_part_of_a_step() -> None:
+    text = """
+        def update(model, x, opts):
+            for opt in opts:
+                opt.zero_grad()
+            loss = model(x).sum()
+            loss.backward()
+            return loss.item()
+        """
+    assert heats(text) == ["unknown"]
+
+
+def test_a_loader_matters_at_every_step() -> None:
+    text = """
+        from torch.utils.data import DataLoader
+
+        def fit(model, data, device):
+            for x in DataLoader(data):
+                model(x.to(device))
+        """
+    assert [(one.code, one.heat) for one in found(text) if one.code == "SG303"] == [("SG303", "unknown")]
+
+
+def test_what_only_setup_calls_is_setup_whatever_its_name() -> None:
+    text = """
+        class Index:
+            def setup(self, model, x):
+                self.points = self._sample_points(model, x)
+
+            def _sample_points(self, model, x):
+                return torch.relu(model(x)).tolist()
+            {}
+        """
+    assert heats(text.format("")) == ["cold"]
+    again = "\n            def grow(self, model, x):\n                return self._sample_points(model, x)"
+    assert heats(text.format(again)) == ["hot"]
+
+
+def test_a_turn_of_a_script_may_be_a_whole_run() -> None:
+    text = """
+        for seed in range(3):
+            {}
+            torch.cuda.empty_cache()
+        """
+    assert heats(text.format("run(seed)")) == ["unknown"]
+    assert heats(text.format("trainer.fit(seed)")) == ["cold"]
 
 
 def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:

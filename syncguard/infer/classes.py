@@ -128,7 +128,8 @@ class ClassInfo:
             asked = self.world.places.tables["host"]["demands"]
             nodes = [m.routine.node for info in self.mro for m in info.members.values() if type(m) is Call]
             uses = [node.uses.get(f"self.{name}", ()) for node in nodes if type(node) is Function]
-            known = not self.is_module and self.home.own and any(how in used for used in uses for how in asked)
+            told = self.home.own and self.world.default_device == "host"  # else the user says that all is on the device
+            known = told and not self.is_module and any(how in used for used in uses for how in asked)
             self.hostly[name] = known
         return known
 

@@ -145,21 +145,27 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
 
 
 def epochs(step: Step, iterated: Value, frame: Frame) -> None:
-    """Note where each turn of a loop is a step of its own, with the loop around it if that takes no step besides: what
-    stands there runs once in many steps. A turn that only adds up gradients is no step."""
+    """Note where each turn of a loop is a step of its own, and the loop of epochs around one over a loader: what stands
+    there runs once in many steps. A turn that only adds up gradients is no step, nor is one for each optimizer."""
     node, places = step.node, frame.world.places
     if type(node) is not core.Loop or not step.reason:
         return
-    whole = places.tables["hot"]["loop_steps"]
-    if not (any(call in node.calls for call in whole) or _loads(node, iterated, frame)):
+    loads = _loads(node, iterated, frame)
+    whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
+    if not (loads or whole):
         return
     frame.routine.steps = node.at[0]
     around = frame.context.loops[-1] if frame.context.loops else None
-    if around is None or not around.reason or type(around.node) is not core.Loop or around.node.at == node.at:
+    if (
+        not loads
+        or around is None
+        or not around.reason
+        or type(around.node) is not core.Loop
+        or around.node.at == node.at
+    ):
         return
-    taken = node.calls & places.loop_calls
     outer = around.node
-    if taken and not _loads(outer, UNKNOWN, frame) and not _steps_besides(outer.body, node, frame):
+    if node.calls & places.passes and not _loads(outer, UNKNOWN, frame) and not _steps_besides(outer.body, node, frame):
         around.steps = node.at[0]
 
 
