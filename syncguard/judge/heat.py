@@ -30,16 +30,14 @@ def warmths(
 ) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
-    setup = prepared(routines, places, cold)
+    setup = prepared(routines, places, hot, cold)
     training: dict[Routine, bool] = {}
     cached = {
         routine for routine in routines if any(places.is_("gates", "caches", name) for name in decorator(routine))
     }
     found: dict[Routine, Warmth] = {}
     for routine in routines:
-        if (reason := root(routine, places, hot, cold, decorator)) and (
-            routine not in setup or matches(hot, routine.name)
-        ):
+        if routine not in setup and (reason := root(routine, places, hot, cold, decorator)):
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
     for callee, gated, path in stepped((r for r in routines if not test_file(r, places)), cold):
@@ -99,7 +97,9 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
     return found
 
 
-def prepared(routines: list[Routine], places: Places, cold: tuple[str, ...]) -> frozenset[Routine]:
+def prepared(
+    routines: list[Routine], places: Places, hot: tuple[str, ...], cold: tuple[str, ...]
+) -> frozenset[Routine]:
     """The private functions that only setup calls, whatever their names say: `_sample_points`, asked by `setup`."""
     callers: dict[Routine, list[Routine]] = {}
     for routine in routines:
@@ -110,6 +110,7 @@ def prepared(routines: list[Routine], places: Places, cold: tuple[str, ...]) -> 
         for callee, calling in callers.items()
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
+        and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
         and all(type(one.node) is core.Function and is_cold(one, places, cold) for one in calling)
     )
 
