@@ -152,20 +152,14 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
         return
     loads = _loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
-    if not (loads or whole):
+    if not (loads or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
     around = frame.context.loops[-1] if frame.context.loops else None
-    if (
-        not loads
-        or around is None
-        or not around.reason
-        or type(around.node) is not core.Loop
-        or around.node.at == node.at
-    ):
+    if not (loads and around is not None and around.reason and node.calls & places.passes):
         return
     outer = around.node
-    if node.calls & places.passes and not _loads(outer, UNKNOWN, frame) and not _steps_besides(outer.body, node, frame):
+    if type(outer) is core.Loop and not (_loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
 
 
