@@ -122,6 +122,43 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
     assert heats(text.format(test)) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("x.numel() == 0", "amortized"),
+        ("x.shape[0] < 1", "amortized"),
+        ("not xs", "amortized"),
+        ("len(xs) == 0", "amortized"),
+        ("len(xs) > 0", "hot"),
+        ("len(xs) == 1", "hot"),
+        ("x.ndim == 0", "hot"),
+        ("x.numel() == 0 or flag", "hot"),
+        ("not flag", "hot"),
+    ],
+)
+def test_where_there_is_nothing_is_rare(test: str, heat: str) -> None:
+    text = """
+        class Loss(torch.nn.Module):
+            def forward(self, x: torch.Tensor, xs: list[int], flag: bool):
+                if {}:
+                    return torch.tensor(0.0, device="cuda")
+                return x.sum()
+        """
+    assert heats(text.format(test)) == [heat]
+
+
+@pytest.mark.parametrize("other", ["raise ValueError(bad)", "return x"])
+def test_nothing_is_not_rare_where_anything_ends_it(other: str) -> None:
+    text = """
+        class Loss(torch.nn.Module):
+            def forward(self, x: torch.Tensor, bad: list[str]):
+                if len(bad) > 0:
+                    {}
+                return x.sum().item()
+        """
+    assert heats(text.format(other)) == ["hot"]
+
+
 def test_the_first_turn_within_a_step_is_of_every_step() -> None:
     text = """
         class Net(torch.nn.Module):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.routine import Env, Frame, Step
-from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Value, options
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
+
+NOTHING = "where there is nothing"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -30,6 +32,11 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "every n-th step" if (what == "==") is outcome else ""
         case core.Do(what="%"):
             return "" if outcome else "every n-th step"
+        case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
+            left, frame
+        ):
+            empty = what in ("==", "<")
+            return NOTHING if empty is outcome and least == (what == "<") else ""
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if _named(left, "*rank*", frame):
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
@@ -39,6 +46,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Name(id=name) if frame.failed.get(name) is outcome:
             return "after a failure"
         case core.Name() | core.Attr():
+            if not outcome and _lists(inner, frame):
+                return NOTHING
             return "behind a gate" if outcome and _gate_name(inner, frame) else ""
         case core.Either():
             return gated(inner, outcome, frame)
@@ -77,6 +86,19 @@ def _named(node: Node, pattern: str, frame: Frame) -> bool:
     from syncguard.places import matches
 
     return matches((pattern,), last_name(node).lower())
+
+
+def _counts(node: Node, frame: Frame) -> bool:
+    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`."""
+    counted = node.of if type(node) is core.Index else node
+    return type(node) in (core.Call, core.Index) and frame.world.places.is_("gates", "sizes", last_name(counted))
+
+
+def _lists(node: Node, frame: Frame) -> bool:
+    """Whether this is a list or the like, whose truth tells whether there is anything in it."""
+    from syncguard.infer.evaluate import quiet_value
+
+    return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
 
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
