@@ -132,6 +132,8 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
         ("len(xs) > 0", "hot"),
         ("len(xs) == 1", "hot"),
         ("x.ndim == 0", "hot"),
+        ("len(x.shape) == 0", "hot"),
+        ("len(x.size()) == 0", "hot"),
         ("x.numel() == 0 or flag", "hot"),
         ("not flag", "hot"),
     ],

@@ -89,9 +89,12 @@ def _named(node: Node, pattern: str, frame: Frame) -> bool:
 
 
 def _counts(node: Node, frame: Frame) -> bool:
-    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`."""
+    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` is how many dimensions."""
     counted = node.of if type(node) is core.Index else node
-    return type(node) in (core.Call, core.Index) and frame.world.places.is_("gates", "sizes", last_name(counted))
+    if type(node) not in (core.Call, core.Index) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
+        return False
+    given = node.args[0] if type(node) is core.Call and node.args else None
+    return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
 
 
 def _lists(node: Node, frame: Frame) -> bool:
