@@ -89,7 +89,7 @@ def _named(node: Node, pattern: str, frame: Frame) -> bool:
 
 
 def _counts(node: Node, frame: Frame) -> bool:
-    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` is how many dimensions."""
+    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` counts dimensions."""
     counted = node.of if type(node) is core.Index else node
     if type(node) not in (core.Call, core.Index) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
         return False
