@@ -99,6 +99,186 @@ def test_what_a_step_calls_behind_a_gate_is_rare_unless_it_trains(learns: str, h
     assert heats(LEARNS.format(learns=learns)) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("batch_idx > 0", "amortized"),
+        ("self.skipped or batch_idx > 0", "amortized"),
+        ("batch_idx != 0", "amortized"),
+        ("batch_idx == 0", "hot"),
+        ("batch_idx < 0", "hot"),
+        ("size > 0", "hot"),
+    ],
+)
+def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def training_step(self, batch, batch_idx, size=0):
+                loss = torch.relu(batch["x"].float()).sum()
+                if {}:
+                    return loss
+                return loss.item()
+        """
+    assert heats(text.format(test)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("x.numel() == 0", "amortized"),
+        ("x.shape[0] < 1", "amortized"),
+        ("not xs", "amortized"),
+        ("len(xs) == 0", "amortized"),
+        ("len(xs) > 0", "hot"),
+        ("len(xs) == 1", "hot"),
+        ("x.ndim == 0", "hot"),
+        ("len(x.shape) == 0", "hot"),
+        ("len(x.size()) == 0", "hot"),
+        ("x.numel() == 0 or flag", "hot"),
+        ("not flag", "hot"),
+    ],
+)
+def test_where_there_is_nothing_is_rare(test: str, heat: str) -> None:
+    text = """
+        class Loss(torch.nn.Module):
+            def forward(self, x: torch.Tensor, xs: list[int], flag: bool):
+                if {}:
+                    return torch.tensor(0.0, device="cuda")
+                return x.sum()
+        """
+    assert heats(text.format(test)) == [heat]
+
+
+@pytest.mark.parametrize("other", ["raise ValueError(bad)", "return x"])
+def test_nothing_is_not_rare_where_anything_ends_it(other: str) -> None:
+    text = """
+        class Loss(torch.nn.Module):
+            def forward(self, x: torch.Tensor, bad: list[str]):
+                if len(bad) > 0:
+                    {}
+                return x.sum().item()
+        """
+    assert heats(text.format(other)) == ["hot"]
+
+
+def test_the_first_turn_within_a_step_is_of_every_step() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                for step in range(8):
+                    if step == 0:
+                        print(x)
+        """
+    assert heats(text) == ["hot"]
+
+
+EPOCHS = """
+def fit(model, data, opt, epochs):
+    start = torch.tensor(0, device="cuda")
+    for epoch in range(epochs):
+        for x in {batches}:
+            loss = model(x).sum()
+            loss.backward()
+            {inner}
+            print(loss)
+        {outer}
+        for name in "ab":
+            print(name, loss)
+        print(loss)
+    return loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("batches", "inner", "outer", "around"),
+    [
+        ("train_loader", "pass", "pass", "amortized"),
+        ("train_loader", "opt.zero_grad()", "pass", "amortized"),
+        ("train_loader", "pass", "loss.backward()", "hot"),
+        ("data", "opt.zero_grad()", "pass", "hot"),  # the batches of one step, for all we know
+    ],
+)
+def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: str, outer: str, around: str) -> None:
+    found_heats = heats(EPOCHS.format(batches=batches, inner=inner, outer=outer))
+    once = "amortized" if "loader" in batches else "unknown"
+    assert found_heats == [once, "hot", "hot", around, once]
+
+
+def test_what_stands_around_a_training_loop_runs_once() -> None:
+    text = """
+        def fit(model, batches, opt, steps, limit):
+            start = torch.tensor(0, device="cuda")
+            while steps() < limit:
+                loss = model(next(batches)).sum()
+                loss.backward()
+                {}
+            return loss.item()
+        """
+    assert heats(text.format("opt.zero_grad()")) == ["amortized", "amortized"]
+    assert heats(text.format("pass")) == ["unknown", "unknown"]
+
+
+def test_a_loop_over_optimizers_is_part_of_a_step() -> None:
+    text = """
+        def update(model, x, opts):
+            for opt in opts:
+                opt.zero_grad()
+            loss = model(x).sum()
+            loss.backward()
+            return loss.item()
+        """
+    assert heats(text) == ["unknown"]
+
+
+def test_a_loader_matters_at_every_step() -> None:
+    text = """
+        from torch.utils.data import DataLoader
+
+        def fit(model, data, device):
+            for x in DataLoader(data):
+                model(x.to(device))
+        """
+    assert [(one.code, one.heat) for one in found(text) if one.code == "SG303"] == [("SG303", "unknown")]
+
+
+def test_what_only_setup_calls_is_setup_whatever_its_name() -> None:
+    text = """
+        class Index:
+            def setup(self, model, x):
+                self.points = self._sample_points(model, x)
+
+            def _sample_points(self, model, x):
+                return torch.relu(model(x)).tolist()
+            {}
+        """
+    assert heats(text.format("")) == ["cold"]
+    again = "\n            def grow(self, model, x):\n                return self._sample_points(model, x)"
+    assert heats(text.format(again)) == ["hot"]
+
+
+def test_a_turn_of_a_script_may_be_a_whole_run() -> None:
+    text = """
+        for seed in range(3):
+            {}
+            torch.cuda.empty_cache()
+        """
+    assert heats(text.format("run(seed)")) == ["unknown"]
+    assert heats(text.format("trainer.fit(seed)")) == ["cold"]
+
+
+def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:
+    text = """
+        def learn(model, batches, opt):
+            opt.zero_grad()
+            for x in batches:
+                loss = model(x).sum()
+                loss.backward()
+            opt.step()
+            return loss.item()
+        """
+    assert heats(text) == ["unknown"]
+
+
 def test_an_early_return_is_a_gate() -> None:
     assert heats(
         """
@@ -189,6 +369,7 @@ def test_a_compiled_function_is_hot(decorator: str, heat: str) -> None:
         "text = f'{bad}'\n        raise ValueError(text)",
         "logger.error('bad: %s', bad.item())\n        x = x * 0",
         "warnings.warn(f'{bad}')",
+        "text = f'{bad}'\n        text += f' of {x}'\n        warnings.warn(text)",
     ],
 )
 def test_what_only_reports_a_failure_is_cold(report: str) -> None:

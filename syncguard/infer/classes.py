@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.routine import SERIAL, Env, Home, Routine
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Unknown, Value, arrived, options
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, arrived, options
 from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class ClassInfo:
         "attrs",
         "bases",
         "home",
+        "hostly",
         "is_module",
         "is_tensor",
         "line",
@@ -47,6 +48,7 @@ class ClassInfo:
         self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
         self.settled: set[str] = set()
+        self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
         )
@@ -118,8 +120,23 @@ class ClassInfo:
                 info.readers.setdefault(name, {})[reader] = None
         return self.kept(name, found)
 
+    def on_host(self, name: str) -> bool:
+        """Whether a method asks an attribute for what a tensor has on the host alone: it raises anywhere else. What a
+        module holds may be asked before it is moved, and of other files we look at parts."""
+        known = self.hostly.get(name)
+        if known is None:
+            asked = self.world.places.tables["host"]["demands"]
+            nodes = [m.routine.node for info in self.mro for m in info.members.values() if type(m) is Call]
+            uses = [node.uses.get(f"self.{name}", ()) for node in nodes if type(node) is Function]
+            told = self.home.own and self.world.default_device == "host"  # else the user says that all is on the device
+            known = told and not self.is_module and any(how in used for used in uses for how in asked)
+            self.hostly[name] = known
+        return known
+
     def kept(self, name: str, found: Value | None) -> Value | None:
         """What was assigned; where that is None and things unknown, what was declared (`self.x: Tensor = None`)."""
+        if type(found) is Tensor and found.device == "assumed" and self.on_host(name):
+            return found.but(device="host")
         declared = next((info.promises[name] for info in self.mro if name in info.promises), None)
         if declared is None or found is None:
             return found

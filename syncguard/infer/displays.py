@@ -60,7 +60,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     for target, iterable, conditions in node.clauses:
         element = element_of(evaluate.value_of(iterable, frame), iterable.at, frame)
         context = (
-            frame.surround(loops=(*frame.context.loops, Step(node.at, ""))) if target is node.clauses[0][0] else context
+            frame.surround(loops=(*frame.context.loops, Step(node, ""))) if target is node.clauses[0][0] else context
         )
         taken(target, iterable, frame)
         evaluate.assign(target, element, frame)

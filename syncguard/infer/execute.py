@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
-from syncguard.infer.gates import flags, gated, last_name, size_threshold, step_reason, trains
+from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed
@@ -88,6 +88,8 @@ def branch(node: core.If, frame: Frame) -> None:
     open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
     frame.sometimes += open_
     for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
+        if gate == NOTHING and fails(node.orelse if body is node.body else node.body, frame):
+            gate = ""  # where anything would be a failure, nothing is what there always is
         if test is dead and frame.world.settled(node.test, frame):
             run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
@@ -114,7 +116,7 @@ def branch(node: core.If, frame: Frame) -> None:
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
             frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
-            frame.surround(gate=sides[i][2])
+            frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "")
 
 
 def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
@@ -128,21 +130,12 @@ def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
     return sides
 
 
-def fails(body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether a block ends in raise or an exit, so that all of it only reports a failure."""
-    last = body[-1] if body else None
-    if type(last) is core.Leave:
-        return last.what == "raise"
-    if type(last) is core.Run and type(last.value) is core.Call:
-        return last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
-    return False
-
-
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
     element = element_of(iterated, header(node.at, node.iterable.at), frame) if node.iterable is not None else UNKNOWN
-    step = Step(node.at, step_reason(node, iterated, frame))
+    step = Step(node, step_reason(node, iterated, frame))
     frame.home.steps |= bool(step.reason)
+    epochs(step, iterated, frame)
     surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []

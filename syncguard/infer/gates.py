@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from syncguard.infer.routine import Env, Frame
-from syncguard.infer.values import FALSE, TRUE, Const, Host, Instance, Value, options
+from typing import Any
+
+from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
+
+NOTHING = "where there is nothing"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -28,13 +32,22 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "every n-th step" if (what == "==") is outcome else ""
         case core.Do(what="%"):
             return "" if outcome else "every n-th step"
+        case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
+            left, frame
+        ):
+            empty = what in ("==", "<")
+            return NOTHING if empty is outcome and least == (what == "<") else ""
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if _named(left, "*rank*", frame):
             return "on one rank" if (what == "==") is outcome else ""
+        case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
+            return "on the first step" if (what == "==") is outcome else ""
         case core.Call(fn=fn):
             return "behind a gate" if outcome and _gate_name(fn, frame) else ""
         case core.Name(id=name) if frame.failed.get(name) is outcome:
             return "after a failure"
         case core.Name() | core.Attr():
+            if not outcome and _lists(inner, frame):
+                return NOTHING
             return "behind a gate" if outcome and _gate_name(inner, frame) else ""
         case core.Either():
             return gated(inner, outcome, frame)
@@ -75,6 +88,28 @@ def _named(node: Node, pattern: str, frame: Frame) -> bool:
     return matches((pattern,), last_name(node).lower())
 
 
+def _counts(node: Node, frame: Frame) -> bool:
+    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` counts dimensions."""
+    counted = node.of if type(node) is core.Index else node
+    if type(node) not in (core.Call, core.Index) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
+        return False
+    given = node.args[0] if type(node) is core.Call and node.args else None
+    return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+
+
+def _lists(node: Node, frame: Frame) -> bool:
+    """Whether this is a list or the like, whose truth tells whether there is anything in it."""
+    from syncguard.infer.evaluate import quiet_value
+
+    return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
+
+
+def _counts_steps(node: Node, frame: Frame) -> bool:
+    """Whether a name counts steps, and not the turns of a loop within one."""
+    name = last_name(node).lower()
+    return frame.world.places.is_("gates", "counters", name) and all(loop.reason for loop in frame.context.loops)
+
+
 def complains(call: Node, frame: Frame) -> bool:
     """Whether a call only warns or logs an error: what it shows is computed where something went wrong."""
     if type(call) is not core.Call:
@@ -83,6 +118,18 @@ def complains(call: Node, frame: Frame) -> bool:
     if type(fn) is core.Attr and fn.name in frame.world.places.tables["cold"]["failures"]:
         return is_("cold", "loggers", last_name(fn.of).lower())
     return is_("cold", "warners", last_name(fn))
+
+
+def fails(body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a block ends in raise or an exit, or prepares a warning, so that all of it only reports a failure."""
+    last = body[-1] if body else None
+    if type(last) is core.Leave:
+        return last.what == "raise"
+    if type(last) is not core.Run or type(last.value) is not core.Call:
+        return False
+    exits = last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
+    said = all(type(part) in (core.Bind, core.Update) for part in body[:-1])
+    return exits or (said and complains(last.value, frame))
 
 
 def _gate_name(node: Node, frame: Frame) -> bool:
@@ -120,6 +167,45 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
             if places.is_("hot", "loop_names", name.lower()):
                 return f"the loop at line {node.at[0]} iterates over `{name}`"
     return ""
+
+
+def epochs(step: Step, iterated: Value, frame: Frame) -> None:
+    """Note where each turn of a loop is a step of its own, and the loop of epochs around one over a loader: what stands
+    there runs once in many steps. A turn that only adds up gradients is no step, nor is one for each optimizer."""
+    node, places = step.node, frame.world.places
+    if type(node) is not core.Loop or not step.reason:
+        return
+    loads = _loads(node, iterated, frame)
+    whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
+    if not (loads or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
+        return
+    frame.routine.steps = node.at[0]
+    around = frame.context.loops[-1] if frame.context.loops else None
+    if not (loads and around is not None and around.reason and node.calls & places.passes):
+        return
+    outer = around.node
+    if type(outer) is core.Loop and not (_loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
+        around.steps = node.at[0]
+
+
+def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
+    """Whether a loop takes batches from a loader."""
+    places = frame.world.places
+    if any(type(o) is Instance and places.is_("hot", "loop_iterables", o.name) for o in options(iterated)):
+        return True
+    names = _names_in(node.iterable) if node.iterable is not None else ()
+    return any(places.is_("names", "loaders", name.lower()) for name in names)
+
+
+def _steps_besides(part: Any, inner: core.Loop, frame: Frame) -> bool:
+    """Whether a body calls what makes a step outside of this inner loop."""
+    if isinstance(part, tuple):
+        return any(_steps_besides(item, inner, frame) for item in part)
+    if not isinstance(part, Node) or part is inner or type(part) in (core.Function, core.Class):
+        return False
+    if type(part) is core.Call and last_name(part.fn) in frame.world.places.loop_calls:
+        return True
+    return any(_steps_besides(getattr(part, name), inner, frame) for name in part.__struct_fields__ if name != "at")
 
 
 def _names_in(node: Node) -> list[str]:

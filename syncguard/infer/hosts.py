@@ -1,17 +1,21 @@
-"""A routine in, why its tensors are on the host out: it is a dataset's, a collate function's, another compiler's."""
+"""A routine in, why its tensors are on the host out: it is a dataset's, a collate function's, another compiler's, or
+runs in a process without a GPU."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.routine import Routine
 from syncguard.infer.values import ClassOf, Named
-from syncguard.places import matches
+from syncguard.places import Places, matches
 from syncguard.read import core
+from syncguard.read.core import Node
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
     from syncguard.infer.resolve import Names
+    from syncguard.infer.routine import Home
 
 
 def host_reason(routine: Routine, world: Names) -> str:
@@ -30,7 +34,14 @@ def host_reason(routine: Routine, world: Names) -> str:
     if places.is_("host", "functions", name) and not moves:
         return f"`{name}` prepares data on the host"
     compiler = _compiler(routine, world)
-    return f"`{name}` is compiled by `{compiler}`" if compiler else ""
+    if compiler:
+        return f"`{name}` is compiled by `{compiler}`"
+    home = routine.home
+    if owner is not None and owner.is_module:
+        return ""
+    if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
+        home.processes = _processes(home, world)
+    return f"`{home.processes}` makes processes that see no GPU" if home.processes else ""
 
 
 def _of_items(owner: ClassInfo, world: Names) -> bool:
@@ -46,11 +57,59 @@ def _of_items(owner: ClassInfo, world: Names) -> bool:
 
 def _compiler(routine: Routine, world: Names) -> str:
     """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
-    for decorator in routine.node.decorators if type(routine.node) is core.Function else ():
-        named = decorator.fn if type(decorator) is core.Call else decorator
-        root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
-        library = routine.home.env.get(root)
-        name = f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
-        if name and world.places.is_("host", "kernels", name):
-            return name
-    return ""
+    named = (_named(node, routine.home) for node in getattr(routine.node, "decorators", ()))
+    return next((name for name in named if name and world.places.is_("host", "kernels", name)), "")
+
+
+def _named(decorator: Node, home: Home) -> str:
+    """The dotted name of a decorator of another library; '' of what is none."""
+    named = decorator.fn if type(decorator) is core.Call else decorator
+    root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
+    library = home.env.get(root)
+    return f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
+
+
+def _processes(home: Home, world: Names) -> str:
+    """What makes processes of a file's functions or classes that see no GPU unless they ask for one; '' where one asks,
+    or where any line of the file names a device or makes a module."""
+    places, found = world.places, ""
+    libraries = {name.partition(".")[0] for name in places.tables["host"]["processes"]}
+    if not any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values()):
+        return ""
+    for node in _all(home.core.body):
+        if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
+            return ""
+        if isinstance(node, core.Function | core.Class):
+            named = (_named(decorator, home) for decorator in node.decorators)
+            found = next((name for name in named if name and places.is_("host", "processes", name)), found)
+        if type(node) is core.Class and any(
+            world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases
+        ):
+            return ""
+    return found
+
+
+def _places_tensors(node: Node, places: Places) -> bool:
+    """Whether a piece names a device, or asks for one."""
+    match node:
+        case core.Attr(name=name) | core.Name(id=name):
+            return name == "cuda" or places.is_("names", "devices", name) or places.is_("names", "device_getters", name)
+        case core.Const():
+            return isinstance(node.value, str) and node.value.partition(":")[0] == "cuda"
+        case core.Call():
+            asked = places.tables["host"]["process_devices"]
+            return any(
+                key == "device" or (key in asked and not (type(value) is core.Const and not value.value))
+                for key, value in node.keywords
+            )
+    return False
+
+
+def _all(part: Any) -> Iterator[Node]:
+    """A piece of core and all within it, what is defined there included."""
+    for node in core.walk(part):
+        yield node
+        if type(node) is core.Function:
+            yield from _all((node.decorators, node.params, node.body))
+        elif type(node) is core.Class:
+            yield from _all((node.decorators, node.bases, node.body))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from syncguard.infer.lattice import pooled
 from syncguard.infer.values import Later, Value, Why
 from syncguard.infer.wrappers import thin
-from syncguard.read.core import At, Function, Module, Node
+from syncguard.read.core import At, Comp, Function, Loop, Module, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -36,6 +36,7 @@ class Home:
         "own",
         "package",
         "path",
+        "processes",
         "routines",
         "stars",
         "steps",
@@ -56,15 +57,17 @@ class Home:
         self.called: set[str] = set()  # what was called of other libraries
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
+        self.processes: str | None = None  # what makes its functions processes without a GPU, once asked for
 
 
 class Step:
-    """A loop around a place: where it stands and why it runs once per step ('' for an ordinary loop)."""
+    """A loop around a place: where it stands, why it runs once per step ('' for an ordinary loop), and the line of a
+    loop in it that takes all its steps, so that a turn of this one is an epoch."""
 
-    __slots__ = ("at", "reason")
+    __slots__ = ("at", "node", "reason", "steps")
 
-    def __init__(self, at: At, reason: str) -> None:
-        self.at, self.reason = at, reason
+    def __init__(self, node: Loop | Comp, reason: str) -> None:
+        self.at, self.node, self.reason, self.steps = node.at, node, reason, 0
 
 
 class Context:
@@ -124,6 +127,7 @@ class Routine:
         "seen",
         "serial",
         "sightings",
+        "steps",
         "thin",
         "uses",
         "yielded",
@@ -156,6 +160,7 @@ class Routine:
         self.queued = False
         self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
+        self.steps = 0  # the line of its own loop whose every turn is a step, if it has one
 
     @property
     def name(self) -> str:

@@ -30,13 +30,14 @@ def warmths(
 ) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
+    setup = prepared(routines, places, hot, cold)
     training: dict[Routine, bool] = {}
     cached = {
         routine for routine in routines if any(places.is_("gates", "caches", name) for name in decorator(routine))
     }
     found: dict[Routine, Warmth] = {}
     for routine in routines:
-        if reason := root(routine, places, hot, cold, decorator):
+        if routine not in setup and (reason := root(routine, places, hot, cold, decorator)):
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
     for callee, gated, path in stepped((r for r in routines if not test_file(r, places)), cold):
@@ -94,6 +95,24 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
                 found[callee] = Warmth("cold")
                 queue.append(callee)
     return found
+
+
+def prepared(
+    routines: list[Routine], places: Places, hot: tuple[str, ...], cold: tuple[str, ...]
+) -> frozenset[Routine]:
+    """The private functions that only setup calls, whatever their names say: `_sample_points`, asked by `setup`."""
+    callers: dict[Routine, list[Routine]] = {}
+    for routine in routines:
+        for callee in routine.calls:
+            callers.setdefault(callee, []).append(routine)
+    return frozenset(
+        callee
+        for callee, calling in callers.items()
+        if callee.name.startswith("_")
+        and not callee.name.endswith("__")
+        and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
+        and all(type(one.node) is core.Function and is_cold(one, places, cold) for one in calling)
+    )
 
 
 def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
@@ -157,10 +176,16 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
+    epoch = context.loops[-1].steps if context.loops else routine.steps
+    epoch = 0 if sighting.hazard in places.tables["hot"]["settings"] else epoch
+    if epoch and (step is not None or base == "unknown") and not cold:
+        return "amortized", (*path, Fact(f"but only around the loop at line {epoch}, whose every turn is a step", 0))
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
     if base == "cold" and context.loops and type(routine.node) is core.Module and not cold:
-        base = "unknown"  # a script's own loop may run long
+        runs = places.tables["hot"]["loop_runs"]
+        whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
+        base = base if whole else "unknown"  # a script's own loop may run long
     if context.gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {context.gate}", 0))
     return base, path

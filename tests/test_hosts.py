@@ -1,0 +1,51 @@
+"""Which functions' tensors are on the host, for what surrounds them."""
+
+import pytest
+
+from syncguard import config, pipeline
+from syncguard.read.project import forget
+
+DRIVER = """
+import ray, torch
+
+def total(rewards: torch.Tensor):
+    return rewards.sum().item()
+
+@ray.remote{asked}
+class Scorer:
+    def score(self, rewards: torch.Tensor):
+        if (rewards == 1).any():
+            print(total(rewards))
+        return rewards[rewards > 0]
+"""
+
+
+def found(tmp_path, text):
+    forget()
+    (tmp_path / "scorer.py").write_text(text)
+    settings = config.load([str(tmp_path)], {"heat": "all"}, isolated=True)
+    return [(f.site.line, f.code) for f in pipeline.check([str(tmp_path / "scorer.py")], settings).findings]
+
+
+@pytest.mark.parametrize("asked", ["", "(num_cpus=2)", "(num_cpus=1, num_gpus=0)"])
+def test_a_process_that_asks_for_no_gpu_sees_none(tmp_path, asked):
+    assert found(tmp_path, DRIVER.format(asked=asked)) == []
+
+
+WAITS = {(5, "SG201"), (10, "SG204"), (12, "SG102")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DRIVER.replace("ray.remote{asked}", "ray.data"),
+        DRIVER.format(asked="(num_gpus=1)"),
+        DRIVER.format(asked="(num_gpus=GPUS)"),
+        DRIVER.format(asked="") + "\nscorer = Scorer.options(num_gpus=0.5).remote()\n",  # another asks for it
+        DRIVER.format(asked="") + "\ntorch.cuda.set_device(0)\n",
+        DRIVER.format(asked="") + "\ndef there(rewards, device):\n    return rewards.to(device)\n",
+        DRIVER.format(asked="") + "\nclass Net(torch.nn.Linear):\n    pass\n",
+    ],
+)
+def test_one_that_may_see_a_gpu_waits_for_it(tmp_path, text):
+    assert set(found(tmp_path, text)) >= WAITS
