@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard.infer.lattice import join, pooled, same
+from syncguard.infer.context import key_of, outlined
+from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -103,3 +104,19 @@ def test_without_leaves_what_is_not_unwanted() -> None:
     assert without(optional, lambda option: option is NONE) is tensor
     assert without(NONE, lambda option: option is NONE) is UNKNOWN
     assert options(tensor) == (tensor,)
+
+
+@given(st.lists(values, min_size=1, max_size=6))
+def test_what_a_function_is_told_of_keeps_every_tensor(parts: list[Value]) -> None:
+    whole = join_all(parts)
+    told = outlined(whole)
+    assert (tensor_in(told) is None) == (tensor_in(whole) is None)
+    assert same(outlined(told), told)
+
+
+def test_callers_who_pass_many_things_without_a_tensor_are_told_of_alike() -> None:
+    some = [Host("str"), Host("array"), Seq("list", None, Host("int")), Named("numpy.sum"), Named("numpy.ndarray")]
+    kinds = [join_all(some[:4]), join_all(some[1:]), join_all([UNKNOWN, *some[:2]]), join_all([Const("a"), UNKNOWN])]
+    assert {key_of([("x", outlined(kind))]) for kind in kinds} == {()}
+    for kind in (join_all(some[:2]), Union((NONE, Host("str"))), join_all([*some, Tensor()]), Unknown(batch=WHY)):
+        assert outlined(kind) is kind or same(outlined(kind), kind)

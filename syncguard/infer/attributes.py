@@ -184,7 +184,8 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
     known = frame.world.evidence(node.path, name, frame, node.at)
     if known is not None:
         return known
-    if name in frame.world.tensor_only or (name in frame.world.tensor_names and cast(node.of, name, frame)):
+    asked = name in frame.world.tensor_only or (name in frame.world.tensor_names and cast(node.of, name, frame))
+    if asked and not frame.world.namespace(node.path.rpartition(".")[0]):
         return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
     return Bound(of, name)
 

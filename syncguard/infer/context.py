@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
+from syncguard.infer.lattice import join_all
 from syncguard.infer.values import (
+    UNKNOWN,
     Bound,
     Call,
     Callback,
@@ -26,11 +28,51 @@ from syncguard.infer.values import (
 
 Key = tuple[tuple[str, Hashable], ...]
 DEEP = 3  # containers in containers that a key tells apart
+FEW = 3  # things without a tensor that a function of another file tells apart
+PLAIN = (Host, Const, Unknown)  # of which nothing is asked that could be a tensor
 
 
 def key_of(given: Iterable[tuple[str, Value]]) -> Key:
     """The key of some parameters and what they hold; those of which nothing is known do not count."""
     return tuple(sorted((name, shape) for name, value in given if (shape := shape_of(value, 0)) != ("?",)))
+
+
+def outlined(value: Value) -> Value:
+    """A value as a function of another file is told of it. Of one that is one of many things, or of what nobody
+    knows and some that stay on the host, it learns nothing: its body would only be run for each caller.
+    """
+    if type(value) is Seq and value.items is None:
+        element = outlined(value.element)
+        return value if element is value.element else Seq(value.kind, None, element)
+    if type(value) is not Union:
+        return value
+    told = join_all(map(outlined, value.options))
+    leaves = tuple(_leaves(told))
+    if type(told) is not Union or any(map(_may_wait, leaves)):
+        return told
+    vague = any(type(option) is Unknown for option in told.options) and all(type(leaf) in PLAIN for leaf in leaves)
+    return UNKNOWN if vague or len(told.options) > FEW else told
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    """What a value is made of, containers opened."""
+    match value:
+        case Union():
+            inner = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case Table():
+            inner = (*value.items.values(), value.element)
+        case _:
+            yield value
+            return
+    for part in inner:
+        yield from _leaves(part)
+
+
+def _may_wait(leaf: Value) -> bool:
+    """Whether this is a tensor, was computed from one, or may be one of a batch."""
+    return type(leaf) is Tensor or (type(leaf) is Unknown and (leaf.weak is not None or leaf.batch is not None))
 
 
 def holds_own(value: Value) -> bool:

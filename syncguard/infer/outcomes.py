@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.context import holds_own, key_of
+from syncguard.infer.context import holds_own, key_of, outlined
 from syncguard.infer.lattice import same
 from syncguard.infer.modules import Load, Modules, nothing
 from syncguard.infer.routine import Frame, Routine, Sighting
@@ -81,7 +81,7 @@ class Outcomes(Modules):
             told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
-        seen = {name: parameters.refined(told[name], value) for name, value in given.items()}
+        seen = {name: parameters.refined(told[name], outlined(value)) for name, value in given.items()}
         return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
     def aside(self, routine: Routine, node: core.Function, given: dict[str, Value]) -> tuple[Value, Sightings]:

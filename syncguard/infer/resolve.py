@@ -208,6 +208,8 @@ class Names:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         node = frame.routine.node
         uses = node.uses.get(path)
+        if self.namespace(path):
+            return None
         if self.places.is_("names", "loaders", name):
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses:
@@ -244,6 +246,12 @@ class Names:
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def namespace(self, path: str) -> bool:
+        """Whether this is called as a module of functions on arrays is: `xp.isfinite`, `xp.linalg.svd`."""
+        first, _, rest = path.partition(".")
+        names = (first, rest.rpartition(".")[2] or first)
+        return any(self.host_library(name) == "array" or self.places.is_("names", "namespaces", name) for name in names)
 
     def only_torch(self, frame: Frame, name: str = "") -> bool:
         """Whether this function, in a file that imports torch, computes with no other library that has arrays; what
