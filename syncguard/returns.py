@@ -41,7 +41,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
-    · tuple(a, b) · list(a) · named(values=a)
+    · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
     promote: the common dtype of all arguments, Python numbers included
     type: the name of the first tensor's type, which says its place and dtype
     count: the first tensor's dtype, but int for a bool
@@ -74,7 +74,7 @@ def _condition(text: str) -> tuple[str, str]:
 def _expression(tokens: list[str]) -> Result:
     """Take one expression off the tokens."""
     kind = tokens.pop(0) if tokens else ""
-    if kind in ("tuple", "list", "named"):
+    if kind in ("tuple", "list", "named", "dict"):
         return Result(kind, parts=_parts(kind, tokens))
     if kind not in KINDS:
         raise ValueError(f"unknown result `{kind}`")
@@ -100,10 +100,10 @@ def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:
             raise ValueError(f"`{separator}` expected in {kind}(...)")
         tokens.pop(0)
         name = ""
-        if kind == "named":
+        if kind in ("named", "dict"):
             name, equals = (tokens.pop(0), tokens.pop(0)) if len(tokens) > 1 else ("", "")
             if equals != "=" or not name.isidentifier():
-                raise ValueError("named(...) takes name=result")
+                raise ValueError(f"{kind}(...) takes name=result")
         parts.append((name, _expression(tokens)))
         separator = ")" if tokens[:1] == [")"] else ","
     tokens.pop(0)

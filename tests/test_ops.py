@@ -27,7 +27,10 @@ HERE = (
     "torch",
     *sys.stdlib_module_names,
 )  # the roots of names that can be looked up; other libraries need not be there
-ELSEWHERE = {"torch.Tensor.hpu"}  # only on a machine that has one
+ELSEWHERE = {
+    "torch.Tensor.hpu",  # only on a machine that has one
+    "torch.optim.Optimizer.param_groups",  # of an instance
+}
 
 
 def found(name: str) -> bool:

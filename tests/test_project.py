@@ -91,6 +91,21 @@ def test_alone_or_together_the_findings_are_the_same(project):
         assert lines(alone, name) == lines(together, name)
 
 
+def test_a_name_that_a_function_of_another_file_puts_in_place(project):
+    start = "import torch\n\ndevice = None\nlimit = None\n\n\ndef start(name):\n    global device, other\n"
+    Path("p/state.py").write_text(start + "    device = torch.device(name)\n")
+    Path("p/env.py").write_text(
+        "import torch\nfrom . import state\n\n\ndef forward(n):\n"
+        "    x = torch.zeros(n, device=state.device)\n    y = torch.zeros(n, device=state.limit)\n"
+        "    return x.nonzero(), y.nonzero()\n"
+    )
+    for cache in (False, True):
+        assert lines(pipeline.check(["p/env.py"], config(cache=cache)), "p/env.py") == [(8, "SG101")]
+    Path("p/state.py").write_text(start.replace("device, ", "") + "    device = torch.device(name)\n")
+    for cache in (True, False):  # that it is no longer put in place is seen from outside
+        assert lines(pipeline.check(["p/env.py"], config(cache=cache)), "p/env.py") == []
+
+
 def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_else(project):
     box = "class Box:\n    def __init__(self):\n        self.held = None\n"
     Path("p/box.py").write_text(box)

@@ -41,6 +41,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
     """Bind a value to a target; `source` is the expression that it is the value of, where there is one."""
     match target:
         case core.Name(id=name):
+            if value is NONE and name in frame.home.core.rebound and frame.routine is frame.home.top:
+                value = UNKNOWN  # a function will put there what it is
             value = told(name, name, value, target.at, frame)
             if name in frame.dotted:
                 prefix = f"{name}."

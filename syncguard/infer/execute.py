@@ -13,6 +13,7 @@ from syncguard.infer.guards import off_device
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.receivers import taken
+from syncguard.infer.refills import refill
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
 from syncguard.infer.wrappers import decided
@@ -139,11 +140,9 @@ def loop(node: core.Loop, frame: Frame) -> None:
     surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
-    head = frame.env
-    paid = frame.paid
+    head, paid = frame.env, frame.paid
     for _ in range(ROUNDS):
-        frame.env = dict(head)
-        frame.paid = {}
+        frame.env, frame.paid = dict(head), {}
         if node.target is not None and node.iterable is not None:
             taken(node.target, node.iterable, frame)
             assign(node.target, element, frame)
@@ -168,6 +167,7 @@ def loop(node: core.Loop, frame: Frame) -> None:
         if node.test is not None:
             quiet_value(node.test, frame)  # it ran once more, and said no
             frame.env = {**frame.env, **narrowed(node.test, False, frame)}
+        refill(node, frame)
     frame.context = surrounding
     run(node.orelse, frame)
     for env in frame.breaks:

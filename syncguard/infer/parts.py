@@ -17,8 +17,8 @@ def digest(text: str) -> str:
 def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
     """The digest of every function by qualified name, and under "" of all around them.
 
-    A function's first line counts as around it. Blank lines and whole-line comments around functions do not count, and
-    neither does where a function stands.
+    A function's first line counts as around it, and so do the global names that functions assign. Blank lines and
+    whole-line comments around functions do not count, and neither does where a function stands.
     """
     found: dict[str, str] = {}
     inside: set[int] = set()
@@ -28,7 +28,8 @@ def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
         text = "\n".join(lines[node.at[0] - 1 : node.at[2]])
         found[node.qualname] = digest(found.get(node.qualname, "") + text)
     around = [line.rstrip() for number, line in enumerate(lines, 1) if number not in inside]
-    found[""] = digest("\n".join(line for line in around if line and not line.lstrip().startswith("#")))
+    kept = [line for line in around if line and not line.lstrip().startswith("#")]
+    found[""] = digest("\n".join([*kept, *sorted(module.rebound)]))
     return found
 
 

@@ -26,10 +26,12 @@ TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are b
 
 def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
     """Where we could not tell what is returned, the annotation does."""
+    if (node.returns is not None or frame.routine.owner is not None) and all(
+        type(part) is core.Run and type(part.value) is core.Const for part in node.body
+    ):
+        returned = UNKNOWN  # `...`: a protocol or an overload only declares, and so does a method that does nothing
     if node.returns is None:
         return returned
-    if all(type(part) is core.Run and type(part.value) is core.Const for part in node.body):
-        returned = UNKNOWN  # `...`: a protocol or an overload only declares
     unknown = any(
         type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
     )

@@ -123,7 +123,7 @@ class Names:
         known = self._hints.get(name)
         if known is None:
             known = self._hints[name] = (
-                self.places.is_("names", "masks", name),
+                self.places.is_("names", "masks", name) and not self.places.is_("names", "no_masks", name),
                 self.places.is_("names", "host_tensors", name),
             )
         return known

@@ -15,6 +15,7 @@ from syncguard.infer.values import (
     Instance,
     Named,
     Seq,
+    Table,
     Tensor,
     Unknown,
     Value,
@@ -133,6 +134,8 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 tuple([build(name, part, args, tensors, why) for _, part in shape.parts]),
                 names=tuple([key for key, _ in shape.parts]),
             )
+        case "dict":
+            return Table({key: build(name, part, args, tensors, why) for key, part in shape.parts}, keys=Host("str"))
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":

@@ -269,10 +269,11 @@ class Class(Node, frozen=True, gc=False, eq=False):
 
 
 class Module(Node, frozen=True, gc=False, eq=False):
-    """A whole file; `uses` is that of its top level."""
+    """A whole file; `uses` is that of its top level, `rebound` the names that functions declare `global`."""
 
     body: tuple[Piece, ...]
     uses: dict[str, frozenset[str]]
+    rebound: frozenset[str] = frozenset()
 
 
 if not TYPE_CHECKING:  # what a reader of the disk may find in a Node's place

@@ -29,15 +29,19 @@ from syncguard.read.core import (
 
 
 class Scope:
-    """What is being lowered: the qualified name, the uses of each local name, the names called in each open loop."""
+    """What is being lowered: the qualified name, the uses of each local name, the names called in each open loop.
 
-    __slots__ = ("calls", "generator", "qualname", "uses")
+    `rebound`, one for a whole file, are the global names that functions assign.
+    """
+
+    __slots__ = ("calls", "generator", "qualname", "rebound", "uses")
 
     def __init__(self, qualname: str, outer: Scope | None) -> None:
         self.qualname = qualname
         self.uses: dict[str, set[str]] = {}
         self.calls: list[set[str]] = []
         self.generator = False
+        self.rebound: set[str] = outer.rebound if outer is not None else set()
 
     def use(self, name: str, how: str) -> None:
         known = self.uses.get(name)

@@ -28,7 +28,7 @@ def lower(text: str) -> Module:
                 warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
                 tree = ast.parse(text)
             scope = Scope("", None)
-            return Module(block(tree.body, scope), frozen(scope))
+            return Module(block(tree.body, scope), frozen(scope), frozenset(scope.rebound))
     except SyntaxError as error:
         raise Unreadable(
             f"Python {sys.version_info[0]}.{sys.version_info[1]} cannot parse it: {error.msg}",

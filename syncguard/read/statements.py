@@ -166,6 +166,11 @@ def class_(node: ast.ClassDef, scope: Scope) -> Node:
     )
 
 
+def shared(node: ast.Global, scope: Scope) -> Node:
+    scope.rebound.update(node.names)
+    return Run(Seq("tuple", (), at(node)), at(node))
+
+
 def delete(node: ast.Delete, scope: Scope) -> Node:
     return Run(Seq("tuple", several(node.targets, scope), at(node)), at(node))
 
@@ -191,11 +196,11 @@ def patterns(pattern: ast.pattern) -> list[ast.pattern]:
     return [p for option in pattern.patterns for p in patterns(option)] if type(pattern) is ast.MatchOr else [pattern]
 
 
-SILENT = {ast.Pass, ast.Global, ast.Nonlocal}
+SILENT = {ast.Pass, ast.Nonlocal}
 STATEMENTS: dict[type, Callable[[Any, Scope], Node]] = {
     ast.Assign: assign, ast.AnnAssign: annotated, ast.AugAssign: update, ast.Expr: run, ast.If: if_, ast.While: while_,
     ast.For: for_, ast.AsyncFor: for_, ast.Try: try_, ast.TryStar: try_, ast.With: with_, ast.AsyncWith: with_,
     ast.Return: leave("return"), ast.Raise: leave("raise"), ast.Break: leave("break"), ast.Continue: leave("continue"),
     ast.Assert: check, ast.Import: import_, ast.ImportFrom: import_from, ast.FunctionDef: function,
-    ast.AsyncFunctionDef: function, ast.ClassDef: class_, ast.Delete: delete, ast.Match: match,
+    ast.AsyncFunctionDef: function, ast.ClassDef: class_, ast.Delete: delete, ast.Match: match, ast.Global: shared,
 }  # fmt: skip
