@@ -33,11 +33,15 @@ class Scope:
 
     __slots__ = ("calls", "generator", "qualname", "uses")
 
-    def __init__(self, qualname: str, outer: Scope | None) -> None:
+    def __init__(self, qualname: str = "") -> None:
         self.qualname = qualname
         self.uses: dict[str, set[str]] = {}
         self.calls: list[set[str]] = []
         self.generator = False
+
+    def within(self, name: str) -> Scope:
+        """The scope of what is defined in this one under a name."""
+        return Scope(f"{self.qualname}.{name}" if self.qualname else name)
 
     def use(self, name: str, how: str) -> None:
         known = self.uses.get(name)
@@ -193,7 +197,7 @@ def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
 
 
 def lambda_(node: ast.Lambda, scope: Scope) -> Node:
-    inner = Scope(f"{scope.qualname}.<lambda>".lstrip("."), scope)
+    inner = scope.within("<lambda>")
     params = parameters(node.args, scope)
     body = (Leave("return", expression(node.body, inner), at(node.body)),)
     return Function("<lambda>", inner.qualname, params, body, (), None, False, frozen(inner), at(node))
