@@ -123,7 +123,7 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             if member is not None and type(member[0]) is Call:
                 return world.call(member[0].routine, fn, args, keywords, at, frame)
         return (
-            submodule(args, keywords, at, fn, frame)
+            submodule(args, keywords, at, frame)
             if fn.info.is_module
             else from_tensors([*args, *keywords.values()], at, frame)
         )
@@ -131,10 +131,10 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
     result: Value = UNKNOWN
     if op is not None:
         result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
-    return submodule(args, keywords, at, fn, frame) if result is UNKNOWN else result
+    return submodule(args, keywords, at, frame) if result is UNKNOWN else result
 
 
-def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance, frame: Frame) -> Value:
+def submodule(args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
     """A module that we have not read, given tensors, gives tensors."""
     parent = from_tensors([*args, *keywords.values()], at, frame)
     if type(parent) is Unknown and parent.weak:
@@ -162,7 +162,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Seq():
             return methods.sequence_method(of, name, args, keywords, at, nodes, frame)
         case Table():
-            return methods.table_method(of, name, args, keywords)
+            return methods.table_method(of, name, args)
         case Const() | Host():
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
@@ -176,7 +176,7 @@ def inherited(
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, name, args, keywords, frame)
+        return world.register(info, args, keywords, frame)
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:

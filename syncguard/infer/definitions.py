@@ -124,7 +124,7 @@ class Definitions(Outcomes):
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
 
-    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
+    def register(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
         value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
         moved = [

@@ -28,7 +28,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "every n-th step" if (what == "==") is outcome else ""
         case core.Do(what="%"):
             return "" if outcome else "every n-th step"
-        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if _named(left, "*rank*", frame):
+        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Call(fn=fn):
             return "behind a gate" if outcome and _gate_name(fn, frame) else ""
@@ -67,12 +67,6 @@ def last_name(node: Node) -> str:
         if type(node) is core.Call
         else ""
     )
-
-
-def _named(node: Node, pattern: str, frame: Frame) -> bool:
-    from syncguard.places import matches
-
-    return matches((pattern,), last_name(node).lower())
 
 
 def complains(call: Node, frame: Frame) -> bool:

@@ -74,7 +74,7 @@ def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], a
     return of
 
 
-def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+def table_method(of: Table, name: str, args: list[Value]) -> Value:
     known = join_all([*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])])
     keys = keys_of(of)
     match name:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +35,6 @@ from syncguard.read.core import At, Node
 
 RUNS = 6  # runs of one routine before its facts are taken as settled
 DEPTH = 40  # calls followed at once
-BUILTINS = frozenset(dir(builtins))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
