@@ -79,18 +79,13 @@ def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
         return explain.page(rule, text, tuple(sorted(ops)), style)
     for name in _spellings(what):
         if op := pack.op(name):
-            judged = {wait.hazard: pack.by_hazard(wait.hazard) for wait in op.waits if _judged(pack, wait.hazard)}
-            return explain.op(op, judged, style)
+            return explain.op(op, pack.judged(op), style)
     from syncguard.config import like
 
     if os.path.isfile(what):
         raise click.ClickException(f"{what} is a file; name a line of it, as in `{what}:1`")
     known = [*(text for r in pack.rules for text in (r.code, r.name)), *pack.ops]
     raise click.ClickException(f"'{what}' is no rule, operation or line that we know{like(what, known)}")
-
-
-def _judged(pack: Pack, hazard: str) -> bool:
-    return any(hazard in rule.hazards for rule in pack.rules)
 
 
 def _spellings(what: str) -> Iterator[str]:
