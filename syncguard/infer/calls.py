@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer import methods, promises, pythonic
+from syncguard.infer import methods, promises, pythonic, unknowns
 from syncguard.infer.apply import apply
-from syncguard.infer.gates import last_name
 from syncguard.infer.kin import from_tensors, operand
 from syncguard.infer.lattice import join_all
-from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE
-from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -166,7 +163,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Const() | Host():
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
-            return of_unknown(of, name, args, keywords, at, nodes, frame)
+            return unknowns.method(of, name, args, keywords, at, nodes, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
@@ -215,59 +212,6 @@ def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:
     """What the bodies of a class and its bases bind, the nearest last."""
     for owner in reversed(info.mro if info is not None else ()):
         yield from owner.members.items()
-
-
-def of_unknown(
-    of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
-) -> Value:
-    """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
-    world = frame.world
-    op = world.op(f"torch.Tensor.{name}")
-    if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
-        op = world.row(f"{world.distribution.name}.{name}")
-        return apply(frame, op, at, [of, *args], keywords, nodes)
-    if op is None or keywords.keys() - set(op.args):
-        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
-    if of.weak is not None:
-        return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
-        name in world.placers
-        and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
-    )
-    if moves:
-        part = of is UNKNOWN and part_of_batch(nodes, frame)
-        there = Tensor(
-            device="host" if part or of.batch else world.place(frame.routine),
-            sure=False,
-            why=of.batch or frame.why("part" if part else f"use:{name}", at),
-        )
-        there.pinned = of.batch is not None and of.batch.text == "pinned batch"
-        result = apply(frame, op, at, [there, *args], keywords, nodes)
-        stays = type(result) is Tensor and not result.on_device
-        to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
-        frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
-        if of.part or stays or type(result) is not Tensor:
-            return result
-        return Unknown(frame.why("computed", at, of.batch))
-    if of.batch is not None:
-        return of
-    if keywords.keys() & world.tensor_keywords:
-        return apply(
-            frame,
-            op,
-            at,
-            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at)), *args],
-            keywords,
-            nodes,
-        )
-    alone = world.only_torch(frame, name)
-    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
-    read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
-    if read and not args and not keywords and not of_numbers(nodes, frame):
-        place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
-        there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
-        return apply(frame, op, at, [there], keywords, nodes)
-    return from_tensors([*args, *keywords.values()], at, frame)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

@@ -58,15 +58,12 @@ def trains(body: tuple[Node, ...], places: Places) -> bool:
 
 
 def last_name(node: Node) -> str:
-    return (
-        node.id
-        if type(node) is core.Name
-        else node.name
-        if type(node) is core.Attr
-        else last_name(node.fn)
-        if type(node) is core.Call
-        else ""
-    )
+    """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.name
+    return last_name(node.fn) if type(node) is core.Call else ""
 
 
 def complains(call: Node, frame: Frame) -> bool:
