@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from syncguard.cli.common import colour_option, config_options, debug_option, look, write
-from syncguard.config import Config, ConfigError
+from syncguard.cli.common import colour_option, config_options, debug_option, look, refusing, write
+from syncguard.config import Config
 from syncguard.show.look import Look
 
 if TYPE_CHECKING:
@@ -33,18 +33,16 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
     (train.py:41: what is believed of every expression there, and why).
     """
     from syncguard import config
-    from syncguard.pack import PackError, load
+    from syncguard.pack import load
 
     place = PLACE.fullmatch(what)
-    try:
+    with refusing():
         settings = config.load([place["path"]] if place else [], {}, config_file or "", isolated)
         pack = load(settings.pack_folders)
         if place and (os.path.exists(place["path"]) or place["path"].endswith((".py", ".ipynb"))):
             lines = _line(place["path"], int(place["cell"] or 0), int(place["line"]), settings, colour)
         else:
             lines = _word(what, pack, look(colour))
-    except (ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     write(lines)
 
 
