@@ -48,6 +48,7 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
 
 def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
     from syncguard import pipeline
+    from syncguard.read.notebook import cell_path
     from syncguard.read.source import lines_of, read
     from syncguard.show import explain
 
@@ -58,8 +59,10 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
         cells = [number for number, _ in source.cells]
         if cell not in cells:
             known = "its cells with code are " + ", ".join(map(str, cells))
-            raise click.ClickException(f"{path}: name the cell too, as in `{path}:cell {cells[0]}:{line}`; {known}")
-        path = f"{path}:cell {cell}"
+            raise click.ClickException(
+                f"{path}: name the cell too, as in `{cell_path(path, cells[0])}:{line}`; {known}"
+            )
+        path = cell_path(path, cell)
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
