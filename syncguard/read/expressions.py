@@ -33,7 +33,7 @@ class Scope:
 
     __slots__ = ("calls", "generator", "qualname", "uses")
 
-    def __init__(self, qualname: str = "") -> None:
+    def __init__(self, qualname: str, outer: Scope | None) -> None:
         self.qualname = qualname
         self.uses: dict[str, set[str]] = {}
         self.calls: list[set[str]] = []
@@ -41,7 +41,7 @@ class Scope:
 
     def within(self, name: str) -> Scope:
         """The scope of what is defined in this one under a name."""
-        return Scope(f"{self.qualname}.{name}" if self.qualname else name)
+        return Scope(f"{self.qualname}.{name}" if self.qualname else name, self)
 
     def use(self, name: str, how: str) -> None:
         known = self.uses.get(name)

@@ -27,7 +27,7 @@ def lower(text: str) -> Module:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the user's invalid escapes are not our news
                 tree = ast.parse(text)
-            scope = Scope()
+            scope = Scope("", None)
             return Module(block(tree.body, scope), frozen(scope))
     except SyntaxError as error:
         raise Unreadable(
