@@ -28,19 +28,20 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
     lines by the path of a finding. Paths are those of `syncguard check`, relative to the current folder.
     """
     findings = [finding for finding in findings if finding.op]
+    names = Names(record.folder)
     by_file: dict[str, list[int]] = {}
     inside: dict[tuple[str, int, str], list[int]] = {}
     for number, finding in enumerate(findings):
-        by_file.setdefault(os.path.realpath(finding.site.path), []).append(number)
+        by_file.setdefault(names.ours(finding.site.path), []).append(number)
         if (wait_of := within(finding)) is not None:
-            inside.setdefault((os.path.realpath(wait_of.path), wait_of.line, finding.op), []).append(number)
-    read = {os.path.realpath(path) for path in checked}
+            inside.setdefault((names.ours(wait_of.path), wait_of.line, finding.op), []).append(number)
+    read = {names.ours(path) for path in checked}
     met: dict[int, list[int]] = {}
     waits: list[Wait] = []
     for number, wait in enumerate(record.waits):
         # The backward of an autograd.Function waits at a line of its own; any other backward has its forward line.
         for place in filter(None, (wait.place, wait.forward)):
-            path = whole(place.path, record.folder, read)
+            path = names.theirs(place.path, read)
             hits = predicted(wait, place, [(n, findings[n]) for n in by_file.get(path, ())])
             if hits:
                 break
@@ -48,7 +49,7 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
         waits.append(msgspec.structs.replace(wait, static=static))
-    statics = tuple(_static(finding, tuple(met.get(n, ())), record, lines) for n, finding in enumerate(findings))
+    statics = tuple(_static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings))
     return msgspec.structs.replace(record, waits=tuple(waits), findings=statics)
 
 
@@ -91,25 +92,31 @@ def missed(wait: Wait, record: Record) -> bool:
     return not wait.allowed and when(wait, record.steps) != "setup"
 
 
-def whole(path: str, folder: str, known: Collection[str]) -> str:
-    """The real path of one in a record, which is relative to the folder of the run. A record that was made elsewhere is
-    taken to be made here, where that leads to a file that is `known`.
-    """
-    there = os.path.realpath(os.path.join(folder, path))
-    if there in known or os.path.isabs(path):
-        return there
-    here = os.path.realpath(path)
-    return here if here in known else there
+class Names:
+    """Paths of a check and of a record as absolute ones; a record that was made elsewhere is taken to be made here."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def ours(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def theirs(self, path: str, known: Collection[str]) -> str:
+        there = os.path.realpath(os.path.join(self.folder, path))
+        if there in known or os.path.isabs(path):
+            return there
+        here = os.path.realpath(path)
+        return here if here in known else there
 
 
 def executed(record: Record, path: str) -> tuple[tuple[int, int], ...]:
     """The executed stretches of a file, named as `syncguard check` names it."""
-    ours = os.path.realpath(path)
-    found = (lines for name, lines in record.executed.items() if whole(name, record.folder, {ours}) == ours)
-    return next(found, ())
+    names = Names(record.folder)
+    ours = names.ours(path)
+    return next((found for name, found in record.executed.items() if names.theirs(name, {ours}) == ours), ())
 
 
-def _static(finding: Finding, waits: tuple[int, ...], record: Record, lines: Lines) -> Static:
+def _static(finding: Finding, waits: tuple[int, ...], record: Record, names: Names, lines: Lines) -> Static:
     site = finding.site
     text = lines(site.path)
     source = text[site.line - 1] if 0 < site.line <= len(text) else ""
