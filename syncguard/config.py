@@ -16,11 +16,11 @@ DEFAULT_EXCLUDE = (
 Kind = Literal["list", "table", "flag", "number", "text", "version"]
 
 
+CACHE = ".syncguard_cache"
+
+
 class ConfigError(Exception):
     """A configuration that cannot be used: where and what, on one line."""
-
-
-CACHE = ".syncguard_cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +206,8 @@ def _checked(table: Mapping[str, Any], origin: str) -> dict[str, Any]:
         kind = KEYS[key]
         if isinstance(kind, tuple):
             if value not in kind:
-                shown = f"`{value}`" if isinstance(value, str) else repr(value)
-                raise ConfigError(f"{name} is one of {', '.join(kind)}; not {shown}{like(value, kind)}")
+                told = f"`{value}`" if isinstance(value, str) else repr(value)
+                raise ConfigError(f"{name} is one of {', '.join(kind)}; not {told}{like(value, kind)}")
         elif kind == "version" and not _is_version(value):
             raise ConfigError(f'{name} takes a version such as "2.6", not {value!r}')
         elif not _holds(kind, value):

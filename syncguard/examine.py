@@ -149,17 +149,19 @@ class Examiner:
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
+        used = dict.fromkeys(used for routine in routines for used in routine.uses)
+        cited = {fact.path for finding in (*kept, *allowed) for fact in finding.because if fact.path}
         return Examined(
             source.note,
             self.digests[source.path],
-            kept,
-            allowed,
-            len(home.routines),
-            sum(warmth[routine].heat == "hot" for routine in home.routines),
-            functions_of(home, routines, warmth),
-            asked_by(home),
-            tuple(dict.fromkeys(used for routine in routines for used in routine.uses if used[0] != home.path)),
-            tuple(sorted({fact.path for f in (*kept, *allowed) for fact in f.because if fact.path} - {home.path})),
+            findings=kept,
+            allowed=allowed,
+            functions=len(home.routines),
+            hot=sum(warmth[routine].heat == "hot" for routine in home.routines),
+            calls=functions_of(home, routines, warmth),
+            asked=asked_by(home),
+            uses=tuple(part for part in used if part[0] != home.path),
+            cites=tuple(sorted(cited - {home.path})),
         )
 
     def rewritten(self, findings: tuple[Finding, ...], source: Source, home: Home) -> tuple[Finding, ...]:

@@ -20,9 +20,12 @@ from syncguard.terms import Edit, Finding, Site, Tier
 PASSES = 500
 SAFE: frozenset[Tier] = frozenset(("safe",))
 UNSAFE: frozenset[Tier] = frozenset(("safe", "unsafe"))
-Ask = Callable[[Finding, str, str], bool]
+Ask = Callable[[Finding, str, str], bool]  # of a finding and its file's text before and after: make this fix?
 Key = tuple[str, str, str, str, str]
 Named = tuple[Key, int]  # the n-th of those that nothing else tells from one another
+Names = Mapping[tuple[Site, str], Named]  # of findings by their place and code
+Function = tuple[str, str]  # a file and a function in it
+Wave = dict[str, list[Finding]]  # the findings of each file whose fixes are made in one pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,34 @@ class Work:
     made: list[Finding] = field(default_factory=list)
     answers: dict[tuple[Named, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
     refused: set[Named] = field(default_factory=set)
-    alone: set[tuple[str, str]] = field(default_factory=set)  # functions in which fixes are made one at a time
+    alone: set[Function] = field(default_factory=set)  # in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
+
+    def looks_again(self) -> bool:
+        """Whether what was refused may be tried once more, for a fix was made since; forgets that it was refused."""
+        again = self.grown and bool(self.refused or self.alone)
+        if again:
+            self.refused, self.alone, self.grown = set(), set(), False
+        return again
+
+    def hold_back(self, refused: set[Function], wave: Wave, names: Names) -> None:
+        """What did not help is not tried again for now; where it may be either of several, one is made at a time."""
+        for place in refused:
+            bad = [finding for finding in wave[place[0]] if finding.function == place[1]]
+            if len(bad) > 1:
+                self.alone.add(place)
+            else:
+                self.refused |= {names[finding.site, finding.code] for finding in bad}
+
+    def keep(self, wave: Wave, names: Names, texts: dict[str, str]) -> None:
+        """The fixes of a pass were made: of what says the same as their findings there is one less each."""
+        fixed = [finding for findings in wave.values() for finding in findings]
+        gone = [names[finding.site, finding.code] for finding in fixed]
+        self.made += fixed
+        self.refused = {left for one in self.refused if (left := _closed(one, gone))}
+        answers = {(_closed(one, gone), recipe): said for (one, recipe), said in self.answers.items()}
+        self.answers = {(left, recipe): said for (left, recipe), said in answers.items() if left is not None}
+        self.texts, self.grown = texts, True
 
 
 def fixed(
@@ -73,34 +102,18 @@ def fixed(
         names = named(report, now)
         answers = len(work.answers)
         wave = _wave(report, now, tiers, work, ask, names)
-        if not wave and len(work.answers) > answers:
-            continue  # what was declined stood before others
         if not wave:
-            if not (work.grown and (work.refused or work.alone)):
-                break
-            work.refused, work.alone, work.grown = set(), set(), False
-            continue
+            if len(work.answers) > answers or work.looks_again():
+                continue  # what was declined stood before others
+            break
         texts = work.texts | {path: applied(now[path], _edits(findings)) for path, findings in wave.items()}
         after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
         after = carried(report, after, set(wave))
         if refused := _refused(wave, report, after, texts):
-            # Back to the texts before this pass, without what did not help; one at a time where it may be either.
-            for place in refused:
-                bad = [finding for finding in wave[place[0]] if finding.function == place[1]]
-                if len(bad) > 1:
-                    work.alone.add(place)
-                else:
-                    work.refused |= {names[finding.site, finding.code] for finding in bad}
-            continue
-        work.made += [finding for findings in wave.values() for finding in findings]
-        gone = [names[finding.site, finding.code] for findings in wave.values() for finding in findings]
-        work.refused = {left for one in work.refused if (left := _closed(one, gone))}
-        work.answers = {
-            (left, recipe): said
-            for (one, recipe), said in work.answers.items()
-            if (left := _closed(one, gone)) is not None
-        }
-        work.texts, report, work.grown = texts, after, True
+            work.hold_back(refused, wave, names)  # and back to the texts before this pass
+        else:
+            work.keep(wave, names, texts)
+            report = after
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
@@ -144,10 +157,10 @@ def _wave(
     tiers: frozenset[Tier],
     work: Work,
     ask: Ask | None,
-    names: Mapping[tuple[Site, str], Named],
-) -> dict[str, list[Finding]]:
-    """The fixes of one pass, by file."""
-    found: dict[str, list[Finding]] = {}
+    names: Names,
+) -> Wave:
+    """The fixes of one pass; what the user is asked of them is noted."""
+    found: Wave = {}
     fixable = [wanted(finding, tiers) for finding in report.findings if finding.fix is not None]
     for path in dict.fromkeys(finding.site.path for finding in fixable):
         here = [f for f in fixable if f.site.path == path and names[f.site, f.code] not in work.refused]
@@ -174,12 +187,10 @@ def wanted(finding: Finding, tiers: frozenset[Tier]) -> Finding:
     return finding
 
 
-def _refused(
-    wave: dict[str, list[Finding]], before: Report, after: Report, texts: Mapping[str, str]
-) -> set[tuple[str, str]]:
+def _refused(wave: Wave, before: Report, after: Report, texts: Mapping[str, str]) -> set[Function]:
     """The functions that have more findings than their fixes promise, or of which the file is no Python any more."""
     had, has = (Counter((f.site.path, f.function) for f in report.findings) for report in (before, after))
-    saved: Counter[tuple[str, str]] = Counter()
+    saved: Counter[Function] = Counter()
     for path, findings in wave.items():
         for finding in findings:
             saved[path, finding.function] += 1 - (finding.fix.leaves if finding.fix is not None else 0)
@@ -214,7 +225,7 @@ def key(finding: Finding, text: str, line: int = 0) -> Key:
     return finding.site.path, finding.function, finding.code, finding.message, "".join(here).strip()
 
 
-def asked(finding: Finding, names: Mapping[tuple[Site, str], Named]) -> tuple[Named, str]:
+def asked(finding: Finding, names: Names) -> tuple[Named, str]:
     """What tells a fix from others of the same finding."""
     return names[finding.site, finding.code], finding.fix.recipe if finding.fix is not None else ""
 

@@ -53,8 +53,17 @@ class Pack:
         return self._pages.get(key)
 
     def by_hazard(self, hazard: str) -> Rule:
-        """The page that judges a hazard."""
+        """The page that judges a hazard of a row."""
         return self._hazards[hazard]
+
+    def code_of(self, hazard: str) -> str:
+        """The code of the page that judges what a run saw; "" where no row has such a hazard."""
+        rule = self._hazards.get(hazard)
+        return rule.code if rule is not None else ""
+
+    def judged(self, op: Op) -> dict[str, Rule]:
+        """The page of each hazard that a row has."""
+        return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits}
 
     def base(self, name: str) -> str | None:
         """The nearest public base of a class."""

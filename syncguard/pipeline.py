@@ -79,19 +79,20 @@ def check(
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
     divided = divide(past, findings, sources, examined, config)
+    read = [source for source in sources if source.note.state == "read"]
     return Report(
-        divided.new,
-        (*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
-        sum(one.functions for one in examined),
-        sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
-        tuple(finding for one in examined for finding in shown(one, one.allowed)),
-        (warning,) if warning else (),
-        {spelling.of(source.path): source.text for source in sources if source.note.state == "read"} if fixes else {},
-        divided.known,
-        divided.entries,
-        divided.stale,
-        rules.rules,
-        tuple(one.fault for one in examined if one.fault),
+        findings=divided.new,
+        files=(*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
+        functions=sum(one.functions for one in examined),
+        hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
+        allowed=tuple(finding for one in examined for finding in shown(one, one.allowed)),
+        warnings=(warning,) if warning else (),
+        texts={spelling.of(source.path): source.text for source in read} if fixes else {},
+        baselined=divided.known,
+        entries=divided.entries,
+        stale=divided.stale,
+        rules=rules.rules,
+        faults=tuple(one.fault for one in examined if one.fault),
     )
 
 

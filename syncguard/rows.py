@@ -34,7 +34,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
         for name, row in table.items():
             wrong = _fault(row)
             for spelling in (name, *(row.get("also", ()) if not wrong else ())):
-                wrong = wrong or (f"`{spelling}` has a row already" if spelling in sites else "")
+                wrong = wrong or (f"`{spelling}` has a row already, in {sites[spelling]}" if spelling in sites else "")
                 sites[spelling] = site
             if wrong:
                 raise ValueError(f"{site}: [{name}] {wrong}")

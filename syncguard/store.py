@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -29,14 +30,16 @@ ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 ALL = frozenset({"*"})  # of the parts of a file
 TEXT = "#"  # the file as it stands, comments and all
 NOW = sys.maxsize  # later than any run that is remembered
+# The settings that change nothing in what is found in a file: which files are read, what is shown, how it is kept.
+APART = frozenset(
+    "preset heat confidence exclude extend_exclude respect_gitignore jobs baseline baseline_commit"
+    " error_stale_baseline cache cache_dir stdin_filename origins".split()
+)
 
 
 def file_of(config: Config, rules: str) -> Path:
     """The file for these settings, these rules, this Python and this SyncGuard."""
-    settings = (
-        config.root, config.select, config.extend_select, config.ignore, config.per_file_ignores, config.hot,
-        config.cold, config.default_device, config.torch_version, config.packs,
-    )  # fmt: skip
+    settings = [(field.name, getattr(config, field.name)) for field in fields(config) if field.name not in APART]
     ours = [stamp for room in ROOMS for stamp in packed.stamps(Path(syncguard.__file__).parent / room, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
@@ -54,31 +57,39 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
             examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, rest)
     kept, changes = {}, {}
     for path, now in interfaces.items():
-        before = state.interface(path)
-        changed = _changed(path, before, now)
-        kept[path] = msgspec.Raw(msgspec.msgpack.encode(now if before is None else _merged(before, now, changed)))
+        known, changed = _learnt(path, state.interface(path), now)
+        kept[path] = msgspec.Raw(msgspec.msgpack.encode(known))
         if changed is not None:
             changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys((TEXT, *changed), state.run)}
     return Table(examined, kept, changes)
 
 
-def _changed(path: str, before: Interface | None, now: Interface) -> frozenset[str] | None:
-    """The parts of a file that are not what they were; None where not even a comment is another one."""
+def _learnt(path: str, before: Interface | None, now: Interface) -> tuple[Interface, frozenset[str] | None]:
+    """What is known of a file now, for each run looks at its own parts of it; and what has changed in it."""
+    changed = _changed(path, before, now.digest, lambda: now.parts)
+    if before is None or (changed is not None and changed >= ALL):
+        return now, changed
+    if changed is None:
+        return workers.merged(before, now), changed
+    uses = {name: used for name, used in before.uses.items() if not _is_in(name, changed, before.parts)}
+    same = replace(before, digest=now.digest, parts=now.parts, uses=uses)
+    return workers.merged(same, now), changed
+
+
+def _changed(
+    path: str, before: Interface | None, digest: str, parts: Callable[[], Mapping[str, str]]
+) -> frozenset[str] | None:
+    """The parts of a file that are not what they were, ALL of them where nothing can be told; None where not even a
+    comment is another one. `parts` are asked for only where the digest is another one.
+    """
     if before is None or not _led_there(path, before.asked):
         return ALL
-    if before.digest == now.digest:
+    if before.digest == digest:
         return None
-    return _differ(before.parts, now.parts)
-
-
-def _merged(before: Interface, now: Interface, changed: frozenset[str] | None) -> Interface:
-    """What was looked at in a file, now and earlier: each run looks at its own parts of it."""
-    if changed is None:
-        return workers.merged(before, now)
-    if changed >= ALL:
-        return now
-    uses = {name: used for name, used in before.uses.items() if not _is_in(name, changed, before.parts)}
-    return workers.merged(replace(before, digest=now.digest, parts=now.parts, uses=uses), now)
+    now = parts()
+    if not now:
+        return ALL
+    return frozenset([name for name in before.parts.keys() | now.keys() if before.parts.get(name) != now.get(name)])
 
 
 def still_true(
@@ -111,7 +122,14 @@ def _still_true(
         return same and state.table.changes.get(path, {}).get(TEXT, 0) <= run
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
-    changed = {path: _changed_parts(path, state, present, texts) for path in {path for path, _ in looked_at}}
+
+    def changed_in(path: str) -> frozenset[str]:
+        if not path.endswith(".py"):
+            return frozenset()  # a folder without `__init__.py` holds nothing itself
+        found = _changed(path, state.interface(path), present(path), lambda: _text(path, _parts, texts))
+        return found if found is not None else frozenset()
+
+    changed = {path: changed_in(path) for path in {path for path, _ in looked_at}}
     doubtful = [used for used in looked_at if changed[used[0]] or used[0] in state.table.changes]
     since = _since(state, looked_at, {used: _run_of(used, changed[used[0]], state) for used in doubtful})
     runs = {path: state.table.examined[path].run for path in known}
@@ -171,30 +189,11 @@ def _run_of(used: Used, changed: frozenset[str], state: State) -> int:
     return max((run for part, run in earlier.items() if _is_in(used[1], frozenset([part]), parts)), default=0)
 
 
-def _changed_parts(
-    path: str, state: State, present: Callable[[str], str], texts: Mapping[str, str | bytes]
-) -> frozenset[str]:
-    """The parts of a file that are not what they are remembered to be; ALL of them where nothing can be told."""
-    if not path.endswith(".py"):
-        return frozenset()  # a folder without `__init__.py` holds nothing itself
-    interface = state.interface(path)
-    if interface is None or not _led_there(path, interface.asked):
-        return ALL
-    if present(path) == interface.digest:
-        return frozenset()
-    now = _text(path, _parts, texts)
-    return _differ(interface.parts, now) if now else ALL
-
-
 def _parts(text: str) -> dict[str, str]:
     try:
         return parts_of(lower(text), text.split("\n"))
     except Unreadable:
         return {}
-
-
-def _differ(before: Mapping[str, str], now: Mapping[str, str]) -> frozenset[str]:
-    return frozenset([name for name in before.keys() | now.keys() if before.get(name) != now.get(name)])
 
 
 def _is_in(name: str, changed: frozenset[str], parts: Mapping[str, str]) -> bool:

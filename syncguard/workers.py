@@ -66,59 +66,76 @@ def chunked(sources: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
 def _spread(
     chunks: list[tuple[Source, ...]], config: Config, fixes: frozenset[str], given: Texts, jobs: int
 ) -> tuple[list[Examined], dict[str, Interface]]:
-    import multiprocessing
-    from multiprocessing.connection import wait
-
-    # A fork shares what is already imported and compiled; elsewhere it is not safe or not there.
-    start: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    found: dict[int, tuple[Examined, ...]] = {}
-    interfaces: dict[str, Interface] = {}
-    waiting = list(range(len(chunks)))[::-1]
-    workers: dict[Connection, BaseProcess] = {}
-    at_work: dict[Connection, int] = {}
-    try:
-        for _ in range(jobs):
-            ours, theirs = start.Pipe()
-            worker = start.Process(target=_work, args=(theirs, config, fixes, given), daemon=True)
-            worker.start()
-            theirs.close()
-            workers[ours] = worker
-            _hand(ours, waiting, chunks, at_work)
-        while workers:
-            for ready in wait(list(workers)):
-                ours = cast("Connection", ready)
-                try:
-                    done = msgspec.msgpack.decode(ours.recv_bytes(), type=Done)
-                except EOFError:  # it was killed: what it had is done here, in the end
-                    workers.pop(ours).join()
-                    continue
-                if ours in at_work:
-                    found[at_work.pop(ours)] = done.examined
-                    _hand(ours, waiting, chunks, at_work)
-                else:
-                    merge(interfaces, done.interfaces)
-                    workers.pop(ours).join()
-    finally:
-        for worker in workers.values():
-            worker.terminate()
+    """The same by so many processes; what those had who were killed is done here, in the end."""
+    crew = Crew(chunks)
+    crew.work(jobs, (config, fixes, given))
+    found, interfaces = crew.found, crew.interfaces
     lost = [number for number in range(len(chunks)) if number not in found]
     if lost:
         examiner = Examiner(config, fixes, given)
-        for number in lost:
-            found[number] = tuple(examiner.examine(source) for source in chunks[number])
-        merge(interfaces, examiner.interfaces())
+        found |= {number: tuple(examiner.examine(source) for source in chunks[number]) for number in lost}
+        interfaces = together(interfaces, examiner.interfaces())
     return [examined for number in range(len(chunks)) for examined in found[number]], interfaces
 
 
-def _hand(
-    ours: Connection, waiting: list[int], chunks: list[tuple[Source, ...]], at_work: dict[Connection, int]
-) -> None:
-    """Give a worker its next chunk, or tell it to end."""
-    if waiting:
-        at_work[ours] = waiting.pop()
-        ours.send(chunks[at_work[ours]])
-    else:
-        ours.send(None)
+class Crew:
+    """Processes that work through chunks: what they found in each, and what they know of the files imported there."""
+
+    def __init__(self, chunks: Sequence[tuple[Source, ...]]) -> None:
+        self.found: dict[int, tuple[Examined, ...]] = {}
+        self.interfaces: dict[str, Interface] = {}
+        self._chunks = chunks
+        self._waiting = list(range(len(chunks)))[::-1]
+        self._workers: dict[Connection, BaseProcess] = {}
+        self._at_work: dict[Connection, int] = {}
+
+    def work(self, jobs: int, task: tuple[Config, frozenset[str], Texts]) -> None:
+        """Start so many, and hear them until the last one has ended."""
+        from multiprocessing.connection import wait
+
+        try:
+            for _ in range(jobs):
+                self._hire(task)
+            while self._workers:
+                for ready in wait(list(self._workers)):
+                    self._hear(cast("Connection", ready))
+        finally:
+            for worker in self._workers.values():
+                worker.terminate()
+
+    def _hire(self, task: tuple[Config, frozenset[str], Texts]) -> None:
+        import multiprocessing
+
+        # A fork shares what is already imported and compiled; elsewhere it is not safe or not there.
+        start: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        ours, theirs = start.Pipe()
+        worker = start.Process(target=_work, args=(theirs, *task), daemon=True)
+        worker.start()
+        theirs.close()
+        self._workers[ours] = worker
+        self._hand(ours)
+
+    def _hear(self, ours: Connection) -> None:
+        """Take what a worker has found, or in the end what it knows; one that was killed says nothing any more."""
+        try:
+            done = msgspec.msgpack.decode(ours.recv_bytes(), type=Done)
+        except EOFError:
+            self._workers.pop(ours).join()
+            return
+        if ours in self._at_work:
+            self.found[self._at_work.pop(ours)] = done.examined
+            self._hand(ours)
+        else:
+            self.interfaces = together(self.interfaces, done.interfaces)
+            self._workers.pop(ours).join()
+
+    def _hand(self, ours: Connection) -> None:
+        """Give a worker its next chunk, or tell it to end."""
+        if self._waiting:
+            self._at_work[ours] = self._waiting.pop()
+            ours.send(self._chunks[self._at_work[ours]])
+        else:
+            ours.send(None)
 
 
 def _work(connection: Connection, config: Config, fixes: frozenset[str], given: Texts) -> None:
@@ -133,11 +150,9 @@ def _work(connection: Connection, config: Config, fixes: frozenset[str], given: 
         pass  # whoever asked has gone
 
 
-def merge(into: dict[str, Interface], more: dict[str, Interface]) -> None:
-    """Add what another worker, or an earlier run, knows: each has looked at its own part of a file."""
-    for path, interface in more.items():
-        known = into.get(path)
-        into[path] = interface if known is None else merged(known, interface)
+def together(known: dict[str, Interface], more: dict[str, Interface]) -> dict[str, Interface]:
+    """What two workers know: each has looked at its own part of a file."""
+    return known | {path: merged(known[path], one) if path in known else one for path, one in more.items()}
 
 
 def merged(known: Interface, more: Interface) -> Interface:

@@ -20,6 +20,7 @@ pytest.importorskip("numpy")
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tools")]
 
+import alike  # noqa: E402
 import opinfo  # noqa: E402
 
 from syncguard import pack  # noqa: E402
@@ -46,7 +47,7 @@ def test_a_row_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     op = next(op for op in EVERY if op.name == "nonzero")
     monkeypatch.setattr(opinfo.Spy, "predict", lambda *_: set())
     monkeypatch.setattr(opinfo, "elsewhere", lambda *_: iter(["a result is on cpu"]))
-    monkeypatch.setattr(opinfo, "same", lambda *_: False)
+    monkeypatch.setattr(alike, "same", lambda *_: False)
     found = opinfo.tell(op, PACK, 1)
     assert "torch.nonzero: predicted [], seen ['nonzero']" in found.wrong
     assert "a result is on cpu" in found.wrong

@@ -149,7 +149,10 @@ def test_a_malformed_row_is_refused(ours, line, fault):
         ('["ours.count"]\nevidence = ["its manual"]\n', "no evidence"),
         ('["ours.count"]\nevidence = [{ state = "claimed" }]\n', "evidence needs `at` and a state"),
         ('["ours.count"]\nevidence = [{ state = "rumour", at = "a forum" }]\n', "evidence needs `at` and a state"),
-        (f'{ROW}\n["ours.tally"]\nalso = ["ours.count"]\n{EVIDENCE}', "[ours.tally] `ours.count` has a row already"),
+        (
+            f'{ROW}\n["ours.tally"]\nalso = ["ours.count"]\n{EVIDENCE}',
+            "[ours.tally] `ours.count` has a row already, in ours/ops/counts.toml",
+        ),
         (f'["ours.count"]\nalso = ["ours.count"]\n{EVIDENCE}', "`ours.count` has a row already"),
         (f"[ours.count]\n{EVIDENCE}", "[ours] unknown key `count`"),
         ("version = 1\n", "[version] is not a table; put the dotted name in quotes"),
@@ -167,7 +170,7 @@ def test_a_malformed_file_is_refused(ours, text, fault):
 def test_a_name_stands_in_one_row_of_one_file(ours):
     (ours / "ops" / "a.toml").write_text(ROW)
     (ours / "ops" / "b.toml").write_text(ROW)
-    assert refused(ours) == "ours/ops/b.toml: [ours.count] `ours.count` has a row already"
+    assert refused(ours) == "ours/ops/b.toml: [ours.count] `ours.count` has a row already, in ours/ops/a.toml"
 
 
 def test_what_is_not_utf8_is_refused(ours):

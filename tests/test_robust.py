@@ -91,6 +91,22 @@ def test_remembered_or_not_by_one_or_several_the_report_is_the_same(project, tmp
     assert len(known[0]) == sum(note.state == "read" for note in plain.files)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker imports what it examines with anew")
+def test_what_a_killed_worker_had_is_examined_all_the_same(project, monkeypatch):
+    parent, kept = os.getpid(), workers.Examiner.examine
+    plain = pipeline.check(["."], config(cache=False))
+
+    def dying(examiner, source):
+        if os.getpid() != parent and source.path.endswith("s.py"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return kept(examiner, source)
+
+    monkeypatch.setattr(workers, "WORTH", 0)
+    monkeypatch.setattr(workers, "CHUNK", 20_000)
+    monkeypatch.setattr(workers.Examiner, "examine", dying)
+    assert pipeline.check(["."], config(cache=False, jobs=3)) == plain
+
+
 def test_in_whatever_order_files_are_given_each_has_its_findings(project):
     plain = pipeline.check(["."], config(cache=False))
     files = [note.path for note in plain.files if note.state == "read"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard.infer.context import key_of, outlined
+from syncguard.infer.keys import key_of, outlined
 from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.values import (
     NONE,

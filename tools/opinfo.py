@@ -29,10 +29,13 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 import torch  # noqa: E402
+from alike import differing, leaves  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 from syncguard import pack  # noqa: E402
-from syncguard.infer.conditions import NO, Arguments, sureness, tensor_sureness  # noqa: E402
+from syncguard.infer.arguments import Arguments  # noqa: E402
+from syncguard.infer.conditions import sureness  # noqa: E402
+from syncguard.infer.sureness import NO, tensor_sureness  # noqa: E402
 from syncguard.infer.values import NONE, Const, Host, Seq, Table, Tensor, Value  # noqa: E402
 from syncguard.observe.samples import operators  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
@@ -183,47 +186,12 @@ def gradients(sample: Any, result: Any) -> Any:
         return type(fault)
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from leaves(item)
-
-
 def elsewhere(sample: Any, result: Any) -> Iterator[str]:
     """Results and gradients that are not where the arguments say: on the device, if any of them is or names it."""
     given = (sample.input, *sample.args, *sample.kwargs.values())
     asked = sample.kwargs.get("device")
     there = torch.device(asked).type == "cuda" if asked is not None else any(tensor.is_cuda for tensor in leaves(given))
     yield from (f"a result is on {tensor.device}" for tensor in leaves(result) if tensor.is_cuda != there)
-
-
-def differing(plain: list[Any], simulated: list[Any]) -> Iterator[str]:
-    if len(plain) != len(simulated):  # some have samples of their own for a device
-        return
-    for number, (one, other) in enumerate(zip(plain, simulated)):
-        if not same(one, other):
-            yield f"sample {number}: {kind_of(one)} on the CPU, {kind_of(other)} simulated"
-
-
-def kind_of(result: Any) -> str:
-    return result.__name__ if isinstance(result, type) else "a value"
-
-
-def same(one: Any, other: Any) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        if one.layout is not torch.strided or one.is_quantized:
-            return one.layout is other.layout
-        return one.dtype is other.dtype and one.shape == other.shape and bits(one) == bits(other)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    return one == other or one is other or type(one) is type(other)
-
-
-def bits(tensor: Any) -> bytes:
-    flat = torch.empty(tensor.numel(), dtype=tensor.dtype)
-    return flat.copy_(tensor.detach().reshape(-1)).view(torch.uint8).numpy().tobytes()
 
 
 def worker(names: Sequence[str], most: int | None) -> None:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syncguard.cli import fixing, known
-from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, write
-from syncguard.cli.fixing import Wish, fix_options
+from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, refusing, write
+from syncguard.cli.fixing import Outcome, Wish, fix_options
 from syncguard.cli.known import Keep, baseline_options
+from syncguard.cli.outputs import not_over, opened, outputs_of, tell
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
-from syncguard.show.formats import FORMATS, PEOPLE, Output, UnknownFormat, output, renderer
-from syncguard.show.look import printable
+from syncguard.show.formats import FORMATS, PEOPLE, Output
+from syncguard.show.look import Look, printable
 
 if TYPE_CHECKING:
     from syncguard.compare.verdicts import Lines
+    from syncguard.config import Config
+    from syncguard.judge.baseline import Past
     from syncguard.pipeline import Report
 
 VERDICTS = ("confirmed", "false-alarm", "untested")
@@ -37,19 +39,6 @@ def _some(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) ->
     if value and not words:
         raise click.BadParameter("it names no rule.")
     return words
-
-
-def _outputs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[Output, ...]:
-    try:
-        found = tuple(output(text) for text in value) or (Output("full"),)
-    except UnknownFormat as fault:
-        raise click.BadParameter(f"there is no format '{fault}'; choose from {', '.join(FORMATS)}.") from None
-    files = [os.path.realpath(item.file) for item in found if item.file]
-    if len({*files}) < len(files):
-        raise click.BadParameter("two formats cannot go to one file.")
-    if sum(not item.file for item in found) > 1:
-        raise click.BadParameter("only one format can go to standard output; write the others as FORMAT:FILE.")
-    return found
 
 
 def _choice(key: str) -> click.Choice[str]:
@@ -90,7 +79,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     "--output-format",
     "outputs",
     multiple=True,
-    callback=_outputs,
+    callback=outputs_of,
     metavar="FORMAT[:FILE]",
     help=f"One of {', '.join(FORMATS)}; full by default. May be repeated, with files.",
 )
@@ -106,7 +95,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     multiple=True,
     callback=_verdicts,
     metavar="VERDICTS",
-    help="With --evidence: only findings that are confirmed, false-alarm, untested.",
+    help=f"With --evidence: only findings of these verdicts: {', '.join(VERDICTS)}.",
 )
 @click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
 @click.option("--show-baselined", is_flag=True, help="List what the baseline knows, too.")
@@ -184,48 +173,32 @@ def check(
     **given: Any,
 ) -> int:
     """One check, from paths to exit code."""
-    from syncguard import config, pipeline
-    from syncguard.pack import PackError
+    from syncguard import config
     from syncguard.read.source import lines_of
 
-    if "-" in paths and sys.stdin is None:
-        raise click.UsageError("standard input, which the path - reads, is closed.")
-    stdin = sys.stdin.buffer.read() if "-" in paths else None
+    stdin = _stdin(paths)
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
         _there(path)
-    try:
+    with refusing():
         settings = config.load(paths, options, config_file or "", isolated)
         past = known.past(paths, settings, keep)
-        if wish.changes:
-            if keep.writes and (wish.diff or stdin is not None):
-                raise click.UsageError("--diff and the path - change no file, so the baseline cannot be written.")
-            done = fixing.run(paths, settings, stdin, wish, look(colour), past)
-            if done.code is not None:
-                return done.code
-        else:
-            done = fixing.shown(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past), wish)
+        done = _checked(paths, settings, stdin, wish, keep, past, look(colour))
+        if done.code is not None:
+            return done.code
         kept = known.settle(done.report, past, settings, keep)
-    except (ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     report = kept.report
-    _not_over(report, outputs)
+    not_over(report, outputs)
     lines = lines_of(stdin or b"", settings.stdin_filename)
     if evidence:
         report = _seen(report, evidence, only, lines)
     elif only:
         raise click.UsageError("--only needs --evidence, the record of a run.")
     for item in outputs:
-        with _opened(item) as stream:
-            style = look(
-                "never" if item.file else colour, stream, lines=lines, allowed=show_allowed, baselined=show_baselined
-            )
-            shown = counts.statistics if statistics and item.format in PEOPLE else renderer(item.format)
-            write(shown(report, style), stream)
-            if show_allowed and item.format in PEOPLE:
-                write(counts.allowed(report, style), stream)
-            if show_baselined and item.format in PEOPLE:
-                write(counts.baselined(report, style), stream)
+        with opened(item) as stream:
+            choice = "never" if item.file else colour
+            style = look(choice, stream, lines=lines, allowed=show_allowed, baselined=show_baselined)
+            tell(report, item.format, style, statistics, stream)
     unread = () if config_file or isolated else config.unread(paths)
     for warning in (*unread, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
@@ -237,6 +210,34 @@ def check(
     return 1 if failed and not exit_zero else 0
 
 
+def _stdin(paths: tuple[str, ...]) -> bytes | None:
+    """What is on standard input, if one of the paths is that."""
+    if "-" not in paths:
+        return None
+    if sys.stdin is None:
+        raise click.UsageError("standard input, which the path - reads, is closed.")
+    return sys.stdin.buffer.read()
+
+
+def _checked(
+    paths: tuple[str, ...],
+    settings: Config,
+    stdin: bytes | None,
+    wish: Wish,
+    keep: Keep,
+    past: Past | None,
+    style: Look,
+) -> Outcome:
+    """The report, after fixes if any are to be made. Raises ConfigError and PackError."""
+    from syncguard import pipeline
+
+    if not wish.changes:
+        return fixing.shown(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past), wish)
+    if keep.writes and (wish.diff or stdin is not None):
+        raise click.UsageError("--diff and the path - change no file, so the baseline cannot be written.")
+    return fixing.run(paths, settings, stdin, wish, style, past)
+
+
 def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lines) -> Report:
     """The report with the verdicts of runs, and only the findings of the verdicts that are wanted."""
     from syncguard.cli.outcome import load
@@ -246,14 +247,6 @@ def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lin
     findings = marked(report.findings, merged([load(path) for path in evidence]), lines)
     kept = tuple(f for f in findings if not only or f.verdict in only or not f.op)
     return replace(report, findings=kept)
-
-
-def _not_over(report: Report, outputs: tuple[Output, ...]) -> None:
-    """Refuse to write over what was read."""
-    read = {os.path.realpath(note.path) for note in report.files}
-    for item in outputs:
-        if item.file and os.path.realpath(item.file) in read:
-            raise click.UsageError(f"{printable(item.file)} is among the files that are checked; write to another.")
 
 
 def _there(path: str) -> None:
@@ -273,15 +266,3 @@ def _there(path: str) -> None:
 def _key(name: str) -> str:
     key = name.replace("_", "-")
     return key if key in KEYS else name
-
-
-@contextmanager
-def _opened(item: Output) -> Iterator[TextIO]:
-    if not item.file:
-        yield sys.stdout
-        return
-    try:
-        with open(item.file, "w", encoding="utf-8", errors="backslashreplace") as stream:  # noqa: PTH123
-            yield stream
-    except OSError as fault:
-        raise click.ClickException(f"{item.file}: cannot be written: {fault.strerror or fault}") from None

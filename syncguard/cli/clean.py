@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from syncguard.cli.common import config_options, debug_option
+from syncguard.cli.common import config_options, debug_option, refusing
 
 
 @click.command(name="clean", short_help="Remove the cache.")
@@ -16,12 +16,11 @@ def command(config_file: str | None, isolated: bool, **_: Any) -> int:
     """Remove the folder in which `check` keeps what it found, for the project of the current folder."""
     from syncguard import config, folder
 
-    try:
+    with refusing():
         settings = config.load((".",), {}, config_file or "", isolated)
+    try:
         place = folder.folder_of(settings)
         removed = folder.clean(settings)
-    except config.ConfigError as fault:
-        raise click.ClickException(str(fault)) from None
     except OSError as fault:
         if fault.filename is None:
             raise

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TextIO, TypeVar
 
 import click
@@ -23,6 +24,18 @@ class Unchecked(Exception):
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__(f"{plural(len(faults), 'file')} not checked (SG000)")
         self.faults = faults
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """In here, what is wrong with a configuration or a pack is said as wrong usage is: on one line, exit code 2."""
+    from syncguard.config import ConfigError
+    from syncguard.pack import PackError
+
+    try:
+        yield
+    except (ConfigError, PackError) as fault:
+        raise click.ClickException(str(fault)) from None
 
 
 def debug_option(command: Command) -> Command:

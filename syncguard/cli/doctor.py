@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.cli.common import colour_option, config_options, debug_option, look, refusing, write
 
 
 @click.command(name="doctor", short_help="Ask this torch and this GPU whether the table of waits is right.")
@@ -34,17 +34,15 @@ def command(
     """
     from syncguard import config
     from syncguard.config import like
-    from syncguard.pack import PackError, load
+    from syncguard.pack import load
     from syncguard.show.doctor import diagnosis
 
     try:
         from syncguard.observe import doctor
     except ImportError as fault:
         raise click.ClickException(f"doctor needs torch (pip install 'syncguard[run]'): {fault}") from None
-    try:
+    with refusing():
         rules = load(config.load((), {}, config_file or "", isolated).pack_folders)
-    except (config.ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     for name in operations:
         if name not in rules.ops:
             raise click.ClickException(f"'{name}' has no row{like(name, rules.ops)}")

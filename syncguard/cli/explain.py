@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from syncguard.cli.common import colour_option, config_options, debug_option, look, write
-from syncguard.config import Config, ConfigError
+from syncguard.cli.common import colour_option, config_options, debug_option, look, refusing, write
+from syncguard.config import Config
 from syncguard.show.look import Look
 
 if TYPE_CHECKING:
@@ -33,23 +33,22 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
     (train.py:41: what is believed of every expression there, and why).
     """
     from syncguard import config
-    from syncguard.pack import PackError, load
+    from syncguard.pack import load
 
     place = PLACE.fullmatch(what)
-    try:
+    with refusing():
         settings = config.load([place["path"]] if place else [], {}, config_file or "", isolated)
         pack = load(settings.pack_folders)
         if place and (os.path.exists(place["path"]) or place["path"].endswith((".py", ".ipynb"))):
             lines = _line(place["path"], int(place["cell"] or 0), int(place["line"]), settings, colour)
         else:
             lines = _word(what, pack, look(colour))
-    except (ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     write(lines)
 
 
 def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
     from syncguard import pipeline
+    from syncguard.read.notebook import cell_path
     from syncguard.read.source import lines_of, read
     from syncguard.show import explain
 
@@ -60,8 +59,10 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
         cells = [number for number, _ in source.cells]
         if cell not in cells:
             known = "its cells with code are " + ", ".join(map(str, cells))
-            raise click.ClickException(f"{path}: name the cell too, as in `{path}:cell {cells[0]}:{line}`; {known}")
-        path = f"{path}:cell {cell}"
+            raise click.ClickException(
+                f"{path}: name the cell too, as in `{cell_path(path, cells[0])}:{line}`; {known}"
+            )
+        path = cell_path(path, cell)
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
@@ -79,18 +80,13 @@ def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
         return explain.page(rule, text, tuple(sorted(ops)), style)
     for name in _spellings(what):
         if op := pack.op(name):
-            judged = {wait.hazard: pack.by_hazard(wait.hazard) for wait in op.waits if _judged(pack, wait.hazard)}
-            return explain.op(op, judged, style)
+            return explain.op(op, pack.judged(op), style)
     from syncguard.config import like
 
     if os.path.isfile(what):
         raise click.ClickException(f"{what} is a file; name a line of it, as in `{what}:1`")
     known = [*(text for r in pack.rules for text in (r.code, r.name)), *pack.ops]
     raise click.ClickException(f"'{what}' is no rule, operation or line that we know{like(what, known)}")
-
-
-def _judged(pack: Pack, hazard: str) -> bool:
-    return any(hazard in rule.hazards for rule in pack.rules)
 
 
 def _spellings(what: str) -> Iterator[str]:

@@ -103,6 +103,7 @@ def run(
     from syncguard.fix.write import Unwritable, encoded
     from syncguard.fix.write import write as put
     from syncguard.fixing import SAFE, UNSAFE, fixed, permitting
+    from syncguard.read.notebook import parts_of
 
     if wish.interactive and stdin is not None:
         raise click.UsageError("--interactive needs standard input for your answers, so the path - cannot be read.")
@@ -130,7 +131,7 @@ def run(
         sys.stdout.buffer.write(stdin if before == after else encoded(stdin, before, after))
         print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.report.findings else 0)
-    if wish.allow and any(".ipynb:cell " in finding.site.path for finding in done.report.findings):
+    if wish.allow and any(parts_of(finding.site.path)[1] for finding in done.report.findings):
         print("syncguard: comments are not written into notebooks", file=sys.stderr)
     return Outcome(done.report, _said(done, wish, "Fixed", "allowed"))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from syncguard.cli.common import look, write
+from syncguard.cli.common import look, refusing, write
 
 if TYPE_CHECKING:
     from syncguard.record import Record
@@ -100,18 +100,15 @@ def joined(record: Record, want: Wanted) -> Record:
         return record
     from syncguard import config, pipeline
     from syncguard.compare import verdicts
-    from syncguard.pack import PackError
     from syncguard.read.source import lines_of
 
     paths = want.static or ran(record)
     if not paths:
         return record
-    try:
+    with refusing():
         # Whatever may wait counts here, in setup and where it is only possible.
         settings = config.load(paths, {"heat": "all", "confidence": "possible"}, want.config_file, want.isolated)
         report = pipeline.check(paths, settings)
-    except (config.ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     read = {note.path for note in report.files if note.state == "read"}
     return verdicts.joined(record, report.findings, read, lines_of())
 
@@ -179,7 +176,5 @@ def folders(paths: Sequence[str], file: str) -> tuple[Path, ...]:
     """The packs that the configuration of these paths names."""
     from syncguard import config
 
-    try:
+    with refusing():
         return config.load(paths, {}, file).pack_folders
-    except config.ConfigError as fault:
-        raise click.ClickException(str(fault)) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from syncguard.cli.common import colour_option, config_options, debug_option, look, write
+from syncguard.cli.common import colour_option, config_options, debug_option, look, refusing, write
 
 
 @click.command(name="rules", short_help="List the rules.")
@@ -27,12 +27,10 @@ def command(form: str, config_file: str | None, isolated: bool, colour: str) -> 
     """
     from syncguard import config
     from syncguard.house import HOUSE
-    from syncguard.pack import PackError, load
+    from syncguard.pack import load
     from syncguard.show import rules
 
-    try:
+    with refusing():
         pack = load(config.load((), {}, config_file or "", isolated).pack_folders)
-    except (config.ConfigError, PackError) as fault:
-        raise click.ClickException(str(fault)) from None
     every = sorted((*HOUSE, *pack.rules), key=lambda rule: rule.code)
     write([rules.as_json(every)] if form == "json" else rules.table(every, look(colour)))

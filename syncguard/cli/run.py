@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from syncguard.cli.common import colour_option, debug_option
+from syncguard.cli.common import colour_option, debug_option, refusing
 from syncguard.cli.outcome import Wanted, folders, joined, outcome_options, tell, wanted, writable
 
 if TYPE_CHECKING:
@@ -79,7 +79,6 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     from syncguard.observe.launch import Wishes, die_of, launch
     from syncguard.observe.program import CannotRun
     from syncguard.observe.ranks import Keeper
-    from syncguard.pack import PackError
 
     program = _program(ctx.meta["program"])
     want = wanted(given)
@@ -104,8 +103,9 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
                 keeper.leave()
 
         try:
-            record, children, ended = launch(program, wishes, keeper.keep, left)
-        except (CannotRun, PackError) as fault:
+            with refusing():
+                record, children, ended = launch(program, wishes, keeper.keep, left)
+        except CannotRun as fault:
             raise click.ClickException(str(fault)) from None
         if os.getpid() != pid:
             return ended.code  # a child that the program forked, and that came back through here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import libcst as cst
 
@@ -46,44 +47,68 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     statement, early = begun(bases, region.statement(loop), region, known) if len(keys) == 1 else (None, [])
     first = statement if statement is not None else region.statement(loop)
     names = [listed(one.value if isinstance(one, cst.Name) else one.attr.value, first, region) for one in bases]
-    row = leading(base, keys, loop, region, known)
-    source = f"{region.code(base)}[{', '.join(map(region.code, row))}]" if row else region.code(base)
-    more = len(keys) - len(row)
-    if held is not None and held.rank == len(keys):
-        rows = "tolist()"
-    else:  # it was read, so what is left of each element is one number
-        rows = "flatten().tolist()" if more == 1 else f"reshape({source}.shape[:{more}]).tolist()"
-    if len(bases) > 1:
-        every = ", ".join(region.code(one) for one in bases)
-        made = f"{', '.join(names)} = {known.torch()}.stack(({every})).tolist()"
-    else:
-        made = f"{names[0]} = {source}.{rows}"
-    edits = [region.before(first, made)]
-    for other in (*inside(loop), *early):
-        same = element(other, region, known)
-        name = next((n for one, n in zip(bases, names) if same is not None and same[1].deep_equals(one)), "")
-        if same is not None and name and len(same[2]) == len(keys):
-            inner = same[0] if same[0] is not other and _number(other, known) else other
-            edits.append(region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2][len(row) :])))
-        elif (of := distinct(other, region, known)) is not None:
-            name = next((n for one, n in zip(bases, names) if of.deep_equals(one)), "")
-            edits += [region.swap(other, f"set({name})")] if name else []
+    lists = Lists(bases, names, len(keys), leading(base, keys, loop, region, known))
+    edits = [region.before(first, made(lists, region, known))]
+    edits += taken([*inside(loop), *early], lists, region, known)
     unique = {edit.site: edit for edit in edits}
-    covering = [e for e in unique.values() if not any(_covers(o, e) for o in unique.values())]
+    covering = tuple(e for e in unique.values() if not any(_covers(o, e) for o in unique.values()))
     where = "before the first of its elements is read" if statement is not None else "before the loop"
     if len(bases) > 1:
         many = ", ".join(f"`{region.code(one)}`" for one in bases)
         text = f"copies {many} at once, {where}: they must be of one shape, and {SHARED}"
-        return Proposal("unsafe", text, tuple(covering), leaves=1)
-    text = f"copies `{source}` once, {where}"
-    if row:
-        text += ", where it must be"
-        tier = "unsafe"
+        return Proposal("unsafe", text, covering, leaves=1)
+    text = f"copies `{source(lists, region)}` once, {where}{', where it must be' if lists.row else ''}"
     if held is None:
-        return Proposal("unsafe", f"{text}: it must be a tensor there", tuple(covering), leaves=1)
-    if tier != "safe":
-        return Proposal("unsafe", f"{text}: {SHARED}", tuple(covering), leaves=1)
-    return Proposal("safe", text, tuple(covering), leaves=1)
+        return Proposal("unsafe", f"{text}: it must be a tensor there", covering, leaves=1)
+    if tier != "safe" or lists.row:
+        return Proposal("unsafe", f"{text}: {SHARED}", covering, leaves=1)
+    return Proposal("safe", text, covering, leaves=1)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Tensors of which a loop reads elements, and the list that each is copied into. An element is picked by so many
+    `keys`, of which the first may be the same in every turn: then one `row` is copied.
+    """
+
+    bases: list[cst.Name | cst.Attribute]
+    names: list[str]
+    keys: int
+    row: list[cst.BaseExpression]
+
+    def name(self, base: cst.BaseExpression) -> str:
+        """The list of a tensor; '' where it has none."""
+        return next((name for one, name in zip(self.bases, self.names) if base.deep_equals(one)), "")
+
+
+def source(lists: Lists, region: Region) -> str:
+    """What is copied of the first tensor."""
+    base = region.code(lists.bases[0])
+    return f"{base}[{', '.join(map(region.code, lists.row))}]" if lists.row else base
+
+
+def made(lists: Lists, region: Region, known: Known) -> str:
+    """The statement that makes the lists."""
+    if len(lists.bases) > 1:
+        every = ", ".join(region.code(one) for one in lists.bases)
+        return f"{', '.join(lists.names)} = {known.torch()}.stack(({every})).tolist()"
+    held, more, copied = known.tensor(lists.bases[0]), lists.keys - len(lists.row), source(lists, region)
+    if held is not None and held.rank == lists.keys:
+        return f"{lists.names[0]} = {copied}.tolist()"
+    # It was read, so what is left of each element is one number.
+    flat = "flatten()" if more == 1 else f"reshape({copied}.shape[:{more}])"
+    return f"{lists.names[0]} = {copied}.{flat}.tolist()"
+
+
+def taken(nodes: list[cst.CSTNode], lists: Lists, region: Region, known: Known) -> Iterator[Edit]:
+    """The reads of elements among some nodes, made of the lists; and what counts the different ones."""
+    for node in nodes:
+        same = element(node, region, known)
+        if same is not None and (name := lists.name(same[1])) and len(same[2]) == lists.keys:
+            inner = same[0] if same[0] is not node and _number(node, known) else node
+            yield region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2][len(lists.row) :]))
+        elif (of := distinct(node, region, known)) is not None and (name := lists.name(of)):
+            yield region.swap(node, f"set({name})")
 
 
 def leading(

@@ -9,8 +9,6 @@ import libcst as cst
 from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region, Unfit
 
-Local = cst.FunctionDef | cst.Lambda | cst.Module
-
 
 def occurrences(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:
     """Every place in a function, or in functions inside it, where a variable of this name stands."""

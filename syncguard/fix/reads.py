@@ -40,14 +40,14 @@ def read_of(node: cst.CSTNode, region: Region, known: Known) -> Read | None:
         return None
     whole: cst.BaseExpression = node
     into = ""
-    tensor = _item(node, known)
+    tensor = _item(node)
     if tensor is None:
         number = NUMBER.get(known.callee(node), "")
         inner = node.args[0].value if len(node.args) == 1 and not node.args[0].star else None
         if not number or inner is None or node.args[0].keyword is not None:
             return None
         into = number
-        tensor = _item(inner, known) or (inner if known.tensor(inner) is not None else None)
+        tensor = _item(inner) or (inner if known.tensor(inner) is not None else None)
         if tensor is None:
             return None
     while (outer := _wrapped(whole, region, known)) is not None:
@@ -129,7 +129,7 @@ def postfix(node: cst.BaseExpression, region: Region) -> str:
     return text if atom else f"({text})"
 
 
-def _item(node: cst.BaseExpression, known: Known) -> cst.BaseExpression | None:
+def _item(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The receiver of `.item()`, where it is or was computed from a tensor."""
     match node:
         case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value="item")), args=[]):

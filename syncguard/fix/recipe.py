@@ -9,7 +9,7 @@ something wins.
 `node` is the libcst node that the finding stands on (for `if mask.any():` the test, for `loss.item()` the call).
 `region` is the outermost function around it, whole: ask it for `statement(node)`, `block(statement)`, `scope(node)`,
 `loops(node)`, `code(node)`, and make edits with `swap`, `put`, `before`, `after`, `remove`. Any number of edits,
-anywhere in the region, none overlapping. `names.py` answers what a variable is: `assignments`, `reads`, `definition`.
+anywhere in the region, none overlapping. `names.py` answers what a variable is: `reads`, `stores`, `definition`.
 `known` is what inference believes: `tensor(node)` (its dtype class, device, rank), `number(node)`, `callee(call)`
 ("torch.Tensor.item"), `argument(call, "dim")`, `pure(node)`, `torch()` (what the file calls torch). Unknown is the
 usual answer; without proof return None, or a lower tier. `Unfit` may be raised anywhere: the code has not the shape.

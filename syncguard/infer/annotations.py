@@ -13,6 +13,7 @@ from syncguard.infer.values import (
     Callback,
     ClassOf,
     Host,
+    Instance,
     Named,
     Seq,
     Source,
@@ -106,7 +107,7 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
     why = frame.why("annotation", node.at)
     match value:
         case ClassOf(info=info):
-            return frame.world.fresh(info)
+            return Instance(info)
         case Named(name=name):
             last = name.rpartition(".")[2]
             if name.startswith("builtins.") and last in SCALARS:

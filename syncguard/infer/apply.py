@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from syncguard.infer.conditions import Arguments, sureness
+from syncguard.infer.arguments import Arguments
+from syncguard.infer.conditions import sureness
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
@@ -24,14 +25,7 @@ def apply(
         args = [as_tensor(value, "__repr__" if shows else "") for value in args]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
-    parent = next((t.why for t in tensors if t.on_device and t.why), None) or next(
-        (t.why for t in tensors if t.why), None
-    )
-    if parent is None:
-        parent = next(
-            (value.read for value in args if type(value) is Host and value.read and value.kind == "array"), None
-        )
-    why = frame.why(op.name, at, parent)
+    why = frame.why(op.name, at, _cause(tensors, args))
     result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
     if (
         not tensors
@@ -51,19 +45,33 @@ def apply(
         _landed(frame)
     if nodes and type(result) is Host and result.kind == "array":
         _fetched(frame, nodes[0])
-    if op.waits:
-        for wait in op.waits:
-            sure = _sure(wait, op, arguments, args, result, frame)
-            if sure:
-                operand, reason = _operand(wait, arguments, args, nodes)
-                if operand is None and nodes and op.args[:1] == ("self",):
-                    operand = nodes[0]
-                frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
-                if wait.hazard == "synchronize":
-                    _landed(frame)
+    for wait in op.waits:
+        sure = _sure(wait, op, arguments, args, result, frame)
+        if sure:
+            operand, reason = _operand(wait, arguments, args, nodes)
+            if operand is None and nodes and op.args[:1] == ("self",):
+                operand = nodes[0]
+            frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
+            if wait.hazard == "synchronize":
+                _landed(frame)
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _cause(tensors: list[Tensor], args: list[Value]) -> Why | None:
+    """Why we know of the first tensor on the device, else of the first tensor, else of an array that was read."""
+    first: Why | None = None
+    for tensor in tensors:
+        if tensor.why is not None:
+            if tensor.on_device:
+                return tensor.why
+            first = first or tensor.why
+    if first is None:
+        for value in args:
+            if type(value) is Host and value.kind == "array" and value.read is not None:
+                return value.read
+    return first
 
 
 def _several(nodes: tuple[Node, ...]) -> bool:
@@ -134,23 +142,25 @@ def _inside(value: Value, node: Node | None, device: bool) -> tuple[Node | None,
         if type(option) is Tensor and option.on_device is device:
             return node, option.why
         if type(option) is Seq and option.items is not None:
-            parts = (
-                node.items
-                if type(node) is core.Seq
-                else node.bounds
-                if type(node) is core.Slice
-                else (node,) * len(option.items)
-            )
-            if len(parts) == len(option.items):
-                for item, part in zip(option.items, parts, strict=True):
-                    found = _inside(item, part, device)
-                    if found is not None:
-                        return found
+            for item, part in _written(option.items, node):
+                found = _inside(item, part, device)
+                if found is not None:
+                    return found
         elif type(option) is Seq:
             inner = next((o for o in options(option.element) if type(o) is Tensor and o.on_device is device), None)
             if inner is not None:
                 return node, inner.why
     return None
+
+
+def _written(items: tuple[Value, ...], node: Node | None) -> list[tuple[Value, Node | None]]:
+    """Items, each with the node that it is written as in a display or slice, else with the node itself; nothing where a
+    display has another number of them.
+    """
+    parts = node.items if type(node) is core.Seq else node.bounds if type(node) is core.Slice else None
+    if parts is None:
+        return [(item, node) for item in items]
+    return list(zip(items, parts)) if len(parts) == len(items) else []
 
 
 def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why, view: bool) -> Value:

@@ -13,6 +13,7 @@ from syncguard.infer.lattice import join
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import mask
+from syncguard.infer.sureness import CERTAIN
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -130,7 +131,7 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
             ):
                 if not (type(value) is Const and value.value in ("0", 0, "")):
-                    frame.sight(target.at, name, "debugging-on", None, None, 3)
+                    frame.sight(target.at, name, "debugging-on", None, None, CERTAIN)
             case Seq() | Table():
                 tensor = tensor_in(key)
                 if type(option) is Seq and tensor is not None and tensor.on_device:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer import methods, promises, pythonic
+from syncguard.infer import methods, promises, pythonic, unknowns
 from syncguard.infer.apply import apply
-from syncguard.infer.gates import last_name
 from syncguard.infer.kin import from_tensors, operand
 from syncguard.infer.lattice import join_all
-from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import POSSIBLE
-from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -123,7 +120,7 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
             if member is not None and type(member[0]) is Call:
                 return world.call(member[0].routine, fn, args, keywords, at, frame)
         return (
-            submodule(args, keywords, at, fn, frame)
+            submodule(args, keywords, at, frame)
             if fn.info.is_module
             else from_tensors([*args, *keywords.values()], at, frame)
         )
@@ -131,10 +128,10 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
     result: Value = UNKNOWN
     if op is not None:
         result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
-    return submodule(args, keywords, at, fn, frame) if result is UNKNOWN else result
+    return submodule(args, keywords, at, frame) if result is UNKNOWN else result
 
 
-def submodule(args: list[Value], keywords: Keywords, at: At, fn: Instance, frame: Frame) -> Value:
+def submodule(args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
     """A module that we have not read, given tensors, gives tensors."""
     parent = from_tensors([*args, *keywords.values()], at, frame)
     if type(parent) is Unknown and parent.weak:
@@ -162,11 +159,11 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Seq():
             return methods.sequence_method(of, name, args, keywords, at, nodes, frame)
         case Table():
-            return methods.table_method(of, name, args, keywords)
+            return methods.table_method(of, name, args)
         case Const() | Host():
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
-            return of_unknown(of, name, args, keywords, at, nodes, frame)
+            return unknowns.method(of, name, args, keywords, at, nodes, frame)
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
@@ -176,7 +173,7 @@ def inherited(
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, name, args, keywords, frame)
+        return world.register(info, args, keywords, frame)
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:
@@ -215,59 +212,6 @@ def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:
     """What the bodies of a class and its bases bind, the nearest last."""
     for owner in reversed(info.mro if info is not None else ()):
         yield from owner.members.items()
-
-
-def of_unknown(
-    of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
-) -> Value:
-    """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
-    world = frame.world
-    op = world.op(f"torch.Tensor.{name}")
-    if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
-        op = world.row(f"{world.distribution.name}.{name}")
-        return apply(frame, op, at, [of, *args], keywords, nodes)
-    if op is None or keywords.keys() - set(op.args):
-        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
-    if of.weak is not None:
-        return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
-        name in world.placers
-        and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
-    )
-    if moves:
-        part = of is UNKNOWN and part_of_batch(nodes, frame)
-        there = Tensor(
-            device="host" if part or of.batch else world.place(frame.routine),
-            sure=False,
-            why=of.batch or frame.why("part" if part else f"use:{name}", at),
-        )
-        there.pinned = of.batch is not None and of.batch.text == "pinned batch"
-        result = apply(frame, op, at, [there, *args], keywords, nodes)
-        stays = type(result) is Tensor and not result.on_device
-        to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
-        frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
-        if of.part or stays or type(result) is not Tensor:
-            return result
-        return Unknown(frame.why("computed", at, of.batch))
-    if of.batch is not None:
-        return of
-    if keywords.keys() & world.tensor_keywords:
-        return apply(
-            frame,
-            op,
-            at,
-            [Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at)), *args],
-            keywords,
-            nodes,
-        )
-    alone = world.only_torch(frame, name)
-    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
-    read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
-    if read and not args and not keywords and not of_numbers(nodes, frame):
-        place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
-        there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
-        return apply(frame, op, at, [there], keywords, nodes)
-    return from_tensors([*args, *keywords.values()], at, frame)
 
 
 def iterate(of: Instance, at: At, frame: Frame) -> Value:

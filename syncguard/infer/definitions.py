@@ -11,22 +11,10 @@ from syncguard.infer.outcomes import Outcomes
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Instance, Tensor, Union, Value, options
 from syncguard.read import core
-from syncguard.read.core import At
 
 
 class Definitions(Outcomes):
     """The part of the world that defines: functions, classes, and what their instances hold."""
-
-    def call(
-        self,
-        routine: Routine,
-        receiver: Value | None,
-        args: list[Value],
-        keywords: dict[str, Value],
-        at: At,
-        frame: Frame,
-    ) -> Value:
-        raise NotImplementedError
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         raise NotImplementedError
@@ -89,20 +77,6 @@ class Definitions(Outcomes):
                 routine.host = host_reason(routine, self)
         return ClassOf(info)
 
-    def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
-        """Call a class: its __init__ learns from the arguments."""
-        instance = self.fresh(info)
-        member = info.find("__init__")
-        if member is not None and type(member[0]) is Call:
-            if info.home.own:
-                self.call(member[0].routine, instance, args, keywords, at, frame)
-            return instance
-        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
-            # What a field of another file's class is declared to hold is said there.
-            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
-                self.learn(info, name, value, frame)
-        return instance
-
     def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
         """A copy of an instance with other values in some of its fields."""
         if type(instance) is Instance and instance.info is not None:
@@ -110,9 +84,6 @@ class Definitions(Outcomes):
                 if value is not UNKNOWN and name != "**":
                     self.learn(instance.info, name, value, frame)
         return instance
-
-    def fresh(self, info: ClassInfo) -> Value:
-        return Instance(info)
 
     def learn(self, info: ClassInfo, name: str, value: Value, frame: Frame) -> None:
         """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
@@ -124,7 +95,7 @@ class Definitions(Outcomes):
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
 
-    def register(self, info: ClassInfo, how: str, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
+    def register(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
         """register_buffer and its kin: the attribute moves with the module."""
         value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
         moved = [

@@ -38,11 +38,8 @@ def table(node: core.Map, frame: Frame) -> Value:
     for key, part in zip(node.keys, node.values, strict=True):
         value = evaluate.value_of(part, frame)
         if key is None:
-            items, rest = (
-                ({**items, **value.items}, [*rest, value.element])
-                if type(value) is Table
-                else (items, [*rest, UNKNOWN])
-            )
+            items = {**items, **value.items} if type(value) is Table else items
+            rest.append(value.element if type(value) is Table else UNKNOWN)
             continue
         literal = evaluate.value_of(key, frame)
         if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):

@@ -24,6 +24,8 @@ from syncguard.infer.values import (
 )
 from syncguard.read.core import At
 
+PARTS = {"str": "str", "size": "int", "shape": "int", "array": "object", "object": "object"}  # by what they are part of
+
 
 def element_of(value: Value, at: At, frame: Frame) -> Value:
     """What iterating over a value gives."""
@@ -41,15 +43,8 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Table():
             return keys_of(value)
         case Const() | Host():
-            return (
-                Host("str")
-                if kind(value) == "str"
-                else Host("int")
-                if kind(value) in ("size", "shape")
-                else Host("object")
-                if kind(value) in ("array", "object")
-                else UNKNOWN
-            )
+            part = PARTS.get(kind(value))
+            return UNKNOWN if part is None else Host(part)
         case Instance():
             return calls.iterate(value, at, frame)
         case Unknown():

@@ -97,29 +97,8 @@ def index(node: core.Index, frame: Frame) -> Value:
 
 def call(node: core.Call, frame: Frame) -> Value:
     fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
-    args: list[Value] = []
-    nodes: list[Node] = []
-    for part in node.args:
-        value = value_of(part, frame)
-        if type(part) is core.Do and part.what == "*":
-            if type(value) is Seq and value.items is not None:
-                args += value.items
-                nodes += [part] * len(value.items)
-                continue
-            value = element_of(value, node.at, frame)
-        args.append(value)
-        nodes.append(part)
-    keywords: dict[str, Value] = {}
-    for key, part in node.keywords:
-        value = value_of(part, frame)
-        if key:
-            keywords[key] = value
-        elif type(value) is Table:
-            keywords.update({str(name): held for name, held in value.items.items()})
-            if value.element is not UNKNOWN or not value.items:
-                keywords["**"] = UNKNOWN
-        else:
-            keywords["**"] = UNKNOWN
+    args, nodes = positional(node, frame)
+    keywords = named(node, frame)
     if keywords.get("non_blocking") is TRUE:
         frame.routine.copies[node.at[0]] = len(frame.context.loops)
     frame.given = (node, args, keywords)
@@ -136,6 +115,38 @@ def call(node: core.Call, frame: Frame) -> Value:
         return Unknown(batch=frame.why("prepared", node.at))
     named_device = frame.world.places.is_("names", "device_getters", last_name(node.fn))
     return Host("device:assumed") if named_device else result
+
+
+def positional(node: core.Call, frame: Frame) -> tuple[list[Value], list[Node]]:
+    """The arguments of a call that have no keyword, and where each is written: all of `*pair` are written there."""
+    args: list[Value] = []
+    nodes: list[Node] = []
+    for part in node.args:
+        value = value_of(part, frame)
+        if type(part) is core.Do and part.what == "*":
+            if type(value) is Seq and value.items is not None:
+                args += value.items
+                nodes += [part] * len(value.items)
+                continue
+            value = element_of(value, node.at, frame)
+        args.append(value)
+        nodes.append(part)
+    return args, nodes
+
+
+def named(node: core.Call, frame: Frame) -> dict[str, Value]:
+    """The arguments of a call by keyword; "**" is there where it may have others."""
+    keywords: dict[str, Value] = {}
+    for key, part in node.keywords:
+        value = value_of(part, frame)
+        if key:
+            keywords[key] = value
+            continue
+        if type(value) is Table:
+            keywords.update({str(name): held for name, held in value.items.items()})
+        if type(value) is not Table or value.element is not UNKNOWN or not value.items:
+            keywords["**"] = UNKNOWN
+    return keywords
 
 
 def do(node: core.Do, frame: Frame) -> Value:

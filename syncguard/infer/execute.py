@@ -15,6 +15,7 @@ from syncguard.infer.narrow import narrowed
 from syncguard.infer.receivers import taken
 from syncguard.infer.refills import refill
 from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.sureness import LIKELY
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
 from syncguard.infer.wrappers import decided
 from syncguard.read import core
@@ -109,7 +110,7 @@ def branch(node: core.If, frame: Frame) -> None:
     frame.sometimes -= open_
     frame.paid = paid
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
-        frame.sight(node.test.at, "if", "size-threshold", None, None, 2)
+        frame.sight(node.test.at, "if", "size-threshold", None, None, LIKELY)
     offs = [off for _, off, _ in sides]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     frame.env = joined(yes, no)

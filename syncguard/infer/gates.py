@@ -37,7 +37,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         ):
             empty = what in ("==", "<")
             return NOTHING if empty is outcome and least == (what == "<") else ""
-        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if _named(left, "*rank*", frame):
+        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return "on the first step" if (what == "==") is outcome else ""
@@ -71,21 +71,12 @@ def trains(body: tuple[Node, ...], places: Places) -> bool:
 
 
 def last_name(node: Node) -> str:
-    return (
-        node.id
-        if type(node) is core.Name
-        else node.name
-        if type(node) is core.Attr
-        else last_name(node.fn)
-        if type(node) is core.Call
-        else ""
-    )
-
-
-def _named(node: Node, pattern: str, frame: Frame) -> bool:
-    from syncguard.places import matches
-
-    return matches((pattern,), last_name(node).lower())
+    """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.name
+    return last_name(node.fn) if type(node) is core.Call else ""
 
 
 def _counts(node: Node, frame: Frame) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.apply import apply
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import tensor_sureness
+from syncguard.infer.sureness import LIKELY, tensor_sureness
 from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.read.core import At, Node
 
@@ -27,9 +27,9 @@ def sequence_method(
     if (
         name in ("index", "count", "remove")
         and args
-        and (tensor_sureness(args[0]) > 1 or tensor_sureness(of.element) > 1)
+        and (tensor_sureness(args[0]) >= LIKELY or tensor_sureness(of.element) >= LIKELY)
     ):
-        subject = args[0] if tensor_sureness(args[0]) > 1 else of.element
+        subject = args[0] if tensor_sureness(args[0]) >= LIKELY else of.element
         apply(frame, frame.world.row("torch.Tensor.__contains__"), at, [subject], {}, nodes)
         return Host("int")
     if name in ("index", "count"):
@@ -74,7 +74,7 @@ def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], a
     return of
 
 
-def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Value]) -> Value:
+def table_method(of: Table, name: str, args: list[Value]) -> Value:
     known = join_all([*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])])
     keys = keys_of(of)
     match name:
@@ -96,38 +96,28 @@ def table_method(of: Table, name: str, args: list[Value], keywords: dict[str, Va
     return NONE if name in MUTATORS or name == "clear" else UNKNOWN
 
 
+def of_text(name: str) -> Value:
+    """What a method of a text gives."""
+    if name in ("split", "rsplit", "splitlines"):
+        return Seq("list", None, Host("str"))
+    if name.startswith(("is", "starts", "ends")):
+        return Host("bool")
+    return Host("int" if name in ("find", "index", "count") else "str")
+
+
 def host_method(
     of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
 ) -> Value:
     kind = of.kind if type(of) is Host else kind_of(of)
     if kind == "str":
-        given = [*args, *keywords.values()]
-        if name == "format" and any(tensor_sureness(value) for value in given):
-            apply(
-                frame,
-                frame.world.row("torch.Tensor.__format__"),
-                at,
-                [next(v for v in given if tensor_sureness(v))],
-                {},
-                nodes[1:],
-            )
-        return (
-            Seq("list", None, Host("str"))
-            if name in ("split", "rsplit", "splitlines")
-            else Host("bool")
-            if name.startswith(("is", "starts", "ends"))
-            else Host("int")
-            if name in ("find", "index", "count")
-            else Host("str")
-        )
+        shown = next((value for value in (*args, *keywords.values()) if tensor_sureness(value)), None)
+        if name == "format" and shown is not None:
+            apply(frame, frame.world.row("torch.Tensor.__format__"), at, [shown], {}, nodes[1:])
+        return of_text(name)
     if kind == "array":
-        return (
-            Host("number")
-            if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords)
-            else Seq("list", None, Host("number"))
-            if name == "tolist"
-            else Host("array")
-        )
+        if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords):
+            return Host("number")
+        return Seq("list", None, Host("number")) if name == "tolist" else Host("array")
     if kind in ("size", "shape"):
         return Host("int") if name == "numel" else Host(kind)
     return Host("object") if kind == "object" else Host(kind)

@@ -30,15 +30,11 @@ from syncguard.read.core import Node
 
 def path_of(node: Node) -> str:
     """The name or dotted path that narrowing can speak of, or ''."""
-    return (
-        node.id
-        if type(node) is core.Name
-        else node.path
-        if type(node) is core.Attr
-        else node.target.id
-        if type(node) is core.Let and type(node.target) is core.Name
-        else ""
-    )
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.path
+    return node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
 
 
 def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
@@ -176,13 +172,9 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             return {path: without(value, lambda option: not _of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
-        return {
-            path: Host("number")
-            if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}
-            else Host("object")
-            if names and len(names) == len(named)
-            else UNKNOWN
-        }
+        if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}:
+            return {path: Host("number")}
+        return {path: Host("object") if len(names) == len(named) else UNKNOWN}
     return {path: without(value, lambda option: _of_kind(option, named, frame))}
 
 
@@ -227,7 +219,7 @@ def _abstract(option: Value, name: str) -> bool:
 def _instance_of(kind: Value, frame: Frame) -> Value:
     match kind:
         case ClassOf(info=info):
-            return frame.world.fresh(info)
+            return Instance(info)
         case Named(name=name):
             last = name.rpartition(".")[2]
             if name.startswith("builtins."):

@@ -8,7 +8,7 @@ from syncguard.infer.apply import apply
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import tensor_sureness
+from syncguard.infer.sureness import LIKELY, tensor_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -170,11 +170,12 @@ def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Va
         elif (
             type(option) is Seq
             and option.kind != "set"
-            and (tensor_sureness(needle) > 1 or tensor_sureness(option.element) > 1)
+            and (tensor_sureness(needle) >= LIKELY or tensor_sureness(option.element) >= LIKELY)
             and option.items != ()
             and kind(option.element) != "str"
         ):
-            subject, of = (needle, node.args[0]) if tensor_sureness(needle) > 1 else (option.element, node.args[1])
+            sure = tensor_sureness(needle) >= LIKELY
+            subject, of = (needle, node.args[0]) if sure else (option.element, node.args[1])
             apply(frame, row, node.at, [subject], {}, (of,))
     return Host("bool")
 

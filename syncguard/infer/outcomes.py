@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.context import holds_own, key_of, outlined
+from syncguard.infer.keys import holds_own, key_of, outlined
 from syncguard.infer.lattice import same
 from syncguard.infer.modules import Load, Modules, nothing
 from syncguard.infer.routine import Frame, Routine, Sighting

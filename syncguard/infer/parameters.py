@@ -14,6 +14,7 @@ from syncguard.infer.values import (
     ClassOf,
     Const,
     Host,
+    Instance,
     Seq,
     Table,
     Tensor,
@@ -42,12 +43,12 @@ def bind(frame: Frame, node: core.Function) -> None:
     differentiates = _differentiates(frame)
     for position, param in enumerate(node.params):
         if position == 0 and differentiates and routine.owner is not None:
-            frame.env[param.name] = frame.world.fresh(routine.owner)  # what forward puts on ctx, backward reads there
+            frame.env[param.name] = Instance(routine.owner)  # what forward puts on ctx, backward reads there
             continue
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             owner = routine.actual or routine.owner
-            frame.env[param.name] = ClassOf(owner) if is_class else frame.world.fresh(owner)
+            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +18,7 @@ from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
+    Call,
     ClassOf,
     Instance,
     Later,
@@ -36,7 +36,6 @@ from syncguard.read.core import At, Node
 
 RUNS = 6  # runs of one routine before its facts are taken as settled
 DEPTH = 40  # calls followed at once
-BUILTINS = frozenset(dir(builtins))
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
@@ -171,6 +170,20 @@ class World(Definitions):
         if others and not any(map(holds_tensor, (*args, *keywords.values()))):
             return self.untouched(routine)
         return promises.instantiated(routine.returned, [*args, *keywords.values()])
+
+    def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
+        """Call a class: its __init__ learns from the arguments."""
+        instance = Instance(info)
+        member = info.find("__init__")
+        if member is not None and type(member[0]) is Call:
+            if info.home.own:
+                self.call(member[0].routine, instance, args, keywords, at, frame)
+            return instance
+        for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
+            # What a field of another file's class is declared to hold is said there.
+            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
+                self.learn(info, name, value, frame)
+        return instance
 
     # -- other files --------------------------------------------------------------------------
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syncguard.infer.values import Host, Seq, Table, Tensor, Union, Unknown, Value, Why
+from syncguard.infer.values import LINKS, Host, Seq, Table, Tensor, Union, Unknown, Value, Why
 
 Swaps = dict[int, Why]  # by the identity of the first caller's reason, the other's
-LONGEST = 60  # links of a because chain that are followed
 
 
 def retold(value: Value, first: dict[str, Value], now: dict[str, Value]) -> Value:
@@ -93,7 +92,7 @@ def _swapped(why: Why | None, swaps: Swaps) -> Why | None:
     """A chain with the end that leads on to the first caller led on to the other."""
     links: list[Why] = []
     link = why
-    while link is not None and len(links) < LONGEST:
+    while link is not None and len(links) < LINKS:
         found = swaps.get(id(link))
         if found is not None:
             for kept in reversed(links):

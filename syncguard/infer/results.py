@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from syncguard.infer.conditions import Arguments, sureness
+from syncguard.infer.arguments import Arguments
+from syncguard.infer.conditions import sureness
 from syncguard.infer.sureness import MASKS
 from syncguard.infer.targets import device_of, tensor_type
 from syncguard.infer.values import (

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.lattice import pooled
+from syncguard.infer.sureness import CERTAIN
 from syncguard.infer.values import Later, Value, Why
 from syncguard.infer.wrappers import thin
 from syncguard.read.core import At, Comp, Function, Loop, Module, Node
@@ -204,7 +205,7 @@ class Frame:
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.unused: At | None = None  # the call whose result nobody asks for
-        self.limit = 3  # no sighting is surer than this
+        self.limit = CERTAIN  # no sighting is surer than this
         self.returned: Value | None = None
         self.yielded: Value | None = None
         self.breaks: list[Env] = []

@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-from syncguard.infer.values import (
-    Const,
-    Host,
-    Instance,
-    Named,
-    Tensor,
-    Value,
-)
+from syncguard.infer.values import Const, Host, Instance, Named, Tensor, Value
 
 
 def device_of(value: Value) -> str:
     """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
     match value:
-        case Const():
-            if isinstance(value.value, str):
-                typed = tensor_type(value.value)
-                return (
-                    typed[0]
-                    if typed
-                    else (
-                        "host"
-                        if value.value.startswith("cpu")
-                        else "device"
-                        if value.value.split(":")[0] in ("cuda", "xpu", "hip", "npu", "mps", "hpu")
-                        else ""
-                    )
-                )
-            return ""
+        case Const(value=str() as text):
+            return named(text)
         case Host():
-            return (
-                value.kind.partition("device:")[2]
-                if value.kind.startswith("device")
-                else value.kind.split(":")[1]
-                if value.kind.startswith("type:")
-                else "assumed"
-                if value.read is None and value.kind == "ordinal"
-                else ""
-            )
+            word, _, there = value.kind.partition(":")
+            return there.partition(":")[0] if word in ("device", "type") else ""
         case Tensor():
             return value.device
         case Instance():
@@ -50,6 +23,15 @@ def device_of(value: Value) -> str:
     return ""
 
 
+def named(text: str) -> str:
+    """The device that a text names: "cpu", "cuda:1", "torch.cuda.FloatTensor"."""
+    if (typed := tensor_type(text)) is not None:
+        return typed[0]
+    if text.startswith("cpu"):
+        return "host"
+    return "device" if text.partition(":")[0] in ACCELERATORS else ""
+
+
 def tensor_type(name: str) -> tuple[str, str] | None:
     """The device and dtype class that an old tensor type names: `torch.LongTensor` is on the host."""
     if not name.startswith("torch.") or not name.endswith("Tensor"):
@@ -58,6 +40,7 @@ def tensor_type(name: str) -> tuple[str, str] | None:
     return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
 
 
+ACCELERATORS = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
 TYPES = {
     "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
     "Short": "int", "Byte": "int", "Char": "int", "Bool": "bool",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.values import Why
+from syncguard.infer.sureness import CERTAIN, LIKELY, POSSIBLE
+from syncguard.infer.values import LINKS, Why
 from syncguard.read.core import At
 from syncguard.terms import Confidence, Fact, Site, Sync
 
-SURENESS: dict[int, Confidence] = {1: "possible", 2: "likely", 3: "certain"}
+SURENESS: dict[int, Confidence] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
 Texts = Callable[[str], Sequence[str]]
 LONGEST = 60
 FACTS = 6
@@ -61,7 +62,7 @@ def because(why: Why | None, text_of: Texts, path: str) -> tuple[Fact, ...]:
     """The chain of reasons, the first cause first; a long one keeps its ends."""
     facts: list[Fact] = []
     seen: set[tuple[At, str]] = set()
-    while why is not None and len(seen) < 60:
+    while why is not None and len(seen) < LINKS:
         if (why.at, why.text) not in seen:
             seen.add((why.at, why.text))
             fact = Fact(sentence(why, text_of(why.path or path)), why.at[0], why.path if why.path != path else "")

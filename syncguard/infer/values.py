@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
     from syncguard.read.core import Node
 
-# "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed" varies by path.
 LINKS = 60  # of a because chain that are followed
-DEVICES = ("device", "assumed", "host", "mixed")
 
 
 class Why:
@@ -51,7 +49,11 @@ UNKNOWN = Unknown()
 
 
 class Tensor(Value):
-    """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether it is one for sure."""
+    """A torch.Tensor: dtype class ('' unknown), device, rank (-1 unknown), pinned, and whether it is one for sure.
+
+    The device: "device" is shown to be the accelerator, "assumed" taken to be; "host" is shown to be the CPU; "mixed"
+    varies by path.
+    """
 
     __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "why")
 

@@ -14,7 +14,7 @@ import msgspec
 
 from syncguard import atomic
 from syncguard.config import ConfigError, shown
-from syncguard.read.notebook import file_of
+from syncguard.read.notebook import parts_of
 from syncguard.read.source import Source
 from syncguard.terms import Finding, Site
 
@@ -226,8 +226,8 @@ def snippet(site: Site, lines: Sequence[str]) -> str:
 
 def _whole(site: Site, source: Source) -> Site:
     """The site in the text of its file, though it be told by its notebook's cell."""
-    if not source.cells or site.path == file_of(site.path):
+    _, number = parts_of(site.path)
+    if not source.cells or not number:
         return site
-    number = int(site.path.rpartition(" ")[2])
     first = next((line for cell, line in source.cells if cell == number), 1)
     return Site(source.path, site.line + first - 1, site.column, site.end_line + first - 1, site.end_column)

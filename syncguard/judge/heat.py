@@ -45,23 +45,7 @@ def warmths(
             rare.setdefault(callee, Warmth("amortized", path))
         else:
             found.setdefault(callee, Warmth("hot", path))
-    found = {**rare, **found}
-    queue = deque(found)
-    while queue:
-        routine = queue.popleft()
-        warmth = found[routine]
-        for callee, calls in routine.calls.items():
-            for at, context in calls:
-                if context.failing or callee is routine:
-                    continue
-                gated = bool(context.gate) and not trained(callee, places, training)
-                heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in cached else "hot"
-                known = found.get(callee)
-                if known is None or (known.heat == "amortized" and heat == "hot"):
-                    found[callee] = Warmth(
-                        heat, (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
-                    )
-                    queue.append(callee)
+    found = followed({**rare, **found}, cached, lambda routine: trained(routine, places, training))
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
@@ -70,6 +54,29 @@ def warmths(
             kept = Fact(f"but `{routine.qualname}` is cached", line_of(routine), routine.home.path)
             found[routine] = Warmth("amortized", (*found[routine].path, kept))
     return cooled(routines, found)
+
+
+def followed(
+    found: dict[Routine, Warmth], cached: set[Routine], trains: Callable[[Routine], bool]
+) -> dict[Routine, Warmth]:
+    """These and what they call: what is behind a gate, or cached, is amortized, unless it is the step itself."""
+    found = dict(found)
+    queue = deque(found)
+    while queue:
+        routine = queue.popleft()
+        warmth = found[routine]
+        calls = ((callee, *call) for callee, every in routine.calls.items() if callee is not routine for call in every)
+        for callee, at, context in calls:
+            if context.failing:
+                continue
+            gated = bool(context.gate) and not trains(callee)
+            heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in cached else "hot"
+            known = found.get(callee)
+            if known is None or (known.heat == "amortized" and heat == "hot"):
+                path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
+                found[callee] = Warmth(heat, path)
+                queue.append(callee)
+    return found
 
 
 def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routine, Warmth]:

@@ -33,7 +33,7 @@ class Comments:
         if not self._files[name]:
             return ""
         line, last, _, _ = position(at.code, at.instruction)
-        codes = {rule.code for rule in self.pack.rules if hazard in rule.hazards} | self._judged
+        codes = {self.pack.code_of(hazard)} | self._judged
         for spans, named, reason in self._files[name]:
             if codes & named and any(first <= last and line <= end for first, end in spans):
                 return reason

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from syncguard.observe import oracles
-from syncguard.observe.measure import Answer, Device, Real, simulated
+from syncguard.observe.measure import Answer, Real, simulated
 from syncguard.observe.samples import Call, calls, explained, rows_of
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.pack import Pack
@@ -113,11 +113,6 @@ def made(rows: Mapping[str, tuple[str, ...]], device: str, opinfo: bool, faults:
             faults[call.text] = call.fault
         else:
             yield call
-
-
-def asked(device: Device, calls_: Iterable[Call]) -> Iterator[tuple[Call, Answer]]:
-    """Every call with its answer."""
-    return ((call, device.ask(call.run)) for call in calls_ if not call.fault)
 
 
 def conflicts(diagnosis: Diagnosis, rules: Pack) -> Iterator[tuple[Checked, str]]:

@@ -174,9 +174,7 @@ class Session:
         elif mode == "simulate" and ended.said.startswith("exception") and any(word in ended.said for word in LACKS):
             self.recorder.notes.append(STEP_OVER)
         measured = self.watch.measured() if self.watch else None
-        device = str(getattr(self.watch.engine, "name", "simulated")) if self.watch else ""
-        # An engine that does not say so has seen a tensor on the device if anything waited.
-        used = bool(getattr(self.watch.engine, "used", self.recorder.entries)) if self.watch else False
+        device, used = (self.watch.name, self.watch.used) if self.watch else ("", False)
         executed = self.lines.executed()
         self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
         return self.recorder.record(machine(mode, device, used), ended.said, ended.complete, executed, measured)

@@ -197,13 +197,12 @@ class Recorder:
                 numbers[step] = numbers.get(step, 0) + times
         if not any(told.step(moment) for moment in entry.moments if moment != told.tail):
             numbers = {}
-        judged = any(key.hazard in rule.hazards for rule in self.pack.rules)
         return Wait(
             place=self._place(Spot(key.code, key.instruction)),
             op=key.op,
             hazard=key.hazard,
             kind=entry.kind,
-            code=self.pack.by_hazard(key.hazard).code if judged else "",
+            code=self.pack.code_of(key.hazard),
             phase=key.phase,
             forward=self._place(Spot(*key.forward)) if key.forward else None,
             thread=key.thread,

@@ -59,8 +59,7 @@ class Session:
 
     def begin(self, test: str) -> None:
         """A test is called: its waits are its step, and the device is there, whatever became of it in the last one."""
-        if renew := getattr(self.watch.engine, "renew", None):
-            renew()
+        self.watch.renew()
         self._test, self._before = test, self.recorder.seen
 
     def end(self) -> None:
@@ -69,9 +68,7 @@ class Session:
 
     def record(self) -> Record:
         """What was seen here and by the workers."""
-        # An engine that does not say so has seen a tensor on the device if anything waited.
-        used = bool(getattr(self.watch.engine, "used", self.recorder.entries))
-        here, measured = machine(self.watch.mode, used=used), self.watch.measured()
+        here, measured = machine(self.watch.mode, used=self.watch.used), self.watch.measured()
         ended = self.ended_by or "exit 0"
         executed = None
         if self.lines is not None:

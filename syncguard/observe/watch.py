@@ -90,6 +90,21 @@ class Watch:
             Watch.current = None
             self.engine.__exit__(None, None, None)
 
+    @property
+    def used(self) -> bool:
+        """Whether a tensor was on the device; an engine that does not say so has seen one if anything waited."""
+        return bool(getattr(self.engine, "used", self.recorder.entries))
+
+    @property
+    def name(self) -> str:
+        """What the device is called."""
+        return str(getattr(self.engine, "name", "simulated"))
+
+    def renew(self) -> None:
+        """Put back what a test may have taken away of the device."""
+        if renew := getattr(self.engine, "renew", None):
+            renew()
+
     def mute(self) -> None:
         """Let the engine go on, and count nothing more."""
         self.recorder.paused = True
@@ -128,8 +143,8 @@ class Watch:
                 raise self._error(seen, at, region)
 
     def _error(self, seen: Seen, at: Spot, region: Region) -> SyncError:
-        place, pack = self.recorder.places.place(at), self.recorder.pack
-        code = pack.by_hazard(seen.hazard).code if any(seen.hazard in rule.hazards for rule in pack.rules) else ""
+        place = self.recorder.places.place(at)
+        code = self.recorder.pack.code_of(seen.hazard)
         where = f"{place.path}:{place.line}:{place.column}"
         source = f": `{place.source.strip()}`" if place.source.strip() else ""
         said = f"{self._told(seen, at)}{source}"

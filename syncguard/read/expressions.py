@@ -43,6 +43,10 @@ class Scope:
         self.generator = False
         self.rebound: set[str] = outer.rebound if outer is not None else set()
 
+    def within(self, name: str) -> Scope:
+        """The scope of what is defined in this one under a name."""
+        return Scope(f"{self.qualname}.{name}" if self.qualname else name, self)
+
     def use(self, name: str, how: str) -> None:
         known = self.uses.get(name)
         if known is None:
@@ -197,7 +201,7 @@ def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
 
 
 def lambda_(node: ast.Lambda, scope: Scope) -> Node:
-    inner = Scope(f"{scope.qualname}.<lambda>".lstrip("."), scope)
+    inner = scope.within("<lambda>")
     params = parameters(node.args, scope)
     body = (Leave("return", expression(node.body, inner), at(node.body)),)
     return Function("<lambda>", inner.qualname, params, body, (), None, False, frozen(inner), at(node))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # The cell magics whose body is Python that runs here; any other hands the cell to something else.
 PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%python3", "%%pypy")
+CELL = ":cell "  # what stands between a notebook's path and the number of a cell
 MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$")
 ASSIGNED = re.compile(r"^(\s*[\w.,\s\[\]]+=\s*)[%!].*$")
 
@@ -53,15 +54,26 @@ def in_cells(source: Source, finding: Finding) -> Finding:
     return replace(finding, site=site_in(source, finding.site), because=because, hot_path=hot, fix=fix)
 
 
+def cell_path(path: str, cell: int) -> str:
+    """The path of a cell: `book.ipynb:cell 3`."""
+    return f"{path}{CELL}{cell}"
+
+
+def parts_of(path: str) -> tuple[str, int]:
+    """A finding's path -> its file, and the number of the cell where it is a notebook's; else 0."""
+    file, cell, number = path.rpartition(CELL)
+    return (file, int(number)) if cell and file.endswith(".ipynb") and number.isdigit() else (path, 0)
+
+
 def file_of(path: str) -> str:
     """The file that a finding's path is in: a notebook's cells belong to the notebook."""
-    return path.partition(":cell ")[0] if ".ipynb:cell " in path else path
+    return parts_of(path)[0]
 
 
 def line_in(source: Source, path: str, line: int) -> int:
     """The line of the whole text that is this line of the cell that a finding's path names."""
-    cell = path.removeprefix(source.path).removeprefix(":cell ")
-    return line + next((first - 1 for number, first in source.cells if str(number) == cell), 0)
+    _, cell = parts_of(path)
+    return line + next((first - 1 for number, first in source.cells if number == cell), 0)
 
 
 def site_in(source: Source, site: Site) -> Site:
@@ -69,8 +81,9 @@ def site_in(source: Source, site: Site) -> Site:
     if not source.cells or site.path != source.path:
         return site
     cell, first = _cell(source, site.line)
-    path = f"{site.path}:cell {cell}"
-    return Site(path, site.line - first + 1, site.column, site.end_line - first + 1, site.end_column)
+    return Site(
+        cell_path(site.path, cell), site.line - first + 1, site.column, site.end_line - first + 1, site.end_column
+    )
 
 
 def facts_in(source: Source, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
@@ -82,7 +95,7 @@ def facts_in(source: Source, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 
 def _fact(source: Source, fact: Fact) -> Fact:
     cell, first = _cell(source, fact.line)
-    return Fact(fact.text, fact.line - first + 1, f"{source.path}:cell {cell}")
+    return Fact(fact.text, fact.line - first + 1, cell_path(source.path, cell))
 
 
 def _cell(source: Source, line: int) -> tuple[int, int]:

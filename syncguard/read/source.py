@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from syncguard.read.notebook import NotANotebook, NotPython, joined
+from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#|\r?$)")
@@ -87,9 +87,9 @@ def lines_of(stdin: bytes | str = b"", stdin_filename: str = "<stdin>") -> Calla
 
     def lines(path: str) -> tuple[str, ...]:
         if path not in kept:
-            file, _, cell = path.partition(":cell ") if ".ipynb:cell " in path else (path, "", "")
+            file, cell = parts_of(path)
             source = decode(file, stdin) if file == stdin_filename else read(file)
-            kept[path] = _cell(source, int(cell)) if cell.isdigit() else tuple(source.text.split("\n"))
+            kept[path] = _cell(source, cell) if cell else tuple(source.text.split("\n"))
         return kept[path]
 
     return lines

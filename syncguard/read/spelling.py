@@ -6,9 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 
+from syncguard.read.notebook import cell_path, parts_of
 from syncguard.terms import Fact, Finding, Fix, Site
-
-CELL = ".ipynb:cell "  # what stands between a notebook's path and the number of a cell
 
 
 class Spelling:
@@ -28,9 +27,9 @@ class Spelling:
             return known
         if not whole:
             return ""
-        if CELL in whole:
-            path, _, cell = whole.partition(":cell ")
-            return f"{self.of(path)}:cell {cell}"
+        file, cell = parts_of(whole)
+        if cell:
+            return cell_path(self.of(file), cell)
         return os.path.relpath(whole) if self.relative else whole
 
     def finding(self, finding: Finding) -> Finding:

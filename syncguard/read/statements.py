@@ -42,7 +42,7 @@ def assign(node: ast.Assign, scope: Scope) -> Node:
         fields = declared(call.args[1], scope) if len(call.args) > 1 else None
         if fields is not None:
             base = expression(call.func, scope)
-            return Class(target.id, f"{scope.qualname}.{target.id}".lstrip("."), (base,), (), fields, (), at(node))
+            return Class(target.id, scope.within(target.id).qualname, (base,), (), fields, (), at(node))
     return Bind(several(node.targets, scope), expression(node.value, scope), None, at(node))
 
 
@@ -129,7 +129,7 @@ def import_from(node: ast.ImportFrom, scope: Scope) -> Node:
 
 
 def function(node: Any, scope: Scope) -> Node:
-    inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
+    inner = scope.within(node.name)
     params = documented(parameters(node.args, scope), node.body[0])
     decorators = several(node.decorator_list, scope)
     returns = maybe(node.returns, scope)
@@ -153,7 +153,7 @@ def documented(params: tuple[Param, ...], first: ast.stmt) -> tuple[Param, ...]:
 
 
 def class_(node: ast.ClassDef, scope: Scope) -> Node:
-    inner = Scope(f"{scope.qualname}.{node.name}".lstrip("."), scope)
+    inner = scope.within(node.name)
     keywords = tuple([(k.arg or "", expression(k.value, scope)) for k in node.keywords])
     return Class(
         node.name,

@@ -16,7 +16,7 @@ from syncguard.judge import baseline
 from syncguard.read.source import Source, decode
 from syncguard.show import explain
 from syncguard.show.look import Look
-from syncguard.terms import Edit, Fact, Finding, Op, Rule, Site
+from syncguard.terms import Edit, Fact, Finding, Op, Site
 
 REASON = "TODO: say why"
 NAME = re.compile(r"[\w.]+")
@@ -95,8 +95,7 @@ def belief(of: Seen, line: int, column: int) -> Belief | None:
         parts.append(f"**{finding.code} {finding.name}**: {finding.message}")
     op = rules.op(finding.op) if finding is not None else _op(of.source, line, column, rules)
     if op is not None:
-        judged = {w.hazard: rules.by_hazard(w.hazard) for w in op.waits if _has_rule(w.hazard, rules.rules)}
-        parts.append("```text\n" + "\n".join(explain.op(op, judged, Look(width=WIDTH))) + "\n```")
+        parts.append("```text\n" + "\n".join(explain.op(op, rules.judged(op), Look(width=WIDTH))) + "\n```")
     return Belief("\n\n".join(parts), site)
 
 
@@ -108,10 +107,6 @@ def _op(source: Source, line: int, column: int, rules: pack.Pack) -> Op | None:
             op = rules.op(match[0])
             return op if op is not None and op.known else None
     return None
-
-
-def _has_rule(hazard: str, rules: tuple[Rule, ...]) -> bool:
-    return any(hazard in rule.hazards for rule in rules)
 
 
 def _facts(facts: tuple[Fact, ...], path: str) -> str:

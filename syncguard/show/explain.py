@@ -76,7 +76,10 @@ def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[st
 
 
 def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
-    """An op's row: when it waits, since when, on what evidence, and what to write in its place."""
+    """An op's row: when it waits, since when, on what evidence, and what to write in its place.
+
+    `rules` has the pages of its hazards; one that it lacks is not named.
+    """
     yield look.paint("head", row.name + (f"({', '.join(row.args)})" if row.args else ""))
     if row.returns:
         yield from _entry("returns", row.returns, look)

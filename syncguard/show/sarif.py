@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from syncguard import __version__
 from syncguard.house import HOUSE
-from syncguard.read.notebook import file_of
+from syncguard.read.notebook import file_of, parts_of
 from syncguard.show.look import Look
 from syncguard.show.places import fingerprints, sentence
 from syncguard.terms import Fact, Finding, Fix, Rule, Site
@@ -113,9 +113,8 @@ def _result(finding: Finding, index: int, mark: str) -> dict[str, Any]:
             "breaks": list(finding.breaks),
         },
     }
-    if site.path != file_of(site.path):
-        # The lines of a cell are counted within it.
-        result["properties"]["cell"] = int(site.path.rpartition(" ")[2])
+    if cell := parts_of(site.path)[1]:
+        result["properties"]["cell"] = cell  # the lines of a cell are counted within it
     if finding.verdict:
         result["properties"]["verdict"] = finding.verdict
     if finding.because:

@@ -111,7 +111,7 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
     name = held.value
     edits, later = window(held, statement, region, known)
     edits.append(region.swap(read.whole, kept(read, region, known)))
-    sure = uniform(read, region, known) and not varying(read.tensor, region.loops(statement)[-1], region, known)
+    sure = uniform(read) and not varying(read.tensor, region.loops(statement)[-1], region, known)
     if sure:
         text = f"collects on the device, and reads all of `{name}` at once"
         return Proposal("safe", text, tuple(edits), leaves=later)
@@ -119,7 +119,7 @@ def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> 
     return Proposal("unsafe", text, tuple(edits), leaves=later)
 
 
-def uniform(read: Read, region: Region, known: Known) -> bool:
+def uniform(read: Read) -> bool:
     """Whether what is read is, for sure, a number that a list of a stack gives as well."""
     return read.rank == 0 and bool(read.dtype) and (read.dtype == "float" or not read.into)
 
@@ -162,7 +162,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             more, reads_left = window(into, small, region, known)
             edits += more
             later += reads_left
-            plain_sums = plain_sums and uniform(read, region, known)
+            plain_sums = plain_sums and uniform(read)
             sums.append(into.value)
         elif takers := given(use, region, known, 1):
             others += takers

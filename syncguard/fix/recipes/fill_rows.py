@@ -35,7 +35,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     loop = counted(region.loops(node), known)
     if not torch or loop is None:
         return None
-    write, given = body(loop, region)
+    write, given = body(loop)
     target = write.targets[0].target
     if not isinstance(target, cst.Subscript):
         return None
@@ -97,7 +97,7 @@ def counted(loops: list[cst.For | cst.While], known: Known) -> Loop | None:
     return None
 
 
-def body(loop: Loop, region: Region) -> tuple[cst.Assign, dict[str, cst.BaseExpression]]:
+def body(loop: Loop) -> tuple[cst.Assign, dict[str, cst.BaseExpression]]:
     """The write that a loop is for, and what the variables above it are. Unfit: it does more."""
     given: dict[str, cst.BaseExpression] = {}
     write: cst.Assign | None = None

@@ -23,16 +23,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if not isinstance(node, cst.Call) or not pure(node, known):
         return None
     names = loaded(region, node)
-    loop = None
-    asked: list[cst.BaseExpression] = []
-    for candidate in region.loops(node):
-        tests = conditions(node, candidate, region)
-        if tests is None or not all(unmoved(part, candidate, region, known) for part in (node, *tests)):
-            break
-        asking = [part for part in inside(candidate) if getattr(part, "test", None) not in tests]
-        if any(questioned(path, asking, region) for path in paths(node, region, known)):
-            break
-        loop, asked = candidate, tests
+    loop, asked = outermost(node, region, known)
     if loop is None or not names:
         return None
     word = _word(node, names, region, known)
@@ -68,6 +59,23 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         "what the loop calls or writes into may not change what it is computed from"
     )
     return Proposal("unsafe", text, edits, leaves=1)
+
+
+def outermost(
+    node: cst.Call, region: Region, known: Known
+) -> tuple[cst.For | cst.While | None, list[cst.BaseExpression]]:
+    """The outermost loop that changes nothing in an expression, and the tests on the way to it there."""
+    loop: cst.For | cst.While | None = None
+    asked: list[cst.BaseExpression] = []
+    for candidate in region.loops(node):
+        tests = conditions(node, candidate, region)
+        if tests is None or not all(unmoved(part, candidate, region, known) for part in (node, *tests)):
+            break
+        asking = [part for part in inside(candidate) if getattr(part, "test", None) not in tests]
+        if any(questioned(path, asking, region) for path in paths(node, region, known)):
+            break
+        loop, asked = candidate, tests
+    return loop, asked
 
 
 def constant(node: cst.Call, region: Region, known: Known) -> Proposal | None:

@@ -141,7 +141,7 @@ def stored(node: cst.CSTNode, region: Region, known: Known) -> str:
         other = held.right if held.left is child else held.left
         if held.right is child and isinstance(held.operator, cst.Divide):
             return ""
-        if isinstance(other, cst.BaseString) or not _plain(other, known):
+        if isinstance(other, cst.BaseString) or not _plain(other):
             return ""
         child, held = held, region.parent(held)
     if isinstance(held, cst.IfExp) and child is not held.test and isinstance(region.parent(held), cst.Lambda):
@@ -230,7 +230,7 @@ def _stores(call: cst.Call) -> bool:
     return isinstance(call.func, cst.Attribute) and call.func.attr.value in STORES and len(call.args) == 1
 
 
-def _plain(node: cst.BaseExpression, known: Known) -> bool:
+def _plain(node: cst.BaseExpression) -> bool:
     """What a tensor can be added to or multiplied with as a number can."""
     return isinstance(
         node, cst.Name | cst.Attribute | cst.Subscript | cst.Call | cst.Integer | cst.Float | cst.BinaryOperation

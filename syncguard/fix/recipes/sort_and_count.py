@@ -6,7 +6,7 @@ from itertools import takewhile
 
 import libcst as cst
 
-from syncguard.fix.masks import selected, unused
+from syncguard.fix.masks import Selected, selected, unused
 from syncguard.fix.names import occurrences, reads
 from syncguard.fix.nodes import zero
 from syncguard.fix.reads import postfix
@@ -21,13 +21,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     """Of the different values nothing but their number is used."""
     if not isinstance(node, cst.Call) or known.callee(node) not in UNIQUE:
         return None
-    plain = (
-        node.func.value
-        if known.callee(node).startswith("torch.Tensor.") and isinstance(node.func, cst.Attribute)
-        else None
-    )
-    values = plain if plain is not None else node.args[0].value if node.args else None
-    if values is None or any(not _harmless(arg) for arg in (node.args if plain is not None else node.args[1:])):
+    values = counted_of(node, known)
+    if values is None:
         return None
     assign = region.parent(node)
     statement = region.statement(node)
@@ -44,21 +39,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         counts, name = [counted(node, region)], region.fresh("values_count", "count_of_values")
     if not counts or any(count is None for count in counts) or not isinstance(statement, cst.SimpleStatementLine):
         return None
-    ordered = region.fresh(f"{name.removesuffix('_count')}_sorted")
-    torch = known.torch()
-    taken = selected(values, region, known) if torch else None
-    if taken is not None:
-        mask, source = region.code(taken.mask), region.code(taken.source)
-        some = f"{torch}.where({mask}, {source}, {postfix(taken.source, region)}.min()).max()"
-        filled = f"{torch}.where({mask}, {source}, {some})"
-        number = f"(({ordered}[1:] != {ordered}[:-1]).sum() + 1) * {postfix(taken.mask, region)}.any()"
-    else:
-        filled = region.code(values) if known.tensor(values) is not None else ""
-        number = f"({ordered}[1:] != {ordered}[:-1]).sum() + min({ordered}.numel(), 1)"
-    if not filled:
+    taken = selected(values, region, known) if known.torch() else None
+    if taken is None and known.tensor(values) is None:
         return None
-    filled = filled if taken is not None else postfix(values, region)
-    lines = (f"{ordered} = {filled}.flatten().sort().values", f"{name} = {number}")
+    lines = counting(values, taken, name, region, known)
     edits: list[Edit] = [region.swap(count, name) for count in counts if count is not None]
     gone: list[cst.CSTNode] = [values]
     if isinstance(assign, cst.Assign) and assign.value is node:
@@ -72,6 +56,33 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if takers:
         return Proposal("display", f"{message}, which `{takers[0]}` must take", tuple(edits))
     return Proposal("unsafe", message, tuple(edits))
+
+
+def counted_of(call: cst.Call, known: Known) -> cst.BaseExpression | None:
+    """The tensor whose different values a call gives; None where it gives more than these, or of one dimension."""
+    method = known.callee(call).startswith("torch.Tensor.") and isinstance(call.func, cst.Attribute)
+    rest = call.args if method else call.args[1:]
+    if not (method or call.args) or not all(map(_harmless, rest)):
+        return None
+    return call.func.value if method and isinstance(call.func, cst.Attribute) else call.args[0].value
+
+
+def counting(
+    values: cst.BaseExpression, taken: Selected | None, name: str, region: Region, known: Known
+) -> tuple[str, str]:
+    """The lines that sort a tensor and count where neighbours differ. Of what a mask has `taken`, the other elements
+    stand for one of those that it took, so that the shape is fixed.
+    """
+    ordered, torch = region.fresh(f"{name.removesuffix('_count')}_sorted"), known.torch()
+    differ = f"({ordered}[1:] != {ordered}[:-1]).sum()"
+    if taken is None:
+        filled, number = postfix(values, region), f"{differ} + min({ordered}.numel(), 1)"
+    else:
+        mask, source = region.code(taken.mask), region.code(taken.source)
+        some = f"{torch}.where({mask}, {source}, {postfix(taken.source, region)}.min()).max()"
+        filled = f"{torch}.where({mask}, {source}, {some})"
+        number = f"({differ} + 1) * {postfix(taken.mask, region)}.any()"
+    return f"{ordered} = {filled}.flatten().sort().values", f"{name} = {number}"
 
 
 def _takers(count: cst.BaseExpression, region: Region, known: Known) -> list[str]:

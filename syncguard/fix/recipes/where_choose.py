@@ -101,7 +101,7 @@ def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
     if node.orelse is not None or isinstance(region.parent(node), cst.If) or asked is None or not body:
         return None
     text, straight = bare(asked[0]), asked[1]
-    written = [element(line, region, known) for line in body if isinstance(line, cst.SimpleStatementLine)]
+    written = [element(line, known) for line in body if isinstance(line, cst.SimpleStatementLine)]
     told = {name for name in loaded(region, node.test) if name in {root(target) for target, _ in written if target}}
     if len(written) != len(body) or not all(target for target, _ in written) or told:
         return None
@@ -120,9 +120,7 @@ def elements(node: cst.If, region: Region, known: Known) -> Proposal | None:
     return Proposal("unsafe", message, (region.put(node, *lines),))
 
 
-def element(
-    line: cst.SimpleStatementLine, region: Region, known: Known
-) -> tuple[cst.Subscript | None, cst.BaseExpression | None]:
+def element(line: cst.SimpleStatementLine, known: Known) -> tuple[cst.Subscript | None, cst.BaseExpression | None]:
     """The element of a tensor on the device that a line sets, and the tensor to which, or None twice."""
     match line.body:
         case [cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value)]:

@@ -12,7 +12,17 @@ from typing import Any
 import torch
 from torch.multiprocessing import reductions
 
-from syncguard.observe.simulate.marks import DEVICE, HOST, MARK, local, mark, move, names_device, place, storage_of
+from syncguard.observe.simulate.marks import (
+    DEVICE,
+    HOST,
+    MARK,
+    let_through,
+    mark,
+    move,
+    names_device,
+    place,
+    storage_of,
+)
 from syncguard.observe.simulate.patches import Patches
 
 DEVICES_OF_CUDA = (2, 13)  # DLDeviceType: kDLCUDA, kDLCUDAManaged
@@ -115,11 +125,8 @@ def given(func: Any, args: Any, kwargs: Any) -> Any:
     if place(args[0]) == DEVICE and kwargs.get("stream") in (None, -1) and kwargs.get("max_version"):
         raise BufferError("Unsupported device in DLTensor.")
     ours = {name: value for name, value in kwargs.items() if name not in ("stream", "dl_device")}
-    before, local.passing = local.passing, 1
-    try:
+    with let_through():
         return func(args[0], **ours)
-    finally:
-        local.passing = before
 
 
 def interface(func: Any, args: Any, kwargs: Any) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from syncguard.observe.simulate.marks import CUDA, ORDINAL
@@ -153,11 +152,6 @@ class Properties:
 
     def __repr__(self) -> str:
         return f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor})"
-
-
-@contextlib.contextmanager
-def device_context(*_: Any) -> Iterator[None]:
-    yield
 
 
 class device:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -55,6 +56,16 @@ class Local(threading.local):
 
 
 local = Local()
+
+
+@contextmanager
+def let_through() -> Iterator[None]:
+    """In here the next question for overrides is answered no: who asks it is carried out as torch wrote it."""
+    before, local.passing = local.passing, 1
+    try:
+        yield
+    finally:
+        local.passing = before
 
 
 def storage_of(tensor: torch.Tensor) -> Any:

@@ -15,7 +15,7 @@ from syncguard.observe.simulate.marks import (
     HOST,
     ORDINAL,
     PINNED,
-    local,
+    let_through,
     mark,
     move,
     place,
@@ -182,11 +182,8 @@ def share(func: Any, args: Call, kwargs: Settings) -> Any:
     """Memory of the device is shared as it is."""
     if place(args[0]) == DEVICE:
         return args[0]
-    before, local.passing = local.passing, 1
-    try:
+    with let_through():
         return func(*args, **kwargs)
-    finally:
-        local.passing = before
 
 
 def is_shared(func: Any, args: Call, kwargs: Settings) -> Any:
@@ -219,20 +216,14 @@ def hooked(func: Any, args: Call, kwargs: Settings) -> Any:
     def marked(grad: Any) -> Any:
         return hook(mark(grad, where))
 
-    before, local.passing = local.passing, 1
-    try:
+    with let_through():
         return func(tensor, marked, *rest)
-    finally:
-        local.passing = before
 
 
 def copied(func: Any, args: Call, kwargs: Settings) -> Any:
     """copy.deepcopy of a tensor copies its storage without the mark."""
-    before, local.passing = local.passing, 1
-    try:
+    with let_through():
         return mark(func(*args, **kwargs), place(args[0]))
-    finally:
-        local.passing = before
 
 
 SPECIAL: dict[str, Callable[..., Any]] = {

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from syncguard.read.notebook import file_of
 from syncguard.record import Place, Record, Static
 from syncguard.show.look import TAB, plural, printable, width_of
 from syncguard.show.run.rows import Row, milliseconds, number, rows
@@ -147,7 +148,7 @@ def _plain(text: str) -> str:
 
 def _coloured(text: Sequence[str], path: str) -> Sequence[str]:
     """Each line as HTML; all of a file is lexed, since a string may begin far above the line that is shown."""
-    if len(text) > LARGE or path.partition(":cell ")[0].endswith((".so", ".pyx")):
+    if len(text) > LARGE or file_of(path).endswith((".so", ".pyx")):
         return [_plain(line) for line in text]
     from markupsafe import Markup
     from pygments import highlight  # type: ignore[import-untyped]

@@ -1,0 +1,77 @@
+"""A method of something unknown and its arguments in, what it gives out: the call itself may prove it a tensor."""
+
+from __future__ import annotations
+
+from syncguard.infer.apply import apply
+from syncguard.infer.gates import last_name
+from syncguard.infer.kin import from_tensors
+from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
+from syncguard.infer.routine import Frame
+from syncguard.infer.targets import device_of
+from syncguard.infer.values import UNKNOWN, Tensor, Unknown, Value, options
+from syncguard.read.core import At, Node
+from syncguard.terms import Op
+
+Keywords = dict[str, Value]
+Nodes = tuple[Node, ...]
+
+
+def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
+    world = frame.world
+    op = world.op(f"torch.Tensor.{name}")
+    if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
+        op = world.row(f"{world.distribution.name}.{name}")
+        return apply(frame, op, at, [of, *args], keywords, nodes)
+    if op is None or keywords.keys() - set(op.args):
+        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
+    if of.weak is not None:
+        return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
+    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
+        name in world.placers
+        and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
+    )
+    if moves:
+        return moved(of, op, name, args, keywords, at, nodes, frame)
+    if of.batch is not None:
+        return of
+    there = proven(op, name, args, keywords, at, nodes, frame)
+    if there is None:
+        return from_tensors([*args, *keywords.values()], at, frame)
+    return apply(frame, op, at, [there, *args], keywords, nodes)
+
+
+def moved(
+    of: Unknown, op: Op, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Value:
+    """What is put elsewhere: a batch, which comes from the host and stays a container of tensors, or a tensor."""
+    part = of is UNKNOWN and part_of_batch(nodes, frame)
+    here = Tensor(
+        device="host" if part or of.batch else frame.world.place(frame.routine),
+        sure=False,
+        why=of.batch or frame.why("part" if part else f"use:{name}", at),
+        pinned=of.batch is not None and of.batch.text == "pinned batch",
+    )
+    result = apply(frame, op, at, [here, *args], keywords, nodes)
+    stays = type(result) is Tensor and not result.on_device
+    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
+    frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
+    if of.part or stays or type(result) is not Tensor:
+        return result
+    return Unknown(frame.why("computed", at, of.batch))
+
+
+def proven(
+    op: Op, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Tensor | None:
+    """The tensor that something unknown is, where what it is asked for shows it: `x.sum(dim=1)`, `loss.item()`."""
+    world = frame.world
+    if keywords.keys() & world.tensor_keywords:
+        return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
+    alone = world.only_torch(frame, name)
+    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
+    if not read or args or keywords or of_numbers(nodes, frame):
+        return None
+    place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
+    return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
