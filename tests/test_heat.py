@@ -493,3 +493,30 @@ def test_what_setup_calls_after_a_failure_is_setup() -> None:
         """
     assert heats(text.format(caller="")) == ["cold"]
     assert heats(text.format(caller="def report(x: torch.Tensor):\n            return read(x)")) == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("if n > self.table.size(0): self.table = grown(n, x)", "amortized"),
+        ("if self.table.shape[0] < n: self.table = grown(n, x)", "amortized"),
+        ("if n <= self.longest_cached: return x\n        self.table = grown(n, x)", "amortized"),
+        ("if n < self.table.size(0): self.table = grown(n, x)", "hot"),
+        ("if n > self.longest: self.table = grown(n, x)", "hot"),
+    ],
+)
+def test_what_makes_a_kept_table_longer_is_rare(body: str, heat: str) -> None:
+    text = f"""
+import torch
+
+
+def grown(n, x):
+    return torch.tensor(list(range(n)), device=x.device)
+
+
+class Positions(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int):
+        {body}
+        return x + self.table[:n]
+"""
+    assert heats(text) == [heat]

@@ -11,6 +11,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 
 NOTHING = "where there is nothing"
+GROWS = "where a table that is kept is too small"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -37,6 +38,9 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         ):
             empty = what in ("==", "<")
             return NOTHING if empty is outcome and least == (what == "<") else ""
+        case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if _held(left) or _held(right):
+            more = ">" in what if _held(right) else "<" in what
+            return GROWS if more is outcome and not (_held(left) and _held(right)) else ""
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
@@ -86,6 +90,18 @@ def _counts(node: Node, frame: Frame) -> bool:
         return False
     given = node.args[0] if type(node) is core.Call and node.args else None
     return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+
+
+def _held(node: Node) -> bool:
+    """Whether this is the size of what the instance keeps: `self.table.size(0)`, `self.max_seq_len_cached`."""
+    match node:
+        case core.Call(fn=core.Attr(of=core.Attr(path=path), name="size" | "numel")):
+            return path.startswith("self.")
+        case core.Index(of=core.Attr(of=core.Attr(path=path), name="shape")):
+            return path.startswith("self.")
+        case core.Attr(name=name, path=path):
+            return path.startswith("self.") and "cached" in name
+    return False
 
 
 def _lists(node: Node, frame: Frame) -> bool:

@@ -14,7 +14,7 @@ import torch
 from syncguard.observe import oracles
 from syncguard.observe.measure import Answer, Real, simulated
 from syncguard.observe.samples import Call, calls, explained, rows_of
-from syncguard.observe.simulate.verdict import Verdict
+from syncguard.observe.simulate.verdict import Verdict, lacks
 from syncguard.pack import Pack
 
 Tell = Callable[[str], None]
@@ -163,7 +163,8 @@ def silent(diagnosis: Diagnosis, rules: Pack) -> tuple[str, ...]:
     """The rows that wait with this torch, of which no call here did: its conditions were not met."""
     fired = {one.row for one in diagnosis.checked if one.said and one.said.waited}
     waits = Verdict(rules, lambda seen: None).waits
-    return tuple(row for row in diagnosis.exercised if waits(rules.ops[row]) and row not in fired)
+    should = (row for row in diagnosis.exercised if not all(map(lacks, waits(rules.ops[row]))))
+    return tuple(row for row in should if row not in fired)
 
 
 def _does(waits: bool) -> str:

@@ -162,3 +162,8 @@ def size(hazard: str, values: tuple[Any, ...]) -> int:
         return 0
     with torch._C.DisableTorchFunction():
         return first.nbytes if hazard in COPIES and first.layout is torch.strided else first.element_size()
+
+
+def lacks(wait: Wait) -> bool:
+    """Is it only an option that is not given? Then nobody waits where the object is made, a loader say."""
+    return bool(wait.when) and all(condition == "false" for condition, _ in wait.when)

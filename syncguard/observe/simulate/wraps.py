@@ -12,9 +12,9 @@ from typing import Any
 
 from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
-from syncguard.observe.simulate.verdict import Verdict
+from syncguard.observe.simulate.verdict import Verdict, lacks
 from syncguard.pack import Pack
-from syncguard.terms import Op, Wait
+from syncguard.terms import Op
 
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
 
@@ -96,11 +96,6 @@ def find(path: str) -> Any:
 def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What waits in here has been told of by a row already."""
     return function(*args, **kwargs)
-
-
-def lacks(wait: Wait) -> bool:
-    """Is it only an option that is not given? Then nobody waits where the object is made, a loader say."""
-    return bool(wait.when) and all(condition == "false" for condition, _ in wait.when)
 
 
 def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
