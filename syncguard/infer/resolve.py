@@ -47,6 +47,7 @@ class Names:
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
         self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
+        self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
@@ -208,11 +209,9 @@ class Names:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         node = frame.routine.node
         uses = node.uses.get(path)
-        if self.namespace(path):
-            return None
         if self.places.is_("names", "loaders", name):
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
-        if not uses:
+        if not uses or self.namespace(path):
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
             return Instance(None, self.places.tables["names"]["scaler"][0])
@@ -249,9 +248,13 @@ class Names:
 
     def namespace(self, path: str) -> bool:
         """Whether this is called as a module of functions on arrays is: `xp.isfinite`, `xp.linalg.svd`."""
-        first, _, rest = path.partition(".")
-        names = (first, rest.rpartition(".")[2] or first)
-        return any(self.host_library(name) == "array" or self.places.is_("names", "namespaces", name) for name in names)
+        known = self._namespaces.get(path)
+        if known is None:
+            names = {path.partition(".")[0], path.rpartition(".")[2]}
+            known = self._namespaces[path] = any(
+                self.host_library(name) == "array" or self.places.is_("names", "namespaces", name) for name in names
+            )
+        return known
 
     def only_torch(self, frame: Frame, name: str = "") -> bool:
         """Whether this function, in a file that imports torch, computes with no other library that has arrays; what
