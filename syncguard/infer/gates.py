@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.places import Places
@@ -204,15 +202,11 @@ def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
     return any(places.is_("names", "loaders", name.lower()) for name in names)
 
 
-def _steps_besides(part: Any, inner: core.Loop, frame: Frame) -> bool:
+def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:
     """Whether a body calls what makes a step outside of this inner loop."""
-    if isinstance(part, tuple):
-        return any(_steps_besides(item, inner, frame) for item in part)
-    if not isinstance(part, Node) or part is inner or type(part) in (core.Function, core.Class):
-        return False
-    if type(part) is core.Call and last_name(part.fn) in frame.world.places.loop_calls:
-        return True
-    return any(_steps_besides(getattr(part, name), inner, frame) for name in part.__struct_fields__ if name != "at")
+    inside = {id(part) for part in core.walk(inner)}
+    calls = [part for part in core.walk(body) if type(part) is core.Call and id(part) not in inside]
+    return any(last_name(call.fn) in frame.world.places.loop_calls for call in calls)
 
 
 def _names_in(node: Node) -> list[str]:

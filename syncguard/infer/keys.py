@@ -77,21 +77,19 @@ def _may_wait(leaf: Value) -> bool:
 
 def holds_own(value: Value) -> bool:
     """Whether a value refers to something of the file that is being checked, which nobody else can see."""
-    match value:
+    return any(map(_is_own, _leaves(value)))
+
+
+def _is_own(leaf: Value) -> bool:
+    match leaf:
         case Call():
-            return value.routine.home.own
+            return leaf.routine.home.own
         case ClassOf():
-            return value.info.home.own
+            return leaf.info.home.own
         case Instance():
-            return value.info is not None and value.info.home.own
+            return leaf.info is not None and leaf.info.home.own
         case Bound():
-            return holds_own(value.of)
-        case Union():
-            return any(holds_own(option) for option in value.options)
-        case Seq():
-            return any(holds_own(item) for item in value.items or (value.element,))
-        case Table():
-            return any(holds_own(held) for held in (*value.items.values(), value.element))
+            return holds_own(leaf.of)
     return False
 
 
