@@ -15,6 +15,7 @@ from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, parts_of
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Home, Routine, Used
+from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
 from syncguard.judge.reach import Function, functions_of
@@ -42,6 +43,8 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     asked: tuple[Asked, ...] = ()
     uses: tuple[Used, ...] = ()  # parts of other files that were looked at
     cites: tuple[str, ...] = ()  # other files of which a line is quoted
+    caused: tuple[Finding, ...] = ()  # in other files, by what this one passes to them
+    passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
     fault: str = ""  # the traceback of an error of ours, where one came between
 
 
@@ -149,8 +152,10 @@ class Examiner:
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
+        caused, passes = caused_by(routines, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
-        cited = {fact.path for finding in (*kept, *allowed) for fact in finding.because if fact.path}
+        cited = {fact.path for finding in (*kept, *allowed, *caused) for fact in finding.because if fact.path}
+        cited |= {finding.site.path for finding in caused}
         return Examined(
             source.note,
             self.digests[source.path],
@@ -162,6 +167,8 @@ class Examiner:
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),
             cites=tuple(sorted(cited - {home.path})),
+            caused=caused,
+            passes=passes,
         )
 
     def rewritten(self, findings: tuple[Finding, ...], source: Source, home: Home) -> tuple[Finding, ...]:

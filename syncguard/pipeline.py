@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from syncguard import pack, store, table, workers
+from syncguard.callers import with_callers
 from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.examine import Examined, Examiner
@@ -70,7 +71,7 @@ def check(
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        examined, others, warning = examine(sources, config, rules.digest, frozenset(asked), given)
+        examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
     hot = reached({**others, **{one.note.path: one.calls for one in examined}})
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
@@ -78,7 +79,7 @@ def check(
         return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
-    divided = divide(past, findings, sources, examined, config)
+    divided = divide(past, findings, sources, examined, config, rules.rules)
     read = [source for source in sources if source.note.state == "read"]
     return Report(
         findings=divided.new,
@@ -102,6 +103,7 @@ def divide(
     sources: Sequence[Source],
     examined: Sequence[Examined],
     config: Config,
+    rules: tuple[Rule, ...],
 ) -> Divided:
     """The findings, by whether they were known in the past; what files held then is examined as they are."""
     if past is None:
@@ -114,6 +116,7 @@ def divide(
         having = {os.path.abspath(file_of(finding.site.path)) for finding in findings}
         before = [decode(s.path, texts[s.path]) if s.path in texts else s for s in sources if s.path in having]
         then = workers.examine(before, replace(config, cache=False), given=texts)[0]
+        then = with_callers(then, before, (), rules)
         known |= frozenset(entered(zip(then, before)).values())
     checked = (one.note.path for one in examined if one.note.state == "read")
     return divided(findings, entries, known, past.entries, checked)
@@ -127,7 +130,7 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 
 def examine(
-    sources: Sequence[Source], config: Config, rules: str, fixes: frozenset[str], texts: Mapping[str, str]
+    sources: Sequence[Source], config: Config, rules: pack.Pack, fixes: frozenset[str], texts: Mapping[str, str]
 ) -> tuple[list[Examined], dict[str, tuple[Function, ...]], str]:
     """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
     not written.
@@ -135,18 +138,25 @@ def examine(
     What is to be fixed is examined anew, and not kept; nor is anything where `texts` stand in for files.
     """
     if not config.cache:
-        return workers.examine(sources, config, fixes, texts)[0], {}, ""
-    file = store.file_of(config, rules)
+        found = workers.examine(sources, config, fixes, texts)[0]
+        return with_callers(found, sources, (), rules.rules), {}, ""
+    file = store.file_of(config, rules.digest)
     state = table.load(file)
     known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes}, texts)
-    fresh, interfaces = workers.examine([s for s in sources if s.path not in known], config, fixes, texts)
-    known.update((one.note.path, one) for one in fresh)
     given = {source.path for source in sources}
     remembered = state.table.examined
+    callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
+    tellers = [read(path, texts) for path in callers]
+    known |= store.still_true(state, {s.path: digest(s.text) for s in tellers if s.note.state == "read"}, texts)
+    asked = [source for source in (*sources, *tellers) if source.path not in known]
+    fresh, interfaces = workers.examine(asked, config, fixes, texts)
+    known.update((one.note.path, one) for one in fresh)
     others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
+    others |= {source.path: known[source.path].calls for source in tellers}
     kept = [one for one in fresh if one.note.path not in fixes]
     warning = table.save(file, state, store.grown(state, kept, interfaces)) if kept and not texts else ""
-    return [known[source.path] for source in sources], others, warning
+    found = [known[source.path] for source in sources]
+    return with_callers(found, sources, [known[source.path] for source in tellers], rules.rules), others, warning
 
 
 def is_text(path: str) -> bool:

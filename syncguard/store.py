@@ -25,7 +25,7 @@ from syncguard.read.source import read
 from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
-FORMAT = 3
+FORMAT = 4
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 ALL = frozenset({"*"})  # of the parts of a file
 TEXT = "#"  # the file as it stands, comments and all
@@ -54,7 +54,7 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
         seen = stamp(one.note.path)
         if one.digest and seen is not None:
             rest = msgspec.Raw(msgspec.msgpack.encode(replace(one, calls=())))
-            examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, rest)
+            examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, one.passes, rest)
     kept, changes = {}, {}
     for path, now in interfaces.items():
         known, changed = _learnt(path, state.interface(path), now)

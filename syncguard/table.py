@@ -25,6 +25,7 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     calls: tuple[Function, ...]
     stamp: tuple[int, int]  # when it was last written, and its size
     run: int  # in which it was examined
+    passes: tuple[str, ...]  # the files to whose functions it passes tensors
     rest: msgspec.Raw
 
 

@@ -65,3 +65,46 @@ def test_what_a_method_of_another_class_assigns_is_not_left_to_who_comes_after(t
         last = [examiner.examine(read(path)) for path in order][-1]
         found.append([(f.code, f.fix.recipe, f.fix.tier) for f in last.findings if f.fix is not None])
     assert found == [[("SG304", "build-on-device", "safe")]] * 2
+
+
+def test_all_that_is_imported_in_a_circle_of_files_is_there_whichever_was_read_first(tmp_path, monkeypatch):
+    """`q` takes everything from `q.graphs`, which takes `q`: Python always begins with the package, and we anywhere."""
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("q").mkdir()
+    Path("q/__init__.py").write_text("from .graphs import *\nfrom . import later\n")
+    Path("q/graphs.py").write_text(
+        "import torch\nimport q\n__all__ = ['Graph', 'ones']\n\n\nclass Graph(q.later.Base):\n    pass\n\n\n"
+        "def ones(n):\n    return torch.ones(n, device='cuda')\n\n\n"
+        "def hidden(n):\n    return torch.ones(n, device='cuda')\n"
+    )
+    Path("q/later.py").write_text("class Base:\n    pass\n")
+    Path("q/use.py").write_text(
+        "from q import ones\nimport q\n\n\ndef f():\n    print(ones(3).item())\n    print(q.hidden(3).item())\n"
+    )
+    found = []
+    for order in (["q/use.py"], ["q/__init__.py", "q/use.py"], ["q/graphs.py", "q/use.py"]):
+        examiner = Examiner(replace(Config(), heat="all", cache=False))
+        last = [examiner.examine(read(path)) for path in order][-1]
+        found.append([(f.site.line, f.code, f.confidence) for f in last.findings])
+    assert found == [[(6, "SG201", "certain")]] * 3
+
+
+def test_the_reasons_are_those_of_who_calls_though_another_passed_one_thing_twice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("r").mkdir()
+    Path("r/__init__.py").write_text("")
+    Path("r/ops.py").write_text("def first(a, b):\n    for _ in range(3):\n        a = a + 1\n    return a.sum()\n")
+    begin = "import torch\nfrom r.ops import first\n\n"
+    Path("r/one.py").write_text(f"{begin}x = torch.ones(3, device='cuda')\nfirst(x, x)\ny = first(x, x).item()\n")
+    Path("r/two.py").write_text(
+        f"{begin}a = torch.ones(3, device='cuda')\nb = torch.zeros(3, device='cuda')\ny = first(a, b).item()\n"
+    )
+    found = []
+    for order in (["r/two.py"], ["r/one.py", "r/two.py"]):
+        examiner = Examiner(replace(Config(), heat="all", cache=False))
+        last = [examiner.examine(read(path)) for path in order][-1]
+        found.append([[fact.text for fact in finding.because] for finding in last.findings])
+    assert found[0] == found[1]
+    assert found[0][0][0].startswith("`torch.ones(")

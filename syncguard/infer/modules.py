@@ -78,14 +78,28 @@ class Modules(Names):
             frame.home.stars.append(full)
             return
         frame.routine.uses[place, ""] = None
-        listed = other.env.get("__all__")
-        names = (
-            {item.value for item in listed.items if type(item) is Const}
-            if type(listed) is Seq and listed.items is not None
-            else {name for name in other.env if not name.startswith("_") and "." not in name}
-        )
-        for name in sorted(names & other.env.keys()):
+        if other.top is None or other.top.running:
+            frame.home.circular.append(place)
+            return
+        frame.home.circular += [further for further in other.circular if further not in frame.home.circular]
+        for name in sorted(name for name in other.env if exports(other, name)):
             frame.env[name] = other.env[name]
+
+    def starred(self, home: Home, name: str, asker: Routine, passed: tuple[str, ...] = ()) -> Value | None:
+        """What a name stands for that came with everything of a file that was still being read: it is by now."""
+        for place in home.circular:
+            other = self.interfaces.get(place)
+            if other is None or other is home or place in passed:
+                continue
+            asker.uses[place, ""] = None
+            self.half += other.top is None or other.top.running
+            held = other.env.get(name) if exports(other, name) else None
+            if held is not None:
+                return self.brought(held, asker)
+            further = self.starred(other, name, asker, (*passed, place))
+            if further is not None:
+                return further
+        return None
 
     def brought(self, value: Value, asker: Routine) -> Value:
         """What an imported name stands for, found when it is first used."""
@@ -118,6 +132,9 @@ class Modules(Names):
         if held is not None and other is not None and other.top is not None:
             asker.uses.update(other.top.uses)
             return self.brought(held, asker)
+        late = self.starred(other, name, asker) if other is not None and other.circular else None
+        if late is not None:
+            return late
         inner = project.submodule(source.place, name)
         if inner:
             return Source(inner, f"{source.name}.{name}")
@@ -126,6 +143,14 @@ class Modules(Names):
                 if self.op(f"{library}.{name}") is not None:
                     return self.resolved(f"{library}.{name}")
         return self.resolved(f"{source.name}.{name}")
+
+
+def exports(home: Home, name: str) -> bool:
+    """Whether a module gives a name to those who import everything: if `__all__` lists it, or by its look."""
+    listed = home.env.get("__all__")
+    if type(listed) is Seq and listed.items is not None:
+        return any(type(item) is Const and item.value == name for item in listed.items)
+    return not name.startswith("_") and "." not in name
 
 
 def absolute(home: Home, module: str, level: int) -> str:

@@ -9,7 +9,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.keys import holds_own, key_of, outlined
 from syncguard.infer.lattice import same
 from syncguard.infer.modules import Load, Modules, nothing
-from syncguard.infer.routine import Frame, Routine, Sighting
+from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.infer.values import NONE, UNKNOWN, Value
 from syncguard.pack import Pack
 from syncguard.places import Places
@@ -40,9 +40,9 @@ class Outcomes(Modules):
         raise NotImplementedError
 
     def outcome(
-        self, routine: Routine, given: dict[str, Value], frame: Frame, receiver: ClassInfo | None = None
+        self, routine: Routine, given: Given, frame: Frame, receiver: ClassInfo | None = None, at: At | None = None
     ) -> Value:
-        """What a function of another file returns when it is given this: its body is run for this caller."""
+        """What a function of another file returns when a call gives it this: its body is run for this caller."""
         node = routine.node
         if type(node) is not core.Function:
             return UNKNOWN
@@ -51,27 +51,31 @@ class Outcomes(Modules):
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         given = self.telling(routine, node, given, frame.world)
         key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
+        if given and at is not None:
+            frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
         if known is not None:
-            return reasons.retold(known[0], known[1], given)
+            return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
+        given = reasons.apart(given)
         teaches, self.teaches = self.teaches, not key[1] and actual is None
         routine.actual = actual
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
-        found, sightings = self.aside(routine, node, given)
-        routine.contexts[key] = (found, given)
+        found, sightings, asks = self.aside(routine, node, given)
+        routine.contexts[key] = Told(found, given, tuple(sightings.values()), asks)
         self.teaches, routine.actual = teaches, None
         if not given:
-            routine.alone = frozenset(sightings)
-        self.waits = self.costs(routine, sightings, found, frame) if sightings else ()
+            routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
+        always = {key: sighting for key, sighting in sightings.items() if sighting.always}
+        self.waits = self.costs(routine, always, found, frame) if always else ()
         if self.waits:
             routine.pays[key] = self.waits
         return found
 
-    def telling(self, routine: Routine, node: core.Function, given: dict[str, Value], world: World) -> dict[str, Value]:
+    def telling(self, routine: Routine, node: core.Function, given: Given, world: World) -> Given:
         """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself."""
         if not given or routine.home.top is None or routine.home.top.running:
             return given
@@ -84,19 +88,24 @@ class Outcomes(Modules):
         seen = {name: parameters.refined(told[name], outlined(value)) for name, value in given.items()}
         return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
-    def aside(self, routine: Routine, node: core.Function, given: dict[str, Value]) -> tuple[Value, Sightings]:
-        """What a routine returns and waits for when it is given this, of which it keeps nothing itself."""
-        seen, sightings, calls, yielded = routine.seen, routine.sightings, routine.calls, routine.yielded
-        routine.seen, routine.sightings, routine.calls = given, {}, {}
-        returned, waits = self.body(routine, node), routine.sightings
-        routine.seen, routine.sightings, routine.calls, routine.yielded = seen, sightings, calls, yielded
-        return returned, waits
+    def aside(self, routine: Routine, node: core.Function, given: Given) -> tuple[Value, Sightings, Asks]:
+        """What a routine returns, waits for and asks when it is given this, of which it keeps nothing itself."""
+        kept = (routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded)
+        routine.seen, routine.sightings, routine.calls, routine.asks = given, {}, {}, {}
+        found = self.body(routine, node), routine.sightings, routine.asks
+        routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded = kept
+        return found
 
     def costs(self, routine: Routine, waits: Sightings, returned: Value, frame: Frame) -> tuple[Sighting, ...]:
         """The waits of a function of another file that a call is told of: all of a mere name for them, and those
         that only what this caller passes brings about, which nobody can see there."""
         if wrappers.names(returned):
             return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        alone = self.alone(routine, frame)
+        return tuple([wait for key, wait in waits.items() if key not in alone])
+
+    def alone(self, routine: Routine, frame: Frame) -> dict[tuple[At, str], int]:
+        """The waits of a function of another file whatever it is given, and how sure they are."""
         if routine.alone is None:
             self.outcome(routine, {}, frame)
-        return tuple([wait for key, wait in waits.items() if key not in (routine.alone or ())])
+        return routine.alone or {}

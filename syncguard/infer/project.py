@@ -87,7 +87,7 @@ class World(Definitions):
         if type(node) is not core.Function or routine.running or self.depth > DEPTH:
             return
         routine.runs += 1
-        routine.sightings, routine.calls = {}, {}
+        routine.sightings, routine.calls, routine.asks = {}, {}, {}
         returned = self.body(routine, node)
         if routine.returned is None or not same(routine.returned, returned):
             routine.returned = returned if routine.returned is None else pooled(routine.returned, returned)
@@ -143,7 +143,9 @@ class World(Definitions):
         given = [receiver, *args] if receiver is not None else args
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
-                return UNKNOWN
+                passed = [*args, *keywords.values()] if frame.home.own else []
+                if not any(map(holds_tensor, passed)):
+                    return UNKNOWN
             handed = parameters.given(routine, given, keywords, receiver is not None)
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
@@ -153,7 +155,7 @@ class World(Definitions):
                 named = {name: told(value) for name, value in keywords.items()}
                 if parameters.learn(routine, sure, named, receiver is not None, frame):
                     self.look_again((routine,))
-            found = self.outcome(routine, handed, frame, class_of(receiver))
+            found = self.outcome(routine, handed, frame, class_of(receiver), at)
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found

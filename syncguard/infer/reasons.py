@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from syncguard.infer.values import LINKS, Host, Seq, Table, Tensor, Union, Unknown, Value, Why
 
 Swaps = dict[int, Why]  # by the identity of the first caller's reason, the other's
+Change = Callable[[Why | None], Why | None]
 
 
 def retold(value: Value, first: dict[str, Value], now: dict[str, Value]) -> Value:
     """The value as it would be for who calls now; both callers passed what the function cannot tell apart."""
+    swaps = swaps_of(first, now)
+    return _changed(value, lambda why: swapped(why, swaps)) if swaps else value
+
+
+def apart(given: dict[str, Value]) -> dict[str, Value]:
+    """What a call passes, no two things for one and the same reason: then what comes of each can be told apart."""
+    seen: set[int] = set()
+
+    def own(why: Why | None) -> Why | None:
+        if why is None or id(why) not in seen:
+            seen.add(id(why))
+            return why
+        found = Why(why.text, why.at, why.parent, why.path)
+        found.left = why.left
+        return found
+
+    return {name: _changed(value, own) for name, value in given.items()}
+
+
+def swaps_of(first: dict[str, Value], now: dict[str, Value]) -> Swaps:
+    """The reasons of what one caller passed, and in their place those of what another one does."""
     swaps: Swaps = {}
     for name, passed in first.items():
         other = now.get(name)
@@ -18,7 +40,7 @@ def retold(value: Value, first: dict[str, Value], now: dict[str, Value]) -> Valu
             for old, new in _pairs(passed, other):
                 if old is not new:
                     swaps[id(old)] = new
-    return _retold(value, swaps) if swaps else value
+    return swaps
 
 
 def _pairs(a: Value, b: Value) -> Iterator[tuple[Why, Why]]:
@@ -55,31 +77,32 @@ def _parts(value: Value) -> tuple[Value, ...]:
     return ()
 
 
-def _retold(value: Value, swaps: Swaps) -> Value:
+def _changed(value: Value, change: Change) -> Value:
+    """A value with other reasons; itself where none of them is another one."""
     match value:
         case Tensor():
-            why = _swapped(value.why, swaps)
+            why = change(value.why)
             return value if why is value.why else value.but(why=why)
         case Unknown():
-            weak, batch = _swapped(value.weak, swaps), _swapped(value.batch, swaps)
+            weak, batch = change(value.weak), change(value.batch)
             return value if weak is value.weak and batch is value.batch else Unknown(weak, batch, value.part)
         case Host():
-            read = _swapped(value.read, swaps)
+            read = change(value.read)
             return value if read is value.read else Host(value.kind, read)
         case Seq() if value.items is not None:
-            items = tuple([_retold(item, swaps) for item in value.items])
+            items = tuple([_changed(item, change) for item in value.items])
             alike = all(map(_is, items, value.items))
             return value if alike else Seq(value.kind, items, names=value.names)
         case Seq():
-            element = _retold(value.element, swaps)
+            element = _changed(value.element, change)
             return value if element is value.element else Seq(value.kind, None, element, value.names)
         case Table():
-            element = _retold(value.element, swaps)
-            held = {key: _retold(item, swaps) for key, item in value.items.items()}
+            element = _changed(value.element, change)
+            held = {key: _changed(item, change) for key, item in value.items.items()}
             alike = element is value.element and all(map(_is, held.values(), value.items.values()))
             return value if alike else Table(held, element, value.keys)
         case Union():
-            options = tuple([_retold(option, swaps) for option in value.options])
+            options = tuple([_changed(option, change) for option in value.options])
             return value if all(map(_is, options, value.options)) else Union(options, value.wide)
     return value
 
@@ -88,7 +111,7 @@ def _is(a: Value, b: Value) -> bool:
     return a is b
 
 
-def _swapped(why: Why | None, swaps: Swaps) -> Why | None:
+def swapped(why: Why | None, swaps: Swaps) -> Why | None:
     """A chain with the end that leads on to the first caller led on to the other."""
     links: list[Why] = []
     link = why

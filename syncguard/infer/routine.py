@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Env = dict[str, Value]
-Told = tuple[Value, dict[str, Value]]
+Given = dict[str, Value]  # what the parameters of which something is known hold in a call
+Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 SERIAL = count()  # tells apart what may have stood at one address
 
@@ -27,6 +29,7 @@ class Home:
     __slots__ = (
         "asked",
         "called",
+        "circular",
         "classes",
         "core",
         "env",
@@ -55,6 +58,7 @@ class Home:
         self.classes: list[ClassInfo] = []
         self.top: Routine | None = None
         self.stars: list[str] = []  # other libraries of which everything was imported
+        self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # what was called of other libraries
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
@@ -83,7 +87,7 @@ class Context:
 class Sighting:
     """A sync as inference first sees it; `tell` makes a Sync of it."""
 
-    __slots__ = ("at", "context", "hazard", "op", "operand", "sure", "why")
+    __slots__ = ("always", "at", "context", "hazard", "op", "operand", "sure", "why")
 
     def __init__(
         self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context
@@ -97,6 +101,16 @@ class Sighting:
             sure,
             context,
         )
+        self.always = True  # of a function of another file: whether every call of it comes here, and for nothing else
+
+
+class Told:
+    """What a function of another file did when it was given this: what it returned, where it waited, whom it asked."""
+
+    __slots__ = ("asks", "given", "returned", "waits")
+
+    def __init__(self, returned: Value, given: Given, waits: tuple[Sighting, ...], asks: Asks) -> None:
+        self.returned, self.given, self.waits, self.asks = returned, given, waits, asks
 
 
 class Routine:
@@ -107,6 +121,7 @@ class Routine:
         "alone",
         "annotated",
         "apart",
+        "asks",
         "calls",
         "clocks",
         "closure",
@@ -152,8 +167,9 @@ class Routine:
         self.runs = 0
         self.running = False
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
-        self.contexts: dict[object, Told] = {}  # of an interface: what it returned, and what it was given
-        self.alone: frozenset[tuple[At, str]] | None = None  # its waits whatever it is given, which are told there
+        self.contexts: dict[object, Told] = {}  # of an interface
+        self.asks: Asks = {}  # the functions of other files that it calls, with what it gives them
+        self.alone: dict[tuple[At, str], int] | None = None  # its waits whatever it is given, and how sure they are
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
@@ -226,6 +242,8 @@ class Frame:
                 value = self.home.env.get(name)
         if value is not None:
             return value if type(value) is not Later else self.world.brought(value, self.routine)
+        if self.home.circular and (value := self.world.starred(self.home, name, self.routine)) is not None:
+            return value
         for library in self.home.stars:
             if self.world.op(f"{library}.{name}") is not None:
                 return self.world.resolved(f"{library}.{name}")
@@ -234,11 +252,13 @@ class Frame:
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
-        if self.quiet or not sure or (not self.home.own and not self.always()):
+        if self.quiet or not sure:
             return
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
         )
+        if not self.home.own:
+            sighting.always = self.always()
         self.emitted.append(sighting)
         key = (at, hazard)
         known = self.routine.sightings.get(key)

@@ -39,8 +39,8 @@ def functions_of(home: Home, routines: Iterable[Routine], warmth: dict[Routine, 
     for routine in routines:
         warm = warmth[routine]
         calls = tuple(_calls(home, routine, warm.heat))
-        if warm.heat == "unknown" or calls:
-            found.append(Function(routine.qualname, warm.heat, warm.path if calls else (), calls))
+        if warm.heat != "cold" or calls:
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls))
     return tuple(found)
 
 
@@ -71,7 +71,7 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
                 found[where] = (*way, Fact(f"calls `{call.name}`", call.line, path))
                 queue.append(where)
 
-    for path, functions in files.items():
+    for path, functions in sorted(files.items()):
         for function in functions:
             follow(path, function, function.path if function.heat == "hot" else None)
     while queue:

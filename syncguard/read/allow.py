@@ -52,6 +52,21 @@ def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule],
     return Allowed(kept, covered, tuple(note for allow in allows for note in _notes(allow, reach, used, rules, active)))
 
 
+def settle_more(
+    source: Source, findings: tuple[Finding, ...], before: tuple[Finding, ...], rules: tuple[Rule, ...]
+) -> Allowed:
+    """What the comments leave of findings that became known later; as notes, what was found before without the words
+    that were called unused and are of use now.
+    """
+    if "syncguard:" not in source.text:
+        return Allowed(findings, notes=before)
+    allows = comments(source)
+    spans = statements(source.text) if allows else ()
+    kept, covered, used = apply(findings, {one: reached(one, source, spans) for one in allows}, rules)
+    wrong = [house.finding("SG001", one.site, word=word) for one, word in used]
+    return Allowed(kept, covered, tuple(note for note in before if note not in wrong))
+
+
 def apply(
     findings: Iterable[Finding], reach: dict[Allow, tuple[Span, ...]], rules: tuple[Rule, ...]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...], frozenset[tuple[Allow, str]]]:

@@ -1,0 +1,55 @@
+"""What was found in files one by one in, the same with the waits that their callers bring about out."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from syncguard.examine import Examined
+from syncguard.judge.reach import Function
+from syncguard.read import allow
+from syncguard.read.source import Source
+from syncguard.terms import Finding, Rule
+
+Found = Iterable[Examined]
+
+
+def with_callers(
+    examined: Sequence[Examined], sources: Sequence[Source], others: Found, rules: tuple[Rule, ...]
+) -> list[Examined]:
+    """Each file with the findings that these and other files bring about in it and that it did not have itself."""
+    caused: dict[str, list[Finding]] = defaultdict(list)
+    for one in sorted((*examined, *others), key=lambda one: one.note.path):
+        for finding in one.caused:
+            caused[finding.site.path].append(finding)
+    return [
+        _with(one, source, caused[one.note.path], rules) if one.note.path in caused else one
+        for one, source in zip(examined, sources)
+    ]
+
+
+def _with(one: Examined, source: Source, caused: list[Finding], rules: tuple[Rule, ...]) -> Examined:
+    if one.note.state != "read":
+        return one
+    had = {f.site for f in (*one.findings, *one.allowed)}
+    more = {f.site: f for f in reversed(caused) if f.site not in had}
+    warm = tuple(_warmed(more.values(), {function.name: function for function in one.calls}))
+    outcome = allow.settle_more(source, warm, one.findings, rules)
+    return msgspec.structs.replace(
+        one, findings=(*outcome.notes, *outcome.kept), allowed=(*one.allowed, *outcome.covered)
+    )
+
+
+def _warmed(findings: Iterable[Finding], functions: dict[str, Function]) -> Iterator[Finding]:
+    """The findings with the heat that the file itself gives to the functions that they are in."""
+    for finding in findings:
+        function = functions.get(finding.function)
+        if function is None:
+            yield replace(finding, heat="cold", hot_path=()) if finding.heat != "hot" else finding
+        elif finding.heat == "unknown":
+            yield replace(finding, heat=function.heat, hot_path=function.path)
+        else:
+            yield finding

@@ -1,0 +1,116 @@
+"""The functions of a file that is checked in, the waits out that what they pass brings about in other files."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from syncguard.infer.reasons import Swaps, swapped, swaps_of
+from syncguard.infer.routine import Frame, Given, Routine, Sighting
+from syncguard.infer.sureness import LIKELY
+from syncguard.infer.values import LINKS, Why, holds_tensor
+from syncguard.read import core
+from syncguard.read.core import At
+
+if TYPE_CHECKING:
+    from syncguard.infer.project import World
+
+VAGUE = frozenset(("computed", "torch only"))  # what shows no tensor to another file
+WRAPPED = "wrapped:"
+
+
+class Cause(NamedTuple):
+    """A wait in a function of another file, and the call in this one that brings it about."""
+
+    sighting: Sighting
+    routine: Routine
+    caller: Routine
+    at: At
+
+
+class Call(NamedTuple):
+    """A function of another file that is called with a tensor: by a function of this file, and through which callers;
+    `told` if the waits that each call of it costs are told at that first call.
+    """
+
+    routine: Routine
+    key: Hashable
+    given: Given
+    links: tuple[Swaps, ...]
+    told: bool
+
+
+class Causes:
+    """What the functions of one file bring about in others: nobody sees it there who does not see who calls."""
+
+    def __init__(self, routines: Iterable[Routine], world: World) -> None:
+        self.world = world
+        self.found: list[Cause] = []
+        self.files: set[str] = set()  # those whose functions are given tensors, whether or not they wait today
+        self._seen: set[tuple[Routine, Hashable]] = set()
+        for caller in routines:
+            for (callee, key), (given, at) in list(caller.asks.items()):
+                self._follow(Call(callee, key, given, (), True), caller, at)
+
+    def _follow(self, call: Call, caller: Routine, at: At) -> None:
+        """Note what a call brings about, and the calls in its turn."""
+        routine, known = call.routine, (call.routine, call.key)
+        told = routine.contexts.get(call.key)
+        if told is None or known in self._seen or not any(map(holds_tensor, call.given.values())):
+            return
+        if routine.home.path == caller.home.path:
+            return
+        self._seen.add(known)
+        self.files.add(routine.home.path)
+        links = (swaps_of(told.given, call.given), *call.links)
+        paid = routine.pays.get(call.key, ()) if call.told else ()
+        for sighting in told.waits:
+            why = _because(sighting.why, links)
+            if why is not None and sighting not in paid and self._counts(sighting, why, call, caller):
+                self.found.append(Cause(_with(sighting, why), routine, caller, at))
+        passed_on = {wait.at for wait in paid if wait.why is not None and wait.why.text.startswith(WRAPPED)}
+        for (further, key), (given, where) in list(told.asks.items()):
+            self._follow(Call(further, key, given, links, where in passed_on), caller, at)
+
+    def _counts(self, sighting: Sighting, why: Why, call: Call, caller: Routine) -> bool:
+        """Whether a wait is there because of what is passed; what waits by another name is told by that name."""
+        if sighting.sure < LIKELY or why.text.startswith(WRAPPED):
+            return False
+        return _leads_to(why, caller.home.path) or (not call.links and self._declared(sighting, why, call))
+
+    def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:
+        """Whether a function waits for a declared tensor because of where the one is that is passed."""
+        root, routine = why.root, call.routine
+        params = routine.node.params if type(routine.node) is core.Function else ()
+        if not any(param.name in call.given and _shows(root, param) for param in params):
+            return False
+        alone = self.world.alone(routine, Frame(self.world, routine, {}))
+        return alone.get((sighting.at, sighting.hazard), 0) < LIKELY
+
+
+def _because(why: Why | None, links: tuple[Swaps, ...]) -> Why | None:
+    """A reason that led to another caller, led to this one."""
+    for swaps in links:
+        why = swapped(why, swaps) if swaps else why
+    return why
+
+
+def _leads_to(why: Why, path: str) -> bool:
+    """Whether a chain of reasons leads to this file, and through nothing of which nobody knows what it gives back."""
+    link: Why | None = why
+    found = False
+    for _ in range(LINKS):
+        if link is None or link.text in VAGUE:
+            break
+        found = found or link.path == path
+        link = link.parent
+    return found and link is None
+
+
+def _shows(root: Why, param: core.Param) -> bool:
+    """Whether a reason is what is declared of a parameter."""
+    return root.at == param.at or (param.annotation is not None and root.at == param.annotation.at)
+
+
+def _with(sighting: Sighting, why: Why) -> Sighting:
+    return Sighting(sighting.at, sighting.op, sighting.hazard, sighting.operand, why, sighting.sure, sighting.context)

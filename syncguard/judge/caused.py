@@ -1,0 +1,47 @@
+"""What a file passes to functions of other files in, the findings there that it brings about out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from syncguard.infer.causes import Cause, Causes
+from syncguard.infer.project import World
+from syncguard.infer.routine import Routine
+from syncguard.infer.tell import Texts, snippet
+from syncguard.judge.heat import Warmth, is_cold, test_file
+from syncguard.judge.judge import judged
+from syncguard.pack import Pack
+from syncguard.terms import Fact, Finding
+
+
+def caused_by(
+    routines: Sequence[Routine], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
+) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+    """The findings in other files for what these functions of one file pass, their heat what the place itself says;
+    and all files that are passed something. What tests pass shows nothing: it is on any device that a test is about.
+    """
+    if not routines or test_file(routines[0], world.places):
+        return (), ()
+    causes = Causes(routines, world)
+    found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of)}
+    return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
+
+
+def _findings(
+    causes: Iterable[Cause], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
+) -> Iterator[Finding]:
+    """One for each, of which several may stand at one place: the last one counts."""
+    for cause in causes:
+        warmth = Warmth("cold" if is_cold(cause.routine, world.places, cold) else "unknown")
+        finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of)
+        if finding is not None:
+            yield replace(finding, because=passed(finding.because, cause, text_of))
+
+
+def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:
+    """A chain of facts with the call that leads from one file to the other."""
+    path = cause.caller.home.path
+    call = Fact(f"`{snippet(cause.at, text_of(path))}` passes it on", cause.at[0], path)
+    there = max((i for i, fact in enumerate(because) if fact.path == path), default=-1)
+    return (*because[: there + 1], call, *because[there + 1 :])

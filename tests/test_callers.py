@@ -1,0 +1,178 @@
+"""What a file passes to functions of other files brings about waits there: each is found in the line that waits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline, workers
+from syncguard.config import Config
+from syncguard.read.project import forget
+from syncguard.terms import Finding
+
+OPS = """\
+def clip(value, limit):
+    for _ in range(3):
+        if value > limit:
+            return limit
+    return value
+
+
+def deep(value):
+    return clip(value, 1.0)
+
+
+def rank(mode):
+    if mode == "mean":
+        return 1
+    return 0
+"""
+NET = """\
+import torch
+from . import ops
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        limit = x.cuda().amax()
+        ops.deep(limit)
+        return ops.rank("sum") * x
+"""
+PLAIN = """\
+from . import ops
+
+print(ops.clip(3, 4), ops.rank("mean"))
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A package `p` whose `net` brings about a wait in `ops`, two calls away."""
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("p").mkdir()
+    write({"__init__": "", "ops": OPS, "net": NET, "plain": PLAIN})
+    return tmp_path
+
+
+def write(files: dict[str, str]) -> None:
+    for name, text in files.items():
+        Path(f"p/{name}.py").write_text(text)
+
+
+def checked(*paths: str, **settings) -> tuple[Finding, ...]:
+    return pipeline.check(paths or ("p",), replace(Config(heat="all", cache=False), **settings)).findings
+
+
+def places(findings: tuple[Finding, ...]) -> list[tuple[str, int, str, str]]:
+    return [(finding.site.path, finding.site.line, finding.code, finding.heat) for finding in findings]
+
+
+WAIT = ("p/ops.py", 3, "SG204", "hot")
+
+
+def test_a_wait_is_found_where_it_is_with_the_call_that_brings_it_about(project):
+    (finding,) = [f for f in checked() if f.site.path == "p/ops.py"]
+    assert places((finding,)) == [WAIT]
+    assert [(fact.path, fact.line) for fact in finding.because] == [
+        *(("p/net.py", line) for line in (6, 7, 7, 8)),
+        ("", 3),
+    ]
+    assert finding.because[3].text == "`ops.deep(limit)` passes it on"
+    assert [fact.text for fact in finding.hot_path] == [
+        "`Net.forward` runs at every step",
+        "calls `deep`",
+        "calls `clip`",
+    ]
+
+
+@pytest.mark.parametrize("alone", ["p/ops.py", "p/plain.py"])
+def test_nobody_sees_it_who_does_not_see_the_caller(project, alone):
+    assert checked(alone, "p/plain.py") == ()
+
+
+def test_numbers_bring_nothing_about(project):
+    write({"net": NET.replace("x.cuda().amax()", "x.dim()")})
+    assert checked() == ()
+
+
+def test_what_tests_pass_says_nothing_of_the_program(project):
+    Path("p/net.py").rename("p/test_net.py")
+    assert [place for place in places(checked()) if place[0] == "p/ops.py"] == []
+
+
+def test_what_was_computed_by_somebody_unknown_is_no_proof_for_another_file(project):
+    write(
+        {"net": NET.replace("x.cuda().amax()", "library.measure(x)").replace("import torch", "import torch, library")}
+    )
+    assert checked() == ()
+
+
+def test_the_order_of_files_and_the_number_of_workers_change_nothing(project, monkeypatch):
+    write({"other": NET.replace("Net", "Other").replace("amax", "amin")})
+    once = checked("p/ops.py", "p/net.py", "p/other.py")
+    assert "p/net.py" in {fact.path for finding in once for fact in finding.because}
+    assert checked("p/other.py", "p/net.py", "p/ops.py") == once
+    monkeypatch.setattr(workers, "WORTH", 0)
+    monkeypatch.setattr(workers, "CHUNK", 1)
+    assert checked("p/ops.py", "p/net.py", "p/other.py", jobs=3) == once
+
+
+def test_a_comment_allows_it_and_is_not_called_unused(project):
+    write({"ops": OPS.replace("limit:\n", "limit:  # syncguard: allow[SG204] the limit is set once\n")})
+    report = pipeline.check(["p"], Config(heat="all", cache=False))
+    assert [finding.code for finding in report.findings] == []
+    assert places(report.allowed) == [WAIT]
+    assert [finding.code for finding in checked("p/ops.py")] == ["SG001"]
+
+
+def test_what_the_file_finds_itself_is_found_once(project):
+    write(
+        {
+            "ops": OPS.replace("clip(value, limit)", "clip(value: 'torch.Tensor', limit)").replace(
+                "def clip", "import torch\n\n\ndef clip"
+            )
+        }
+    )
+    found = [finding for finding in checked() if finding.site.path == "p/ops.py"]
+    assert [(f.site.line, f.because[0].path) for f in found] == [(6, "")]
+
+
+class TestRemembered:
+    """A commit hook gives the files that changed; what the others pass to them is known from the cache."""
+
+    def hook(self, *paths: str) -> list[tuple[str, int, str, str]]:
+        """What a hook shows, which is what it shows a second time."""
+        forget()
+        found = places(checked(*paths, cache=True))
+        forget()
+        assert places(checked(*paths, cache=True)) == found
+        return found
+
+    def test_of_one_file(self, project):
+        assert self.hook("p") == [WAIT]
+        assert self.hook("p/ops.py") == [WAIT]
+
+    def test_after_lines_have_moved(self, project):
+        self.hook("p")
+        write({"ops": f"# moved\n\n{OPS}"})
+        assert self.hook("p/ops.py") == [("p/ops.py", 5, "SG204", "hot")]
+
+    def test_after_the_function_was_edited(self, project):
+        self.hook("p")
+        write({"ops": OPS.replace("value > limit", "limit is None")})
+        assert self.hook("p/ops.py") == []
+        write({"ops": OPS.replace("        if value > limit", "        value = value + 1\n        if value > limit")})
+        assert self.hook("p/ops.py") == [("p/ops.py", 4, "SG204", "hot")]
+
+    def test_after_the_caller_was_edited_and_not_given(self, project):
+        self.hook("p")
+        write({"net": NET.replace("x.cuda().amax()", "x.dim()")})
+        assert self.hook("p/ops.py") == []
+
+    def test_after_the_caller_is_gone(self, project):
+        self.hook("p")
+        Path("p/net.py").unlink()
+        assert self.hook("p/ops.py") == []
