@@ -14,6 +14,7 @@ from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
+from syncguard.judge.caused import by_caller
 from syncguard.judge.reach import Function, reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -179,6 +180,12 @@ def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
     source = read(file_of(path))
     found = beliefs_in(source, line_in(source, path, line), config)
     return tuple((site_in(source, site), text, value, facts_in(source, why)) for site, text, value, why in found)
+
+
+def brought(path: str, line: int, config: Config) -> tuple[Finding, ...]:
+    """The findings on a line that callers in other files bring about, as far as earlier runs are remembered."""
+    found = check([path], replace(config, heat="all", jobs=1)).findings if path.endswith(".py") and config.cache else ()
+    return tuple(f for f in found if f.site.line <= line <= f.site.end_line and by_caller(f))
 
 
 def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from running import ran
 
 from syncguard import pipeline, workers
 from syncguard.config import Config
@@ -176,3 +178,14 @@ class TestRemembered:
         self.hook("p")
         Path("p/net.py").unlink()
         assert self.hook("p/ops.py") == []
+
+
+def test_explain_tells_what_callers_bring_about(project):
+    def explained() -> str:
+        return ran("-m", "syncguard", "explain", "p/ops.py:3", cwd=project, env={**os.environ, "COLUMNS": "200"})[1]
+
+    assert "value > limit" in explained()
+    assert "What callers pass" not in explained()
+    ran("-m", "syncguard", "check", "p", cwd=project)
+    assert "What callers pass: `value > limit` asks the device for a truth value and waits" in explained()
+    assert "`ops.deep(limit)` passes it on" in explained()

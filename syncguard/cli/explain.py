@@ -66,7 +66,8 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
-    return explain.beliefs(path, line, pipeline.beliefs(path, line, config), look(colour, lines=lines))
+    found, brought = pipeline.beliefs(path, line, config), pipeline.brought(path, line, config)
+    return explain.beliefs(path, line, found, brought, look(colour, lines=lines))
 
 
 def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:

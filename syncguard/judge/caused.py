@@ -14,6 +14,8 @@ from syncguard.judge.judge import judged
 from syncguard.pack import Pack
 from syncguard.terms import Fact, Finding
 
+PASSES = "passes it on"
+
 
 def caused_by(
     routines: Sequence[Routine], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
@@ -42,6 +44,11 @@ def _findings(
 def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:
     """A chain of facts with the call that leads from one file to the other."""
     path = cause.caller.home.path
-    call = Fact(f"`{snippet(cause.at, text_of(path))}` passes it on", cause.at[0], path)
+    call = Fact(f"`{snippet(cause.at, text_of(path))}` {PASSES}", cause.at[0], path)
     there = max((i for i, fact in enumerate(because) if fact.path == path), default=-1)
     return (*because[: there + 1], call, *because[there + 1 :])
+
+
+def by_caller(finding: Finding) -> bool:
+    """Whether it is what another file passes that brings this about."""
+    return any(fact.path and fact.text.endswith(PASSES) for fact in finding.because)

@@ -9,7 +9,7 @@ from typing import Any
 from syncguard.rows import state
 from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
-from syncguard.terms import Fact, Op, Rule, Site, Wait
+from syncguard.terms import Fact, Finding, Op, Rule, Site, Wait
 
 WHEN = {
     "missing": "{} is not given",
@@ -102,9 +102,14 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
 
 
 def beliefs(
-    path: str, line: int, found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...], look: Look
+    path: str,
+    line: int,
+    found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...],
+    brought: tuple[Finding, ...],
+    look: Look,
 ) -> Iterator[str]:
-    """What is believed of every expression on a line: its place, its text, its value, and why."""
+    """What is believed of every expression on a line: its place, its text, its value, and why; and the findings that
+    callers in other files bring about there."""
     yield look.paint("head", f"{printable(path)}:{line}")
     text = look.lines(path)[line - 1 : line]
     margin = len(str(line))
@@ -119,12 +124,20 @@ def beliefs(
         yield f"{place}  {printable(source):<{wide}}  {look.paint('quoted', printable(value))}"
         # An expression is believed for the reasons of its parts, so most reasons have been given above.
         for fact in (fact for fact in because if fact not in said):
-            where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
-            for n, shown in enumerate(wrapped(printable(fact.text), look.width - 10 - len(where))):
-                yield f"{BELOW}    {look.paint('dim', where) if n == 0 else ' ' * len(where)}  {look.prose(shown)}"
+            yield from _reason(fact, path, look)
         said.update(because)
+    for finding in brought:
+        yield f"{look.paint('dim', f'{finding.site.column:>4}')}  What callers pass: {look.prose(finding.message)}"
+        for fact in finding.because:
+            yield from _reason(fact, path, look)
     if found:
         yield look.paint("dim", f"{plural(len(found), 'expression')}; the number is the column it begins at.")
+
+
+def _reason(fact: Fact, path: str, look: Look) -> Iterator[str]:
+    where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
+    for n, shown in enumerate(wrapped(printable(fact.text), look.width - 10 - len(where))):
+        yield f"{BELOW}    {look.paint('dim', where) if n == 0 else ' ' * len(where)}  {look.prose(shown)}"
 
 
 def _entry(label: str, text: str, look: Look) -> Iterator[str]:
