@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,7 +13,7 @@ from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
 from syncguard.infer.modules import module_name
-from syncguard.infer.parts import digest, parts_of
+from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.caused import caused_by
@@ -27,6 +28,7 @@ from syncguard.read.source import FileNote, Source, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
 
+Cited = tuple[str, tuple[int, ...], str]  # a file, lines of it, and the digest of what stands there
 Asked = tuple[str, int, str]  # an import: the module, its leading dots, the file that it led to
 
 
@@ -42,7 +44,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     calls: tuple[Function, ...] = ()
     asked: tuple[Asked, ...] = ()
     uses: tuple[Used, ...] = ()  # parts of other files that were looked at
-    cites: tuple[str, ...] = ()  # other files of which a line is quoted
+    cites: tuple[Cited, ...] = ()  # what is quoted of other files
     caused: tuple[Finding, ...] = ()  # in other files, by what this one passes to them
     passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
     fault: str = ""  # the traceback of an error of ours, where one came between
@@ -154,8 +156,6 @@ class Examiner:
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         caused, passes = caused_by(routines, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
-        cited = {fact.path for finding in (*kept, *allowed, *caused) for fact in finding.because if fact.path}
-        cited |= {finding.site.path for finding in caused}
         return Examined(
             source.note,
             self.digests[source.path],
@@ -166,10 +166,20 @@ class Examiner:
             calls=functions_of(home, routines, warmth),
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),
-            cites=tuple(sorted(cited - {home.path})),
+            cites=self.cited(home, (*every, *caused)),
             caused=caused,
             passes=passes,
         )
+
+    def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:
+        """What findings quote of other files than this one."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for finding in findings:
+            found[finding.site.path].add(finding.site.line)
+            for fact in finding.because:
+                found[fact.path or finding.site.path].add(fact.line)
+        places = ((path, tuple(sorted(found[path]))) for path in sorted(found.keys() - {home.path}))
+        return tuple((path, numbers, quoted(self.text_of(path), numbers)) for path, numbers in places)
 
     def rewritten(self, findings: tuple[Finding, ...], source: Source, home: Home) -> tuple[Finding, ...]:
         """The findings with their fixes, where these are asked for: a check that fixes nothing parses nothing twice."""

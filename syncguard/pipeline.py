@@ -147,17 +147,18 @@ def examine(
     given = {source.path for source in sources}
     remembered = state.table.examined
     callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
-    tellers = [read(path, texts) for path in callers]
-    known |= store.still_true(state, {s.path: digest(s.text) for s in tellers if s.note.state == "read"}, texts)
+    same = {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
+    known |= store.still_true(state, same, texts)
+    tellers = [read(path, texts) for path in callers if path not in known]
     asked = [source for source in (*sources, *tellers) if source.path not in known]
     fresh, interfaces = workers.examine(asked, config, fixes, texts)
     known.update((one.note.path, one) for one in fresh)
     others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
-    others |= {source.path: known[source.path].calls for source in tellers}
+    others |= {path: known[path].calls for path in callers}
     kept = [one for one in fresh if one.note.path not in fixes]
     warning = table.save(file, state, store.grown(state, kept, interfaces)) if kept and not texts else ""
     found = [known[source.path] for source in sources]
-    return with_callers(found, sources, [known[source.path] for source in tellers], rules.rules), others, warning
+    return with_callers(found, sources, [known[path] for path in callers], rules.rules), others, warning
 
 
 def is_text(path: str) -> bool:

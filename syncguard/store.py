@@ -17,7 +17,7 @@ import syncguard
 from syncguard import folder, packed, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface
-from syncguard.infer.parts import digest, parts_of
+from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.routine import Used
 from syncguard.read import project
 from syncguard.read.lower import Unreadable, lower
@@ -28,7 +28,6 @@ T = TypeVar("T")
 FORMAT = 4
 ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
 ALL = frozenset({"*"})  # of the parts of a file
-TEXT = "#"  # the file as it stands, comments and all
 NOW = sys.maxsize  # later than any run that is remembered
 # The settings that change nothing in what is found in a file: which files are read, what is shown, how it is kept.
 APART = frozenset(
@@ -60,7 +59,7 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
         known, changed = _learnt(path, state.interface(path), now)
         kept[path] = msgspec.Raw(msgspec.msgpack.encode(known))
         if changed is not None:
-            changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys((TEXT, *changed), state.run)}
+            changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys(changed, state.run)}
     return Table(examined, kept, changes)
 
 
@@ -116,10 +115,9 @@ def _still_true(
         """The digest of a file as it is now."""
         return digests[path] if path in digests else _text(path, digest, texts)
 
-    def as_cited(path: str, run: int) -> bool:
-        interface = state.interface(path)
-        same = interface is not None and present(path) == interface.digest
-        return same and state.table.changes.get(path, {}).get(TEXT, 0) <= run
+    @cache
+    def lines(path: str) -> list[str]:
+        return _text(path, lambda text: text.split("\n"), texts)
 
     looked_at = _reachable(state, (used for one in known.values() for used in one.uses))
 
@@ -137,7 +135,7 @@ def _still_true(
         path: one
         for path, one in known.items()
         if not (since and any(since.get(used, 0) > runs[path] for used in one.uses))
-        and all(as_cited(cited, runs[path]) for cited in one.cites)
+        and all(quoted(lines(cited), numbers) == told for cited, numbers, told in one.cites)
     }
 
 

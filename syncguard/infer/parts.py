@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
 from syncguard.read import core
 from syncguard.read.core import Node
 
+WINDOW = 12  # lines that the part of an expression which is quoted may take
+
 
 def digest(text: str) -> str:
     """What tells two texts apart."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def quoted(lines: Sequence[str], numbers: Iterable[int]) -> str:
+    """The digest of what stands at some lines, each with those that an expression which begins there may go on to."""
+    return digest("\n".join("\n".join((str(n), *lines[n - 1 : n - 1 + WINDOW])) for n in numbers))
 
 
 def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
