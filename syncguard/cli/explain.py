@@ -67,7 +67,7 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
     found, brought = pipeline.beliefs(path, line, config), pipeline.brought(path, line, config)
-    return explain.beliefs(path, line, found, brought, look(colour, lines=lines))
+    return explain.beliefs(path, line, found, look(colour, lines=lines), brought)
 
 
 def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:

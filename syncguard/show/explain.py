@@ -105,8 +105,8 @@ def beliefs(
     path: str,
     line: int,
     found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...],
-    brought: tuple[Finding, ...],
     look: Look,
+    brought: tuple[Finding, ...] = (),
 ) -> Iterator[str]:
     """What is believed of every expression on a line: its place, its text, its value, and why; and the findings that
     callers in other files bring about there."""
