@@ -10,6 +10,7 @@ from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
+from syncguard.infer.keeps import GROWS, outgrown
 from syncguard.infer.lattice import join, same
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.receivers import taken
@@ -119,6 +120,8 @@ def branch(node: core.If, frame: Frame) -> None:
             frame.quiet += offs[i]
             frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
             frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "")
+    if alive(frame) and outgrown(node):
+        frame.surround(gate=GROWS)
 
 
 def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:

@@ -76,7 +76,7 @@ def _processes(home: Home, world: Names) -> str:
     libraries = {name.partition(".")[0] for name in places.tables["host"]["processes"]}
     if not any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values()):
         return ""
-    for node in _all(home.core.body):
+    for node in everything(home.core.body):
         if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
             return ""
         if isinstance(node, core.Function | core.Class):
@@ -105,11 +105,11 @@ def _places_tensors(node: Node, places: Places) -> bool:
     return False
 
 
-def _all(part: Any) -> Iterator[Node]:
+def everything(part: Any) -> Iterator[Node]:
     """A piece of core and all within it, what is defined there included."""
     for node in core.walk(part):
         yield node
         if type(node) is core.Function:
-            yield from _all((node.decorators, node.params, node.body))
+            yield from everything((node.decorators, node.params, node.body))
         elif type(node) is core.Class:
-            yield from _all((node.decorators, node.bases, node.body))
+            yield from everything((node.decorators, node.bases, node.body))
