@@ -682,3 +682,24 @@ def test_a_function_that_nobody_calls_here_may_be_given_anything() -> None:
     assert heats(text) == ["unknown"]
     assert heats(text + "\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["amortized"]
     assert heats(text + "\n\n__all__ = ['_kept']\n\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["unknown"]
+
+
+def test_initializing_is_setup_whoever_does_it() -> None:
+    fill = "def fill(x: torch.Tensor):\n    return torch.nn.init.trunc_normal_(x)\n"
+    assert heats(fill) == ["cold"]
+    assert heats(fill + "\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return fill(x)\n") == [
+        "hot"
+    ]
+
+
+def test_what_is_logged_is_behind_a_gate() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                if logger.isEnabledFor(10):
+                    logger.debug("%s", x.sum().item())
+                return x
+        """
+    head = "import logging\n\nlogger = logging.getLogger(__name__)\n"
+    assert heats(head + textwrap.dedent(text)) == ["amortized"]
+    assert heats("class Report:\n    def on_log(self, loss: torch.Tensor):\n        return loss.item()\n") == ["cold"]

@@ -49,3 +49,20 @@ WAITS = {(5, "SG201"), (10, "SG204"), (12, "SG102")}
 )
 def test_one_that_may_see_a_gpu_waits_for_it(tmp_path, text):
     assert set(found(tmp_path, text)) >= WAITS
+
+
+COLLATES = """
+import torch
+
+class {}:
+    def torch_call(self, rows):
+        def told(row: torch.Tensor):
+            return row.tolist()
+
+        return [told(row) for row in rows]
+"""
+
+
+def test_what_collates_has_its_tensors_on_the_host(tmp_path):
+    assert found(tmp_path, COLLATES.format("CollatorForWords")) == []
+    assert found(tmp_path, COLLATES.format("Words")) == [(7, "SG202")]
