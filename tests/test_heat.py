@@ -703,3 +703,26 @@ def test_what_is_logged_is_behind_a_gate() -> None:
     head = "import logging\n\nlogger = logging.getLogger(__name__)\n"
     assert heats(head + textwrap.dedent(text)) == ["amortized"]
     assert heats("class Report:\n    def on_log(self, loss: torch.Tensor):\n        return loss.item()\n") == ["cold"]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("torch.isnan(x).any()", "amortized"),
+        ("x.isinf().any() or nans.any().item()", "amortized"),
+        ("not torch.isfinite(x).all()", "amortized"),
+        ("not bool_finite.all()", "amortized"),
+        ("torch.isnan(x).all()", "hot"),
+        ("torch.isfinite(x).all()", "hot"),
+        ("(x > 0).any()", "hot"),
+    ],
+)
+def test_what_is_not_finite_is_rare(test: str, heat: str) -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, nans: torch.Tensor, bool_finite: torch.Tensor):
+                if {}:
+                    x = x[x > 0]
+                return x
+        """
+    assert [one.heat for one in found(text.format(test)) if one.code == "SG102"] == [heat]

@@ -11,6 +11,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 
 NOTHING = "where there is nothing"
+BROKEN = "where a value is not finite"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -48,7 +49,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return "on the first step" if (what == "==") is outcome else ""
         case core.Call(fn=fn):
-            return "behind a gate" if outcome and _gate_name(fn, frame) else ""
+            named = "behind a gate" if outcome and _gate_name(fn, frame) else ""
+            return BROKEN if _finite(fn, outcome, frame) else named
         case core.Name(id=name) if frame.failed.get(name) is outcome:
             return "after a failure"
         case core.Name() | core.Attr():
@@ -101,6 +103,15 @@ def _lists(node: Node, frame: Frame) -> bool:
     from syncguard.infer.evaluate import quiet_value
 
     return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
+
+
+def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x).all()`, says that a value is not finite."""
+    if type(fn) is core.Attr and fn.name == "item" and type(fn.of) is core.Call:
+        fn = fn.of.fn
+    if type(fn) is not core.Attr or fn.name != ("any" if outcome else "all"):
+        return False
+    return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(fn.of).lower())
 
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
