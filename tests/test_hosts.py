@@ -98,3 +98,11 @@ def told(model, x):
 def test_what_a_function_puts_on_the_host_is_there(tmp_path, gives, where, lines):
     text = PUTS.format(gives=gives, where=where)
     assert [line for line, _ in found(tmp_path, text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"), [("lengths", [5]), ("lengths_npu", []), ("npu_lengths", []), ("input_lengths", [5])]
+)
+def test_what_is_for_another_device_waits_for_no_gpu(tmp_path, name, lines):
+    text = f"import torch\n\n\ndef {name}(x: torch.Tensor):\n    return x.cumsum(0).tolist()\n"
+    assert [line for line, _ in found(tmp_path, text)] == lines

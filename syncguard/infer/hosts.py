@@ -1,5 +1,5 @@
-"""A routine in, why its tensors are on the host out: it is a dataset's, a collate function's, another compiler's, or
-runs in a process without a GPU."""
+"""A routine in, why its tensors are on the host, or on no GPU, out: it is a dataset's, a collate function's, another
+compiler's, for a device of another kind, or runs in a process without a GPU."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def host_reason(routine: Routine, world: Names) -> str:
     """Why a routine's tensors are on the host; '' where nothing says so."""
     owner, places = routine.owner, world.places
+    if any(places.is_("host", "foreign", part) for part in (*routine.qualname.split("."), _stem(routine.home.path))):
+        return "it is for a device of another kind"
     if owner is not None and not owner.is_module:
         for name in owner.external():
             if any(
@@ -42,6 +44,10 @@ def host_reason(routine: Routine, world: Names) -> str:
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return f"`{home.processes}` makes processes that see no GPU" if home.processes else ""
+
+
+def _stem(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
 
 
 def _of_items(owner: ClassInfo, world: Names) -> bool:
