@@ -712,6 +712,8 @@ def test_what_is_logged_is_behind_a_gate() -> None:
         ("x.isinf().any() or nans.any().item()", "amortized"),
         ("not torch.isfinite(x).all()", "amortized"),
         ("not bool_finite.all()", "amortized"),
+        ("not torch.isfinite(x.sum())", "amortized"),
+        ("torch.isfinite(x.sum())", "hot"),
         ("torch.isnan(x).all()", "hot"),
         ("torch.isfinite(x).all()", "hot"),
         ("(x > 0).any()", "hot"),

@@ -106,12 +106,11 @@ def _lists(node: Node, frame: Frame) -> bool:
 
 
 def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x).all()`, says that a value is not finite."""
+    """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x)`, says that a value is not finite."""
     if type(fn) is core.Attr and fn.name == "item" and type(fn.of) is core.Call:
         fn = fn.of.fn
-    if type(fn) is not core.Attr or fn.name != ("any" if outcome else "all"):
-        return False
-    return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(fn.of).lower())
+    asked = fn.of if type(fn) is core.Attr and fn.name == ("any" if outcome else "all") else fn
+    return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(asked).lower())
 
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
