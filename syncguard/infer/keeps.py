@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import Call
 from syncguard.read import core
@@ -96,14 +98,19 @@ def _keeps(name: str, frame: Frame) -> bool:
         return False
     if not any(not _empties(bind) for bind in _binds(node, name)):
         return False
-    return not any(
-        _empties(bind)
-        for info in owner.mro
-        for member in info.members.values()
-        if type(member) is Call and type(member.routine.node) is core.Function
-        if not frame.world.places.is_("cold", "functions", member.routine.name)
-        for bind in _binds(member.routine.node, name)
-    )
+    return not any(_empties(bind) for method in _methods(frame) for bind in _binds(method, name))
+
+
+def _methods(frame: Frame) -> Iterator[core.Function]:
+    """The methods of the class that run when it is set up already, with those of its bases in other files."""
+    for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
+        for member in info.members.values():
+            node = member.routine.node if type(member) is Call else None
+            if type(node) is not core.Function or frame.world.places.is_("cold", "functions", node.name):
+                continue
+            if not info.home.own:
+                frame.routine.uses[info.home.path, node.qualname] = None
+            yield node
 
 
 def _binds(node: core.Function, name: str) -> list[core.Bind]:
