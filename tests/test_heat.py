@@ -520,3 +520,211 @@ class Positions(torch.nn.Module):
         return x + self.table[:n]
 """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("text", "heat"),
+    [
+        ("x.sum().item() if step % 100 == 0 else 0.0", "amortized"),
+        ("x.mean() if x.numel() > 0 else torch.tensor(0.0, device='cuda')", "amortized"),
+        ("torch.tensor(0.0, device='cuda') if x.numel() > 0 else x.mean()", "hot"),
+        ("rank == 0 and x.sum().item() > 1", "amortized"),
+        ("x.sum().item() > 1 and rank == 0", "hot"),
+        ("rank != 0 or x.sum().item() > 1", "amortized"),
+        ("flag or x.sum().item() > 1", "hot"),
+        ("x.sum().item() if rank == 0 or step % 100 == 0 else 0.0", "amortized"),
+        ("x.sum().item() if flag or step % 100 == 0 else 0.0", "hot"),
+    ],
+)
+def test_an_expression_has_gates_as_a_statement_has(text: str, heat: str) -> None:
+    step = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, step: int, rank: int, flag: bool):
+                return {}
+        """
+    assert heats(step.format(text)) == [heat]
+
+
+TABLE = """
+    class Table(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = None
+
+        def forward(self, x: torch.Tensor):
+            {test}
+            self.table = torch.arange(x.size(0)).to(x.device)
+            return self.table
+
+        {reset}
+            self.table = None
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "reset", "heat"),
+    [
+        ("if self.table is not None: return self.table", "def init_weights(self):", "amortized"),
+        ("if self.table is not None: return self.table", "def reset(self):", "hot"),
+        ("if self.other is not None: return self.table", "def init_weights(self):", "hot"),
+        ("if self.table is not None and x.ndim == 2: return self.table", "def init_weights(self):", "hot"),
+    ],
+)
+def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:
+    assert heats(TABLE.format(test=test, reset=reset)) == [heat]
+
+
+def test_what_is_made_of_each_batch_is_built_for_each() -> None:
+    built = """
+        class {}:
+            table = None
+
+            def {}(self, x: torch.Tensor):
+                if self.table is None:
+                    self.table = torch.arange(x.size(0)).to(x.device)
+                return self.table
+        """
+    assert heats(built.format("Batch", "rows")) == ["unknown"]
+    assert heats(built.format("Positions", "__call__")) == ["amortized"]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if table is not None:\n{0}if table.size(0) >= x.size(0):\n{0}    return table", "amortized"),
+        ("if table.shape[0] >= x.size(0):\n{0}return table[: x.size(0)]", "amortized"),
+        ("if self.table is not None:\n{0}if self.table.size(0) >= 8:\n{0}    return self.table", "amortized"),
+        ("if flag:\n{0}if table.size(0) >= x.size(0):\n{0}    return table", "hot"),
+        ("if table.size(0) >= x.size(0):\n{0}return x", "hot"),
+        ("if table.size(0) >= x.size(0):\n{0}pass", "hot"),
+        ("if table is not None:\n{0}if self.table.size(0) >= 8:\n{0}    pass", "hot"),
+        ("if table is not None:\n{0}if table.size(0) <= x.size(0):\n{0}    return table", "hot"),
+    ],
+)
+def test_a_table_that_is_large_enough_is_given_back(test: str, heat: str) -> None:
+    text = """
+        class Table(torch.nn.Module):
+            def forward(self, x: torch.Tensor, flag: bool):
+                return self.grown(x, self.table, flag)
+
+            def grown(self, x: torch.Tensor, table: torch.Tensor | None, flag: bool):
+                {}
+                return torch.arange(x.size(0)).to(x.device)
+        """
+    assert heats(text.format(test.format(" " * 20))) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("warns", "leaves", "heat"),
+    [
+        ("warnings.warn('too few')", "return torch.tensor(0.0, device='cuda')", ["cold"]),
+        ("logger.warning_once('slow')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
+        ("warnings.warn('slow')", "return torch.tensor(x.shape, device='cuda')", ["unknown"]),
+        ("logger.info('few')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
+    ],
+)
+def test_what_warns_and_gives_up_is_a_failure(warns: str, leaves: str, heat: str) -> None:
+    head = "import logging\nimport warnings\n\nlogger = logging.getLogger(__name__)\n\n\n"
+    text = (
+        f"def area(x: torch.Tensor):\n    if x.shape[0] < 2:\n        {warns}\n        {leaves}\n    return x.sum()\n"
+    )
+    assert heats(head + text) == heat
+
+
+def test_what_is_only_tried_is_no_step() -> None:
+    assert heats("def dummy_inputs(self):\n    return torch.tensor([0, 1], device='cuda')\n") == ["cold"]
+    assert heats("def dummy_forward(self):\n    return torch.tensor([0, 1], device='cuda')\n") == ["unknown"]
+
+
+PRIVATE = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor):
+            return self.{name}({given})
+
+        def {name}(self, x: torch.Tensor, mask: torch.Tensor | None = None, plain=False):
+            {body}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "body", "heat"),
+    [
+        ("_kept", "x", "if mask is not None: x = x[mask > 0]", "amortized"),
+        ("_kept", "x", "if mask is not None and x.ndim == 2: x = x[mask > 0]", "amortized"),
+        ("_kept", "x, plain=False", "if plain: x = x[x > 0]", "amortized"),
+        ("_kept", "x, plain=False", "if not plain: x = x[x > 0]", "hot"),
+        ("_kept", "x", "x = x if mask is None else x[mask > 0]", "amortized"),
+        ("_kept", "x, mask", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("_kept", "x, mask=mask", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("_kept", "*(x, mask)", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("_kept", "x, **{'mask': mask}", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("kept", "x", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("_kept", "x", "if x.ndim == 2: mask = x > 0\n            if mask is not None: x = x[mask > 0]", "hot"),
+        (
+            "_kept",
+            "x",
+            "if mask is not None: mask = mask > 0\n            x = x if mask is None else x[mask > 0]",
+            "amortized",
+        ),
+        ("_kept", "x) if x.ndim else map(self._kept, [x]", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("_kept", "x) if x.ndim else getattr(self, '_kept')(x, mask", "if mask is not None: x = x[mask > 0]", "hot"),
+    ],
+)
+def test_where_no_call_of_a_private_function_leads(name: str, given: str, body: str, heat: str) -> None:
+    assert heats(PRIVATE.format(name=name, given=given, body=body)) == [heat]
+
+
+def test_a_function_that_nobody_calls_here_may_be_given_anything() -> None:
+    text = (
+        "def _kept(x: torch.Tensor, mask: torch.Tensor | None = None):\n    return x if mask is None else x[mask > 0]\n"
+    )
+    assert heats(text) == ["unknown"]
+    assert heats(text + "\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["amortized"]
+    assert heats(text + "\n\n__all__ = ['_kept']\n\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["unknown"]
+
+
+def test_initializing_is_setup_whoever_does_it() -> None:
+    fill = "def fill(x: torch.Tensor):\n    return torch.nn.init.trunc_normal_(x)\n"
+    assert heats(fill) == ["cold"]
+    assert heats(fill + "\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return fill(x)\n") == [
+        "hot"
+    ]
+
+
+def test_what_is_logged_is_behind_a_gate() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                if logger.isEnabledFor(10):
+                    logger.debug("%s", x.sum().item())
+                return x
+        """
+    head = "import logging\n\nlogger = logging.getLogger(__name__)\n"
+    assert heats(head + textwrap.dedent(text)) == ["amortized"]
+    assert heats("class Report:\n    def on_log(self, loss: torch.Tensor):\n        return loss.item()\n") == ["cold"]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("torch.isnan(x).any()", "amortized"),
+        ("x.isinf().any() or nans.any().item()", "amortized"),
+        ("not torch.isfinite(x).all()", "amortized"),
+        ("not bool_finite.all()", "amortized"),
+        ("not torch.isfinite(x.sum())", "amortized"),
+        ("torch.isfinite(x.sum())", "hot"),
+        ("torch.isnan(x).all()", "hot"),
+        ("torch.isfinite(x).all()", "hot"),
+        ("(x > 0).any()", "hot"),
+    ],
+)
+def test_what_is_not_finite_is_rare(test: str, heat: str) -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, nans: torch.Tensor, bool_finite: torch.Tensor):
+                if {}:
+                    x = x[x > 0]
+                return x
+        """
+    assert [one.heat for one in found(text.format(test)) if one.code == "SG102"] == [heat]

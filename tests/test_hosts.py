@@ -49,3 +49,60 @@ WAITS = {(5, "SG201"), (10, "SG204"), (12, "SG102")}
 )
 def test_one_that_may_see_a_gpu_waits_for_it(tmp_path, text):
     assert set(found(tmp_path, text)) >= WAITS
+
+
+COLLATES = """
+import torch
+
+class {}:
+    def torch_call(self, rows):
+        def told(row: torch.Tensor):
+            return row.tolist()
+
+        return [told(row) for row in rows]
+"""
+
+
+def test_what_collates_has_its_tensors_on_the_host(tmp_path):
+    assert found(tmp_path, COLLATES.format("CollatorForWords")) == []
+    assert found(tmp_path, COLLATES.format("Words")) == [(7, "SG202")]
+
+
+PUTS = """
+import torch
+
+def put(held, device):
+    if isinstance(held, dict):
+        return {{name: put(part, device) for name, part in held.items()}}
+    return {gives}
+
+def told(model, x):
+    x = put(x, "cuda")
+    outputs = put(model(x), {where})
+    return outputs["logits"].softmax(-1).tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("gives", "where", "lines"),
+    [
+        ("held.to(device)", "torch.device('cpu')", [11]),  # the call waits, and not what reads there
+        ("held.detach().to(device=device) if torch.is_tensor(held) else held", "'cpu'", [11]),
+        ("held.to(device)", "'cuda'", [12]),
+        ("held.to(device)", "x.device", [12]),
+        ("held.cpu()", "'cuda'", [7]),
+        ("held.to('cpu')", "'cuda'", [7]),
+        ("held.to(device) * 2", "'cpu'", [12]),  # not what was passed
+    ],
+)
+def test_what_a_function_puts_on_the_host_is_there(tmp_path, gives, where, lines):
+    text = PUTS.format(gives=gives, where=where)
+    assert [line for line, _ in found(tmp_path, text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"), [("lengths", [5]), ("lengths_npu", []), ("npu_lengths", []), ("input_lengths", [5])]
+)
+def test_what_is_for_another_device_waits_for_no_gpu(tmp_path, name, lines):
+    text = f"import torch\n\n\ndef {name}(x: torch.Tensor):\n    return x.cumsum(0).tolist()\n"
+    assert [line for line, _ in found(tmp_path, text)] == lines

@@ -32,7 +32,7 @@ class Definitions(Outcomes):
             known = Routine(
                 node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
             )
-            known.host = host_reason(known, self)
+            known.host = host_reason(known, self) or (frame.routine.host if closure else "")
             frame.home.made[id(node)] = known
             frame.home.routines.append(known)
         elif closure:

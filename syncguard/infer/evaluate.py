@@ -9,7 +9,7 @@ from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
-from syncguard.infer.gates import last_name
+from syncguard.infer.gates import gated, last_name
 from syncguard.infer.guards import off_device
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
@@ -209,14 +209,15 @@ def either(node: core.Either, frame: Frame) -> Value:
     """Each operand is reached only if those before it let it be."""
     before = dict(frame.env)
     values = []
-    quiet, sometimes = frame.quiet, frame.sometimes
+    quiet, sometimes, surrounding = frame.quiet, frame.sometimes, frame.context
     for operand in node.operands:
         values.append(value_of(operand, frame))
         frame.sometimes += not decided(operand)
         frame.quiet += off_device(operand, node.what == "and", frame)
+        frame.surround(gate=gated(operand, node.what == "and", frame))
         for key, value in narrowed(operand, node.what == "and", frame).items():
             frame.env[key] = value
-    frame.quiet, frame.sometimes = quiet, sometimes
+    frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
     frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
     tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is core.Do and o.what == "truth"]
     if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
@@ -250,14 +251,19 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     values = []
     offs = []
     asked, frame.asked = frame.asked, {}
-    told = [(off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame)) for outcome in (True, False)]
+    told = [
+        (off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame), gated(node.test, outcome, frame))
+        for outcome in (True, False)
+    ]
     frame.asked = asked
     open_ = not decided(node.test) and not (told[0][0] or told[1][0])
     frame.sometimes += open_
-    for (off, known), arm in zip(told, (node.yes, node.no), strict=True):
+    for (off, known, gate), arm in zip(told, (node.yes, node.no), strict=True):
         frame.env = {**before, **known}
         frame.quiet += off
+        surrounding = frame.surround(gate=gate)
         values.append(value_of(arm, frame))
+        frame.context = surrounding
         offs.append(off)
         frame.quiet -= off
     yes, no = values

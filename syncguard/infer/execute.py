@@ -10,13 +10,14 @@ from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
-from syncguard.infer.lattice import join, same
+from syncguard.infer.keeps import GROWS, outgrown
+from syncguard.infer.lattice import join, join_all, same
 from syncguard.infer.narrow import narrowed
 from syncguard.infer.receivers import taken
 from syncguard.infer.refills import refill
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.sureness import LIKELY
-from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Value
+from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Seq, Union, Value
 from syncguard.infer.wrappers import decided
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -119,6 +120,8 @@ def branch(node: core.If, frame: Frame) -> None:
             frame.quiet += offs[i]
             frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
             frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "")
+    if alive(frame) and outgrown(node):
+        frame.surround(gate=GROWS)
 
 
 def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
@@ -230,11 +233,18 @@ def within(node: core.With, frame: Frame) -> None:
                     if member and type(member[0]) is Call
                     else UNKNOWN
                 )
-            assign(target, entered, frame)
+            assign(target, _yielded(entered), frame)
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]
     run(node.body, frame)
     frame.world.default_device = default
+
+
+def _yielded(value: Value) -> Value:
+    """What a generator that is a context manager gives to its block; all else unchanged."""
+    if type(value) is Union:
+        return join_all([_yielded(option) for option in value.options])
+    return value.element if type(value) is Seq and value.kind == "iterator" else value
 
 
 def leave(node: core.Leave, frame: Frame) -> None:

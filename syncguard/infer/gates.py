@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from syncguard.infer.keeps import BUILDS, GROWS, held, unbuilt
 from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.ungiven import UNMET, unmet
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 
 NOTHING = "where there is nothing"
-GROWS = "where a table that is kept is too small"
+BROKEN = "where a value is not finite"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -20,8 +22,9 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
         case core.Do(what="not", args=(inner,)):
             return gated(inner, not outcome, frame)
         case core.Either(what=what, operands=operands):
-            if (what == "and") is outcome:
-                return next((gate for operand in operands if (gate := gated(operand, outcome, frame))), "")
+            found = [gated(operand, outcome, frame) for operand in operands]
+            if (what == "and") is outcome or all(found):
+                return next(filter(None, found), "")
     return ""
 
 
@@ -36,20 +39,25 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         ):
             empty = what in ("==", "<")
             return NOTHING if empty is outcome and least == (what == "<") else ""
-        case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if _held(left) or _held(right):
-            more = ">" in what if _held(right) else "<" in what
-            return GROWS if more is outcome and not (_held(left) and _held(right)) else ""
+        case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
+            more = ">" in what if held(right) else "<" in what
+            return GROWS if more is outcome and not (held(left) and held(right)) else ""
+        case core.Do(what="is" | "is not"):
+            return BUILDS if unbuilt(inner, outcome, frame) else UNMET if unmet(inner, outcome, frame) else ""
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return "on the first step" if (what == "==") is outcome else ""
         case core.Call(fn=fn):
-            return "behind a gate" if outcome and _gate_name(fn, frame) else ""
+            named = "behind a gate" if outcome and _gate_name(fn, frame) else ""
+            return BROKEN if _finite(fn, outcome, frame) else named
         case core.Name(id=name) if frame.failed.get(name) is outcome:
             return "after a failure"
         case core.Name() | core.Attr():
             if not outcome and _lists(inner, frame):
                 return NOTHING
+            if unmet(inner, outcome, frame):
+                return UNMET
             return "behind a gate" if outcome and _gate_name(inner, frame) else ""
         case core.Either():
             return gated(inner, outcome, frame)
@@ -90,23 +98,19 @@ def _counts(node: Node, frame: Frame) -> bool:
     return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
 
 
-def _held(node: Node) -> bool:
-    """Whether this is the size of what the instance keeps: `self.table.size(0)`, `self.max_seq_len_cached`."""
-    match node:
-        case core.Call(fn=core.Attr(of=core.Attr(path=path), name="size" | "numel")):
-            return path.startswith("self.")
-        case core.Index(of=core.Attr(of=core.Attr(path=path), name="shape")):
-            return path.startswith("self.")
-        case core.Attr(name=name, path=path):
-            return path.startswith("self.") and "cached" in name
-    return False
-
-
 def _lists(node: Node, frame: Frame) -> bool:
     """Whether this is a list or the like, whose truth tells whether there is anything in it."""
     from syncguard.infer.evaluate import quiet_value
 
     return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
+
+
+def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x)`, says that a value is not finite."""
+    if type(fn) is core.Attr and fn.name == "item" and type(fn.of) is core.Call:
+        fn = fn.of.fn
+    asked = fn.of if type(fn) is core.Attr and fn.name == ("any" if outcome else "all") else fn
+    return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(asked).lower())
 
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
@@ -126,15 +130,30 @@ def complains(call: Node, frame: Frame) -> bool:
 
 
 def fails(body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether a block ends in raise or an exit, or prepares a warning, so that all of it only reports a failure."""
+    """Whether a block ends in raise or an exit, prepares a warning, or warns and gives up: all of it reports a
+    failure."""
     last = body[-1] if body else None
     if type(last) is core.Leave:
-        return last.what == "raise"
+        return last.what == "raise" or _gives_up(body[:-1], last.value, frame)
     if type(last) is not core.Run or type(last.value) is not core.Call:
         return False
     exits = last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
     said = all(type(part) in (core.Bind, core.Update) for part in body[:-1])
     return exits or (said and complains(last.value, frame))
+
+
+def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> bool:
+    """Whether a block warns, every time, and then leaves with a value that takes no computing."""
+    warns = [part.value for part in before if type(part) is core.Run]
+    if not warns or not all(complains(call, frame) and "once" not in last_name(_called(call)) for call in warns):
+        return False
+    said = all(type(part) in (core.Bind, core.Update, core.Run) for part in before)
+    calls = [part for part in core.walk(value) if type(part) is core.Call]
+    return said and all(type(arg) is core.Const for call in calls for arg in call.args)
+
+
+def _called(node: Node) -> Node:
+    return node.fn if type(node) is core.Call else node
 
 
 def _gate_name(node: Node, frame: Frame) -> bool:

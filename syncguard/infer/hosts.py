@@ -1,5 +1,5 @@
-"""A routine in, why its tensors are on the host out: it is a dataset's, a collate function's, another compiler's, or
-runs in a process without a GPU."""
+"""A routine in, why its tensors are on the host, or on no GPU, out: it is a dataset's, a collate function's, another
+compiler's, for a device of another kind, or runs in a process without a GPU."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def host_reason(routine: Routine, world: Names) -> str:
     """Why a routine's tensors are on the host; '' where nothing says so."""
     owner, places = routine.owner, world.places
+    if any(places.is_("host", "foreign", part) for part in (*routine.qualname.split("."), _stem(routine.home.path))):
+        return "it is for a device of another kind"
     if owner is not None and not owner.is_module:
         for name in owner.external():
             if any(
@@ -42,6 +44,10 @@ def host_reason(routine: Routine, world: Names) -> str:
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return f"`{home.processes}` makes processes that see no GPU" if home.processes else ""
+
+
+def _stem(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
 
 
 def _of_items(owner: ClassInfo, world: Names) -> bool:
@@ -76,7 +82,7 @@ def _processes(home: Home, world: Names) -> str:
     libraries = {name.partition(".")[0] for name in places.tables["host"]["processes"]}
     if not any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values()):
         return ""
-    for node in _all(home.core.body):
+    for node in everything(home.core.body):
         if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
             return ""
         if isinstance(node, core.Function | core.Class):
@@ -105,11 +111,11 @@ def _places_tensors(node: Node, places: Places) -> bool:
     return False
 
 
-def _all(part: Any) -> Iterator[Node]:
+def everything(part: Any) -> Iterator[Node]:
     """A piece of core and all within it, what is defined there included."""
     for node in core.walk(part):
         yield node
         if type(node) is core.Function:
-            yield from _all((node.decorators, node.params, node.body))
+            yield from everything((node.decorators, node.params, node.body))
         elif type(node) is core.Class:
-            yield from _all((node.decorators, node.bases, node.body))
+            yield from everything((node.decorators, node.bases, node.body))

@@ -13,6 +13,7 @@ from syncguard.infer.execute import Dead, run
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.overrides import callers
+from syncguard.infer.placing import placed
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
@@ -25,6 +26,7 @@ from syncguard.infer.values import (
     Seq,
     Tensor,
     Union,
+    Unknown,
     Value,
     holds_tensor,
     options,
@@ -138,6 +140,20 @@ class World(Definitions):
         frame: Frame,
     ) -> Value:
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
+        given = [receiver, *args] if receiver is not None else args
+        found = self.called(routine, receiver, args, keywords, at, frame)
+        return placed(found, routine, given, keywords, receiver is not None, at, frame)
+
+    def called(
+        self,
+        routine: Routine,
+        receiver: Value | None,
+        args: list[Value],
+        keywords: dict[str, Value],
+        at: At,
+        frame: Frame,
+    ) -> Value:
+        """What it returns, by its body."""
         if frame.home.own:
             frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
@@ -228,8 +244,15 @@ class World(Definitions):
 
 
 def told(value: Value) -> Value:
-    """A tensor, which is sure enough to be told to who knows nothing of it; what may be many things is not."""
-    return value if all(type(option) is Tensor or option is NONE for option in options(value)) else UNKNOWN
+    """A tensor, which is sure enough to be told to who knows nothing of it, or what was put on the host; what may be
+    many things is not."""
+    return value if all(_told(option) for option in options(value)) else UNKNOWN
+
+
+def _told(option: Value) -> bool:
+    if type(option) is Unknown:
+        return option.batch is not None and option.batch.text == "placed"
+    return type(option) is Tensor or option is NONE
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 from syncguard.infer.handed import handed_on
 from syncguard.infer.routine import Frame, Routine
@@ -46,6 +47,8 @@ class Names:
         self._properties: dict[str, bool] = {}
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
+        self.placing: dict[int, tuple[str, str]] = {}  # of functions that put things on a device: what, and where
+        self.ungiven: dict[int, dict[str, Any]] = {}  # of private functions: parameters that every call leaves None
         self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
         self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}

@@ -10,7 +10,7 @@ from syncguard.infer.lattice import pooled
 from syncguard.infer.sureness import CERTAIN
 from syncguard.infer.values import Later, Value, Why
 from syncguard.infer.wrappers import thin
-from syncguard.read.core import At, Comp, Function, Loop, Module, Node
+from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -29,6 +29,7 @@ class Home:
     __slots__ = (
         "asked",
         "called",
+        "called_here",
         "circular",
         "classes",
         "core",
@@ -60,6 +61,7 @@ class Home:
         self.stars: list[str] = []  # other libraries of which everything was imported
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # what was called of other libraries
+        self.called_here: dict[str, list[Call]] | None = None  # by name of what is nothing but called, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.processes: str | None = None  # what makes its functions processes without a GPU, once asked for

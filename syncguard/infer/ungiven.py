@@ -1,0 +1,136 @@
+"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from syncguard.infer.hosts import everything
+from syncguard.infer.routine import Frame, Home
+from syncguard.read import core
+from syncguard.read.core import Node, Param
+
+UNMET = "where no call leads"
+BINDING = ("staticmethod", "classmethod")
+GIVEN = "given"
+
+
+def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether no call in the file meets this outcome of `mask is not None`, or of `mask`."""
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return (what == "is not") is outcome and _left(name, frame) is None
+        case core.Name(id=name):
+            return outcome and _left(name, frame) is not GIVEN
+    return False
+
+
+def _left(name: str, frame: Frame) -> Any:
+    """The None or False that a parameter of this function has at each call; GIVEN what has more, or is no such."""
+    node = frame.routine.node
+    if type(node) is not core.Function or not any(param.name == name for param in node.params):
+        return GIVEN
+    known = frame.world.ungiven.get(frame.routine.serial)
+    if known is None:
+        known = dict(_ungiven(node, frame)) if _private(node, frame) else {}
+        frame.world.ungiven[frame.routine.serial] = known
+    return known.get(name, GIVEN)
+
+
+def _private(node: core.Function, frame: Frame) -> bool:
+    """Whether nobody outside of the file has business with a function, and no decorator calls it."""
+    inner = bool(frame.routine.closure) or (node.name.startswith("_") and not node.name.endswith("__"))
+    return inner and all(type(one) is core.Name and one.id in BINDING for one in node.decorators)
+
+
+def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
+    calls = _calls(node.name, frame.home)
+    positional = [param for param in node.params if param.kind == "positional"]
+    for param in node.params if calls else ():
+        if param.kind in ("positional", "keyword"):
+            passed = {_passed(call, param, positional) for call in calls}
+            if len(passed) == 1 and GIVEN not in passed and not any(_bound(node.body, param.name)):
+                yield param.name, passed.pop()
+
+
+def _passed(call: core.Call, param: Param, positional: list[Param]) -> Any:
+    """The None or False that a call leaves a parameter or gives it; GIVEN of all else."""
+    if any(type(arg) is core.Do and arg.what == "*" for arg in call.args):
+        return GIVEN
+    found = [value for key, value in call.keywords if key in (param.name, "")]
+    if param in positional:
+        last = positional.index(param)
+        first = last - 1 if type(call.fn) is core.Attr else last  # the receiver takes a place, or is written
+        found += call.args[max(first, 0) : last + 1]
+    told = {_value(value) for value in found} or {_value(param.default)}
+    return told.pop() if len(told) == 1 else GIVEN
+
+
+def _value(node: Node | None) -> Any:
+    return node.value if type(node) is core.Const and (node.value is None or node.value is False) else GIVEN
+
+
+def _calls(name: str, home: Home) -> list[core.Call]:
+    """Every call of a function by this name in a file; none where it is handed about, or named in a text."""
+    if home.called_here is None:
+        calls: dict[str, list[core.Call]] = {}
+        parts = [*everything(home.core.body)]
+        for part in parts:
+            if type(part) is core.Call and type(part.fn) in (core.Name, core.Attr):
+                calls.setdefault(_name(part.fn), []).append(part)
+        heads = {id(call.fn) for found in calls.values() for call in found}
+        for part in parts:
+            if id(part) not in heads and (name_ := _name(part)) in calls:
+                del calls[name_]
+        home.called_here = calls
+    return home.called_here.get(name, [])
+
+
+def _name(node: Node) -> str:
+    match node:
+        case core.Name(id=name) | core.Attr(name=name) | core.Const(value=str() as name):
+            return name
+    return ""
+
+
+def _bound(part: Any, name: str) -> Iterator[Node]:
+    """Where a block binds a name, but for where it has no value yet that it could have been given."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from _bound(item, name)
+    elif type(part) is core.If:
+        yield from _bound(part.test, name)
+        yield from () if _dead(part.test, True, name) else _bound(part.body, name)
+        yield from () if _dead(part.test, False, name) else _bound(part.orelse, name)
+    elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
+        yield from (aim for aim in core.walk(_targets(part)) if type(aim) is core.Name and aim.id == name)
+        for field in part.__struct_fields__:
+            if field != "at":
+                yield from _bound(getattr(part, field), name)
+
+
+def _targets(node: Node) -> tuple[Node | None, ...]:
+    match node:
+        case core.Bind(targets=targets):
+            return targets
+        case core.Update(target=target) | core.Let(target=target) | core.Loop(target=target):
+            return (target,)
+        case core.With(items=items):
+            return tuple(target for _, target in items)
+    return ()
+
+
+def _dead(test: Node, outcome: bool, name: str) -> bool:
+    """Whether an outcome is never met while this name is None."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _dead(inner, outcome, name)
+        case core.Do(what="not", args=(inner,)):
+            return _dead(inner, not outcome, name)
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=subject), core.Const(value=None))):
+            return subject == name and (what == "is not") is outcome
+        case core.Name(id=subject):
+            return subject == name and outcome
+        case core.Either(what=what, operands=operands):
+            return (what == "and") is outcome and any(_dead(operand, outcome, name) for operand in operands)
+    return False
