@@ -46,6 +46,7 @@ class Names:
         self._properties: dict[str, bool] = {}
         self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
         self.replaced: dict[int, frozenset[str]] = {}
+        self.indexed: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name indexes in functions
         self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
         self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
