@@ -235,17 +235,20 @@ class Names:
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
-                    if (
-                        op is not None
-                        and op.args
-                        and op.args[0] in self.operand_names
-                        and (op.returns.startswith(("tensor", "named", "tuple")) or op.waits)
-                        and "factory" not in op.returns
-                    ):
+                    if op is not None and self.asks_tensor(op):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def asks_tensor(self, op: Op) -> bool:
+        """Whether nothing but a tensor can be the first argument."""
+        return (
+            bool(op.args)
+            and op.args[0] in self.operand_names
+            and (op.returns.startswith(("tensor", "named", "tuple")) or bool(op.waits))
+            and "factory" not in op.returns
+        )
 
     def namespace(self, path: str) -> bool:
         """Whether this is called as a module of functions on arrays is: `xp.isfinite`, `xp.linalg.svd`."""
