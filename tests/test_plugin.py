@@ -97,6 +97,26 @@ def test_a_device_that_one_test_lost_is_there_for_the_next(tmp_path):
     assert code == 0, out
 
 
+def test_lines_are_seen_after_a_test_that_ran_out_of_time(tmp_path):
+    text = (
+        "import signal, sys\n\n"
+        "class Late(Exception): pass\n\n"
+        "def late(*_):\n    raise Late\n\n"
+        "def step(): pass\n\n"
+        "def spin():\n    while True: step()\n\n"
+        "def test_slow():\n    signal.signal(signal.SIGALRM, late)\n    while sys.gettrace() is not None:\n"
+        "        try:\n            signal.setitimer(signal.ITIMER_REAL, 0.05)\n            spin()\n"
+        "        except Late: pass\n\n"
+        "def test_next():\n    x = 1\n    assert x\n"
+    )
+    code, out = pytested(tmp_path, "--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py", text=text)
+    assert code == 0, out
+    record = json.loads((tmp_path / "run.json").read_text())
+    last = text.count("\n")
+    assert any(first <= last - 1 and last <= end for first, end in record["executed"]["test_it.py"])
+    assert not any("a trace of its own" in note for note in record.get("notes", ()))
+
+
 def test_told_to_end_it_writes_the_record(tmp_path):
     ends = "\n\ndef test_end():\n    import os, signal\n    os.kill(os.getpid(), signal.SIGTERM)\n    assert False\n"
     words = ("--syncguard=simulate", "--syncguard-save", "run.json", "test_it.py")

@@ -8,7 +8,20 @@ from syncguard.infer.kin import as_tensor
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
-from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Value, Why, arrived, options, without
+from syncguard.infer.values import (
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    arrived,
+    options,
+    without,
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
@@ -23,6 +36,8 @@ def apply(
     if Instance in map(type, args):
         shows = op.name.startswith("builtins.") and any(wait.hazard == "print-tensor" for wait in op.waits)
         args = [as_tensor(value, "__repr__" if shows else "") for value in args]
+    if op.waits and args and nodes and type(args[0]) is Unknown:
+        args = [_asked(op, args[0], nodes[0], frame), *args[1:]]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
     why = frame.why(op.name, at, _cause(tensors, args))
@@ -57,6 +72,15 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _asked(op: Op, value: Unknown, node: Node, frame: Frame) -> Value:
+    """The first argument of a function of torch that takes nothing but a tensor there."""
+    function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
+    if value.batch is not None or not function or not frame.world.asks_tensor(op):
+        return value
+    why = frame.why(f"passed:{op.name}", node.at, value.weak)
+    return Tensor(device=frame.world.place(frame.routine), sure=False, why=why)
 
 
 def _cause(tensors: list[Tensor], args: list[Value]) -> Why | None:

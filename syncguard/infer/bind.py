@@ -10,9 +10,9 @@ from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join
+from syncguard.infer.masks import foreseen, mask
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
-from syncguard.infer.subscript import mask
 from syncguard.infer.sureness import CERTAIN
 from syncguard.infer.values import (
     NONE,
@@ -44,7 +44,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
         case core.Name(id=name):
             if value is NONE and name in frame.home.core.rebound and frame.routine is frame.home.top:
                 value = UNKNOWN  # a function will put there what it is
-            value = told(name, name, value, target.at, frame)
+            value = told(name, name, foreseen(name, value, source, frame), target.at, frame)
             if name in frame.dotted:
                 prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}

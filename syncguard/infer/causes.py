@@ -73,8 +73,9 @@ class Causes:
             self._follow(Call(further, key, given, links, where in passed_on), caller, at)
 
     def _counts(self, sighting: Sighting, why: Why, call: Call, caller: Routine) -> bool:
-        """Whether a wait is there because of what is passed; what waits by another name is told by that name."""
-        if sighting.sure < LIKELY or why.text.startswith(WRAPPED):
+        """Whether a wait is there because of what is passed; what waits by another name is told by that name, and what
+        only tells of a failure says little of who calls."""
+        if sighting.sure < LIKELY or why.text.startswith(WRAPPED) or sighting.context.failing:
             return False
         return _leads_to(why, caller.home.path) or (not call.links and self._declared(sighting, why, call))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.lattice import join_all
 from syncguard.infer.ranks import of_rank, ranked
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS, number_sureness
@@ -172,9 +173,12 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             return {path: without(value, lambda option: not _of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
-        if set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}:
-            return {path: Host("number")}
-        return {path: Host("object") if len(names) == len(named) else UNKNOWN}
+        if all(type(kind) is ClassOf for kind in named):
+            return {path: join_all([_instance_of(kind, frame) for kind in named])}
+        if len(names) < len(named):
+            return {path: UNKNOWN}
+        numbers = set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}
+        return {path: Host("number" if numbers else "object")}
     return {path: without(value, lambda option: _of_kind(option, named, frame))}
 
 

@@ -70,6 +70,9 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
         case Unknown(), Unknown() if what in ("&", "|") and all(map(compares, nodes)) and frame.world.only_torch(frame):
             # `(a < x) & (x < b)`: of mere numbers one would write `and`.
             return Tensor("bool", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
+        case Unknown(), Unknown() if what == "@" and frame.world.only_torch(frame):
+            # Nothing of Python's own is multiplied so.
+            return Tensor("", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
         case (Unknown(), _) | (_, Unknown()):
             weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
             batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None

@@ -49,6 +49,7 @@ class Names:
         self.replaced: dict[int, frozenset[str]] = {}
         self.placing: dict[int, tuple[str, str]] = {}  # of functions that put things on a device: what, and where
         self.ungiven: dict[int, dict[str, Any]] = {}  # of private functions: parameters that every call leaves None
+        self.indexed: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name indexes in functions
         self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
         self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
@@ -237,17 +238,20 @@ class Names:
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}")
-                    if (
-                        op is not None
-                        and op.args
-                        and op.args[0] in self.operand_names
-                        and (op.returns.startswith(("tensor", "named", "tuple")) or op.waits)
-                        and "factory" not in op.returns
-                    ):
+                    if op is not None and self.asks_tensor(op):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def asks_tensor(self, op: Op) -> bool:
+        """Whether nothing but a tensor can be the first argument."""
+        return (
+            bool(op.args)
+            and op.args[0] in self.operand_names
+            and (op.returns.startswith(("tensor", "named", "tuple")) or bool(op.waits))
+            and "factory" not in op.returns
+        )
 
     def namespace(self, path: str) -> bool:
         """Whether this is called as a module of functions on arrays is: `xp.isfinite`, `xp.linalg.svd`."""

@@ -7,6 +7,7 @@ from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join_all
+from syncguard.infer.masks import mask
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS, tensor_sureness
@@ -28,7 +29,6 @@ from syncguard.infer.values import (
     unpacked,
 )
 from syncguard.read import core
-from syncguard.read.core import Node
 
 TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
@@ -57,19 +57,6 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Unknown():
             return item_of_unknown(of, key, node, frame)
     return UNKNOWN
-
-
-def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
-    """What indexes a tensor: something unknown that is named as a mask is, or turned as only a mask is, is one."""
-    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
-        parts = zip(key.items, node.items, strict=False)
-        return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
-    turned = type(node) is core.Do and node.what == "~"
-    name = last_name(node.args[0] if type(node) is core.Do and turned else node)
-    if type(key) is Unknown and key.batch is None and of.on_device and (turned or (name and frame.world.hint(name)[0])):
-        why = frame.why("mask", node.at, key.weak or of.why)
-        return Tensor("named mask", "host" if frame.world.hint(name)[1] else of.device, sure=False, why=why)
-    return key
 
 
 def item_of_sequence(of: Seq, key: Value) -> Value:

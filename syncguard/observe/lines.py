@@ -55,6 +55,11 @@ class Lines:
             if ours:
                 self._set(self._trace_of)
 
+    def renew(self) -> None:
+        """Python drops a trace in which an exception was raised, as a time limit's is that a signal raises."""
+        if self._trace_of is not None and sys.gettrace() is None:
+            self._set(self._trace_of)
+
     def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """The stretches of executed lines by file name."""
         self._look()

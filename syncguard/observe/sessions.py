@@ -60,6 +60,8 @@ class Session:
     def begin(self, test: str) -> None:
         """A test is called: its waits are its step, and the device is there, whatever became of it in the last one."""
         self.watch.renew()
+        if self.lines is not None:
+            self.lines.renew()
         self._test, self._before = test, self.recorder.seen
 
     def end(self) -> None:

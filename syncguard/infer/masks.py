@@ -1,0 +1,65 @@
+"""What indexes a tensor on the device, or will, in; a mask out, where it is one by its name or by how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.gates import last_name
+from syncguard.infer.operate import compares
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Seq, Tensor, Unknown, Value
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
+    """What indexes a tensor: something unknown that is named as a mask is, or turned or compared as only a mask is,
+    is one.
+    """
+    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
+        parts = zip(key.items, node.items, strict=False)
+        return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is not Unknown or key.batch is not None or not of.on_device:
+        return key
+    turned = type(node) is core.Do and node.what == "~"
+    name = last_name(node.args[0] if type(node) is core.Do and turned else node)
+    named, there = frame.world.hint(name) if name else (False, False)
+    if not (turned or named or compares(node)):
+        return key
+    why = frame.why("mask", node.at, key.weak or of.why)
+    return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
+
+
+def foreseen(name: str, value: Value, source: Node | None, frame: Frame) -> Value:
+    """A comparison of what is unknown is a mask from the start where its name indexes a tensor later."""
+    if type(value) is not Unknown or value.batch is not None or source is None or not compares(source):
+        return value
+    for path in _indexed(frame).get(name, ()):
+        of = frame.env.get(path)
+        if type(of) is Tensor and of.on_device:
+            return Tensor("bool", of.device, sure=False, why=frame.why("mask", source.at, value.weak or of.why))
+    return value
+
+
+def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
+    """What each name indexes in this function."""
+    node = frame.routine.node
+    known = frame.world.indexed.get(id(node))
+    if known is None:
+        found: dict[str, list[str]] = {}
+        for part in core.walk(node.body) if type(node) is core.Function else ():
+            if type(part) is core.Index:
+                path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
+                for name in _names(part.key) if path else ():
+                    found.setdefault(name, []).append(path)
+        known = frame.world.indexed[id(node)] = {name: tuple(paths) for name, paths in found.items()}
+    return known
+
+
+def _names(key: Node) -> Iterator[str]:
+    """The names that index here, of several each, and whether turned or not."""
+    for part in key.items if type(key) is core.Seq else (key,):
+        if type(part) is core.Do and part.what == "~":
+            part = part.args[0]
+        if type(part) is core.Name:
+            yield part.id
