@@ -13,7 +13,7 @@ from typing import Any
 from syncguard import packed, pages
 from syncguard.pages import Example, examples
 from syncguard.returns import CONDITIONS, Conditions, Result, results
-from syncguard.rows import PLACES, STATES, read
+from syncguard.rows import PLACES, STATES, every, read
 from syncguard.terms import Op, Rule, Wait
 
 __all__ = [
@@ -189,9 +189,10 @@ def _op(name: str, row: dict[str, Any]) -> Op:
     return Op(**known | {"name": name, "waits": waits, "known": True, "args": args, "evidence": tuple(row["evidence"])})
 
 
-def _when(conditions: dict[str, str]) -> Conditions:
+def _when(conditions: dict[str, str | list[str]]) -> Conditions:
     """`optimizer.fused` is what the argument `optimizer` was made with; `self.` may go, for it is the default."""
-    return tuple([(condition, re.sub(r"\bself\.", "", names)) for condition, names in conditions.items()])
+    pairs = [(condition, part) for condition, names in conditions.items() for part in every(names)]
+    return tuple([(condition, re.sub(r"\bself\.", "", names)) for condition, names in pairs])
 
 
 def _positional(args: Sequence[str]) -> tuple[str, ...]:

@@ -98,12 +98,17 @@ def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
     for condition, names in when.items() if isinstance(when, dict) else [("", when)]:
         if condition not in CONDITIONS:
             checks.append(f"unknown condition `{condition or names}`")
-        elif not isinstance(names, str):
+        elif not all(isinstance(part, str) for part in every(names)):
             checks.append(f"condition `{condition}` takes argument names")
         else:  # of `self.fused` the argument is `self`
-            heads = [(name, name.partition(".")[0]) for name in names.split("|")]
+            heads = [(name, name.partition(".")[0]) for part in every(names) for name in part.split("|")]
             checks += [f"no argument `{name}` in args" for name, head in heads if head not in known]
     return next((fault for fault in (*checks, _version_fault(wait)) if fault), "")
+
+
+def every(names: Any) -> list[Any]:
+    """The names that a condition is asked of: those of each part of a list."""
+    return names if isinstance(names, list) else [names]
 
 
 def _version_fault(table: dict[str, Any]) -> str:
