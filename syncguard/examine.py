@@ -154,7 +154,7 @@ class Examiner:
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
-        caused, passes = caused_by(routines, self.world, self.rules, self.config.cold, self.text_of)
+        caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
         return Examined(
             source.note,

@@ -105,6 +105,26 @@ def test_what_tests_pass_says_nothing_of_the_program(project):
     assert [place for place in places(checked()) if place[0] == "p/ops.py"] == []
 
 
+SCRIPT = """\
+import torch
+from . import ops
+
+x = torch.ones(3, device="cuda").amax()
+"""
+
+
+def test_what_setup_passes_brings_about_nothing_that_counts(project):
+    write({"net": NET.replace("forward", "reset_parameters")})
+    assert checked() == ()
+    write({"net": f"{SCRIPT}ops.deep(x)\n"})
+    assert checked() == ()
+
+
+def test_what_the_loop_of_a_script_passes_does(project):
+    write({"net": f"{SCRIPT}for _ in range(9):\n    ops.deep(x)\n"})
+    assert [place[:3] for place in places(checked())] == [WAIT[:3]]
+
+
 def test_what_was_computed_by_somebody_unknown_is_no_proof_for_another_file(project):
     write(
         {"net": NET.replace("x.cuda().amax()", "library.measure(x)").replace("import torch", "import torch, library")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from syncguard.infer.reasons import Swaps, swapped, swaps_of
@@ -15,6 +15,7 @@ from syncguard.read.core import At
 if TYPE_CHECKING:
     from syncguard.infer.project import World
 
+Often = Callable[[Routine, Routine, At], bool]
 VAGUE = frozenset(("computed", "torch only"))  # what shows no tensor to another file
 WRAPPED = "wrapped:"
 
@@ -43,14 +44,16 @@ class Call(NamedTuple):
 class Causes:
     """What the functions of one file bring about in others: nobody sees it there who does not see who calls."""
 
-    def __init__(self, routines: Iterable[Routine], world: World) -> None:
+    def __init__(self, routines: Iterable[Routine], world: World, often: Often) -> None:
+        """`often` tells of a call whether it is made more than once in a while."""
         self.world = world
         self.found: list[Cause] = []
         self.files: set[str] = set()  # those whose functions are given tensors, whether or not they wait today
         self._seen: set[tuple[Routine, Hashable]] = set()
         for caller in routines:
             for (callee, key), (given, at) in list(caller.asks.items()):
-                self._follow(Call(callee, key, given, (), True), caller, at)
+                if often(caller, callee, at):
+                    self._follow(Call(callee, key, given, (), True), caller, at)
 
     def _follow(self, call: Call, caller: Routine, at: At) -> None:
         """Note what a call brings about, and the calls in its turn."""

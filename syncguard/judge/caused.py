@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from syncguard.infer.causes import Cause, Causes
@@ -12,22 +12,34 @@ from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.heat import Warmth, is_cold, test_file
 from syncguard.judge.judge import judged
 from syncguard.pack import Pack
+from syncguard.read import core
+from syncguard.read.core import At
 from syncguard.terms import Fact, Finding
 
 PASSES = "passes it on"
 
 
 def caused_by(
-    routines: Sequence[Routine], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
+    warmth: dict[Routine, Warmth], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """The findings in other files for what these functions of one file pass, their heat what the place itself says;
     and all files that are passed something. What tests pass shows nothing: it is on any device that a test is about.
     """
+    routines = tuple(warmth)
     if not routines or test_file(routines[0], world.places):
         return (), ()
-    causes = Causes(routines, world)
+    causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at))
     found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of)}
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
+
+
+def often(warmth: Warmth, caller: Routine, callee: Routine, at: At) -> bool:
+    """Whether a call is made by more than setup and the like: what that brings about happens once."""
+    contexts = [context for place, context in caller.calls.get(callee, ()) if place == at]
+    if warmth.heat != "cold":
+        return not contexts or not all(context.failing for context in contexts)
+    script = type(caller.node) is core.Module
+    return any(loop.reason or script for context in contexts for loop in context.loops)
 
 
 def _findings(
