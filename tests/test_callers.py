@@ -54,6 +54,7 @@ def project(tmp_path, monkeypatch):
     """A package `p` whose `net` brings about a wait in `ops`, two calls away."""
     monkeypatch.chdir(tmp_path)
     forget()
+    Path("pyproject.toml").touch()  # a project, which has its cache to itself
     Path("p").mkdir()
     write({"__init__": "", "ops": OPS, "net": NET, "plain": PLAIN})
     return tmp_path
