@@ -115,7 +115,14 @@ def divide(
         texts = dict(past.texts)
         texts |= {s.path: texts[real] for s in sources if (real := os.path.realpath(s.path)) in texts}
         having = {os.path.abspath(file_of(finding.site.path)) for finding in findings}
-        before = [decode(s.path, texts[s.path]) if s.path in texts else s for s in sources if s.path in having]
+        calling = {one.note.path for one in examined if not having.isdisjoint(one.passes)}
+        calling |= {fact.path for one in examined for f in one.findings if by_caller(f) for fact in f.because}
+        files = {s.path: s for s in sources} | {path: read(path) for path in calling - {""} - {s.path for s in sources}}
+        before = [
+            decode(path, texts[path]) if path in texts else source
+            for path, source in files.items()
+            if path in having or path in calling
+        ]
         then = workers.examine(before, replace(config, cache=False), given=texts)[0]
         then = with_callers(then, before, (), rules)
         known |= frozenset(entered(zip(then, before)).values())
@@ -143,12 +150,12 @@ def examine(
         return with_callers(found, sources, (), rules.rules), {}, ""
     file = store.file_of(config, rules.digest)
     state = table.load(file)
-    known = store.still_true(state, {s.path: digest(s.text) for s in sources if s.path not in fixes}, texts)
     given = {source.path for source in sources}
     remembered = state.table.examined
     callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
-    same = {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
-    known |= store.still_true(state, same, texts)
+    digests = {source.path: digest(source.text) for source in sources if source.path not in fixes}
+    digests |= {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
+    known = store.still_true(state, digests, texts)
     tellers = [read(path, texts) for path in callers if path not in known]
     asked = [source for source in (*sources, *tellers) if source.path not in known]
     fresh, interfaces = workers.examine(asked, config, fixes, texts)

@@ -435,6 +435,24 @@ def test_what_another_file_made_wait_is_new_in_a_file_that_did_not_change(ran, g
     assert since(ran, "HEAD", "model.py")[0] == 1
 
 
+def test_what_a_caller_without_findings_brings_about_was_there_before(ran, git):
+    Path("ops.py").write_text(
+        "def clip(v, n):\n    for _ in range(3):\n        if v > n:\n            return n\n    return v\n"
+    )
+    Path("model.py").write_text(
+        "import torch\nimport ops\n\n\nclass M(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
+        "        return ops.clip(x.cuda().amax(), 1.0) * x\n"
+    )
+    assert "ops.py:3:12 SG204" in ran("check", "-o", "concise", ".")[1]
+    assert since(ran, "HEAD", ".")[0] == 1
+    git("add", ".")
+    git("commit", "-qm", "ops")
+    for path in ("ops.py", "model.py"):
+        Path(path).write_text("# moved\n" + Path(path).read_text())
+    assert since(ran, "HEAD", ".")[0] == 0
+    assert since(ran, "HEAD", "ops.py")[0] == 0
+
+
 def test_a_sub_folder_a_hook_and_a_baseline_with_a_commit(ran, git, monkeypatch):
     os.mkdir("sub")
     Path("sub/new.py").write_text(NET)
