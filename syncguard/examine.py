@@ -68,7 +68,8 @@ class Examiner:
         self.config, self.fixes, self.given = config, fixes, given or {}
         self.rules = pack.load(config.pack_folders)
         self.wanted: Selection = selection(config, self.rules.rules)
-        self.texts: dict[str, list[str]] = {}
+        self.texts: dict[str, str] = {}
+        self.lines: dict[str, list[str]] = {}  # of the texts that are quoted for one file
         self.digests: dict[str, str] = {}
         self.lowered: dict[str, core.Module | None] = {}
         self.parts: dict[str, dict[str, str]] = {}  # of the files whose core was kept
@@ -103,6 +104,7 @@ class Examiner:
         self.world.infer(home)
         examined = self.judged(home, source)
         self.world.leave(home)
+        self.lines.clear()
         return examined
 
     def watched(self, source: Source, line: int) -> Watch:
@@ -113,14 +115,16 @@ class Examiner:
 
     def text_of(self, path: str) -> Sequence[str]:
         """The lines of a file that was read; none of another."""
-        return self.texts.get(path, ())
+        lines = self.lines.get(path)
+        if lines is None and path in self.texts:
+            lines = self.lines[path] = self.texts[path].split("\n")
+        return lines or ()
 
     def home(self, source: Source) -> Home:
         """A file to be checked. Raises `Unreadable`."""
-        lines = source.text.split("\n")
-        module = self.lowered.get(source.path) if self.texts.get(source.path) == lines else None
+        module = self.lowered.get(source.path) if self.texts.get(source.path) == source.text else None
         if module is None:  # not read yet, or read from the disk where the user gives another text
-            module = self.read(source, lines)
+            module = self.read(source)
         name, package = module_name(source.path)
         return Home(source.path, name, module, package)
 
@@ -128,16 +132,16 @@ class Examiner:
         """The core of a file that another one imports; None where it cannot be read."""
         if path not in self.lowered:
             source = read(path, self.given)
-            lines = source.text.split("\n")
             try:
-                self.lowered[path] = self.read(source, lines) if source.note.state == "read" else None
+                self.lowered[path] = self.read(source) if source.note.state == "read" else None
             except Unreadable:
                 self.lowered[path] = None
         return self.lowered[path]
 
-    def read(self, source: Source, lines: list[str]) -> Module:
+    def read(self, source: Source) -> Module:
         """The core of a file, as it was kept or lowered now. Raises `Unreadable`."""
-        self.texts[source.path], told = lines, digest(source.text)
+        self.texts[source.path], told = source.text, digest(source.text)
+        self.lines.pop(source.path, None)
         self.digests[source.path] = told
         kept = self.cores.get(told)
         self.parts.pop(source.path, None)
@@ -202,7 +206,7 @@ class Examiner:
         """What is kept of a file that was read because others import it, and its core for the next run."""
         told, parts = self.digests[home.path], self.parts.get(home.path)
         if parts is None:
-            parts = parts_of(home.core, self.texts[home.path])
+            parts = parts_of(home.core, self.texts[home.path].split("\n"))
             if home.path not in self.given:  # such a text may be gone with the next key
                 self.cores.put(told, Lowered(parts, home.core))
         uses = {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses}

@@ -21,7 +21,16 @@ class Places:
     tables: Mapping[str, Mapping[str, tuple[str, ...]]]
 
     def is_(self, table: str, key: str, name: str) -> bool:
-        return matches(self.tables[table][key], name)
+        met = self._met[table][key]
+        found = met.get(name)
+        if found is None:
+            found = met[name] = pattern(self.tables[table][key]).matches(name)
+        return found
+
+    @cached_property
+    def _met(self) -> dict[str, dict[str, dict[str, bool]]]:
+        """The names that were matched against each list."""
+        return {table: {key: {} for key in keys} for table, keys in self.tables.items()}
 
     def is_test(self, path: str) -> bool:
         """Whether a file holds tests, which pass what no user does."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Texts = Mapping[str, str | bytes]  # by whole path
 
 WORTH = 600_000  # characters of source that pay for a second process
-CHUNK = 300_000  # characters that a worker is given at once: neighbours import the same files
+CHUNK = 300_000  # characters that a worker is given at once
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True):
@@ -79,14 +79,18 @@ def _spread(
 
 
 class Crew:
-    """Processes that work through chunks: what they found in each, and what they know of the files imported there."""
+    """Processes that work through chunks: what they found in each, and what they know of the files imported there.
+
+    Neighbours import the same files, which each process reads for itself: each has one stretch of the chunks to begin
+    with.
+    """
 
     def __init__(self, chunks: Sequence[tuple[Source, ...]]) -> None:
         self.found: dict[int, tuple[Examined, ...]] = {}
         self.interfaces: dict[str, Interface] = {}
         self._chunks = chunks
-        self._waiting = list(range(len(chunks)))[::-1]
         self._workers: dict[Connection, BaseProcess] = {}
+        self._waiting: dict[Connection, list[int]] = {}  # the chunks that each is to be given, the next one last
         self._at_work: dict[Connection, int] = {}
 
     def work(self, jobs: int, task: tuple[Config, frozenset[str], Texts]) -> None:
@@ -94,8 +98,9 @@ class Crew:
         from multiprocessing.connection import wait
 
         try:
-            for _ in range(jobs):
-                self._hire(task)
+            for number in range(jobs):
+                ends = (len(self._chunks) * n // jobs for n in (number, number + 1))
+                self._hire(range(*ends), task)
             while self._workers:
                 for ready in wait(list(self._workers)):
                     self._hear(cast("Connection", ready))
@@ -103,7 +108,7 @@ class Crew:
             for worker in self._workers.values():
                 worker.terminate()
 
-    def _hire(self, task: tuple[Config, frozenset[str], Texts]) -> None:
+    def _hire(self, share: range, task: tuple[Config, frozenset[str], Texts]) -> None:
         import multiprocessing
 
         # A fork shares what is already imported and compiled; elsewhere it is not safe or not there.
@@ -112,7 +117,7 @@ class Crew:
         worker = start.Process(target=_work, args=(theirs, *task), daemon=True)
         worker.start()
         theirs.close()
-        self._workers[ours] = worker
+        self._workers[ours], self._waiting[ours] = worker, [*share][::-1]
         self._hand(ours)
 
     def _hear(self, ours: Connection) -> None:
@@ -130,12 +135,13 @@ class Crew:
             self._workers.pop(ours).join()
 
     def _hand(self, ours: Connection) -> None:
-        """Give a worker its next chunk, or tell it to end."""
-        if self._waiting:
-            self._at_work[ours] = self._waiting.pop()
-            ours.send(self._chunks[self._at_work[ours]])
-        else:
+        """Give a worker the next chunk of its share, the last one of who has most left, or tell it to end."""
+        most = max(self._waiting.values(), key=len)
+        if not most:
             ours.send(None)
+            return
+        self._at_work[ours] = self._waiting[ours].pop() if self._waiting[ours] else most.pop(0)
+        ours.send(self._chunks[self._at_work[ours]])
 
 
 def _work(connection: Connection, config: Config, fixes: frozenset[str], given: Texts) -> None:

@@ -222,7 +222,7 @@ def promise(target: Node, declared: Value, frame: Frame) -> None:
             info = option.info if type(option) is Instance else None
             if info is not None and target.name not in info.promises:
                 info.promises[target.name] = declared
-                frame.world.look_again(info.readers.get(target.name, ()))
+                frame.world.look_again(info.readers(target.name))
 
 
 def alike(a: Node, b: Node) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from syncguard.infer.lattice import join, pooled, same
-from syncguard.infer.routine import SERIAL, Env, Home, Routine
+from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
 from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, arrived, options
 from syncguard.read.core import Class, Function
 
@@ -18,8 +18,10 @@ class ClassInfo:
     """What is known of one class; `attrs` grows as methods are run."""
 
     __slots__ = (
+        "assigning",
         "attrs",
         "bases",
+        "elsewhere",
         "home",
         "hostly",
         "is_module",
@@ -31,7 +33,6 @@ class ClassInfo:
         "node",
         "promises",
         "qualname",
-        "readers",
         "serial",
         "settled",
         "stores",
@@ -43,15 +44,16 @@ class ClassInfo:
         self.members: Env = {}
         self.attrs: Env = {}
         self.promises: Env = {}  # what attributes are declared to hold that are None at first
-        self.readers: dict[str, dict[Routine, None]] = {}
         self.world = world
         self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
         self.settled: set[str] = set()
+        self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
         )
+        self.elsewhere: dict[Used, None] = {(info.home.path, ""): None for info in self.mro if not info.home.own}
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
         self.is_tensor = any(map(world.is_tensor_type, self.external()))
 
@@ -107,17 +109,17 @@ class ClassInfo:
 
     def attribute(self, name: str, reader: Routine | None) -> Value | None:
         """What an instance attribute holds, over the class and its bases."""
+        if self.elsewhere:
+            self.world.settle(self, name, reader)
+        own = reader is not None and reader.home.own
         found: Value | None = None
         for info in self.mro:
-            if not info.home.own:
-                self.world.settle(info, name, reader)
-            lent = self.world.lent.get((info, name)) if reader is not None and reader.home.own else None
-            for value in (info.attrs.get(name), lent):
+            for value in (info.attrs.get(name), self.world.lent.get((info, name)) if own else None):
                 if value is not None:
                     found = value if found is None else pooled(found, value)
-        if reader is not None:
+        if reader is not None and own:
             for info in self.mro:
-                info.readers.setdefault(name, {})[reader] = None
+                self.world.readers.setdefault((info, name), {})[reader] = None
         return self.kept(name, found)
 
     def on_host(self, name: str) -> bool:
@@ -143,7 +145,7 @@ class ClassInfo:
         told = any(type(option) is not Unknown and option is not NONE for option in options(found))
         return found if told else join(declared, NONE)
 
-    def lend(self, name: str, value: Value, home: Home) -> Iterable[Routine]:
+    def lend(self, name: str, value: Value) -> Iterable[Routine]:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""
         known = self.world.lent.get((self, name))
         value = arrived(value)
@@ -151,7 +153,7 @@ class ClassInfo:
         if known is not None and same(known, joined):
             return ()
         self.world.lent[self, name] = joined
-        return [routine for routine in self.readers.get(name, ()) if routine.home is home]
+        return self.readers(name)
 
     def learn(self, name: str, value: Value) -> Iterable[Routine]:
         """Join a value into an attribute; returns who must look again."""
@@ -159,9 +161,13 @@ class ClassInfo:
         known = self.attrs.get(name)
         if known is None:
             self.attrs[name] = value
-            return self.readers.get(name, ()) if value is not UNKNOWN else ()
+            return self.readers(name) if value is not UNKNOWN else ()
         joined = pooled(known, value)
         if same(known, joined):
             return ()
         self.attrs[name] = joined
-        return self.readers.get(name, ())
+        return self.readers(name)
+
+    def readers(self, name: str) -> Iterable[Routine]:
+        """Who has looked at an attribute, in the file that is checked."""
+        return self.world.readers.get((self, name), ())

@@ -91,7 +91,7 @@ class Definitions(Outcomes):
         if info.home.own:
             self.look_again(info.learn(name, value))
         elif frame.home.own:
-            self.look_again(info.lend(name, value, frame.home))
+            self.look_again(info.lend(name, value))
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
 

@@ -9,6 +9,7 @@ from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, 
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 NOTHING = "where there is nothing"
 BROKEN = "where a value is not finite"
@@ -77,7 +78,7 @@ def flags(done: Env, failed: list[Env]) -> dict[str, bool]:
 
 def trains(body: tuple[Node, ...], places: Places) -> bool:
     """Whether a body runs a backward pass: a test around it sets the rhythm of training, and makes nothing rare."""
-    return any(type(node) is core.Call and last_name(node.fn) in places.passes for node in core.walk(body))
+    return any(type(node) is core.Call and last_name(node.fn) in places.passes for node in walk(body))
 
 
 def last_name(node: Node) -> str:
@@ -148,7 +149,7 @@ def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> boo
     if not warns or not all(complains(call, frame) and "once" not in last_name(_called(call)) for call in warns):
         return False
     said = all(type(part) in (core.Bind, core.Update, core.Run) for part in before)
-    calls = [part for part in core.walk(value) if type(part) is core.Call]
+    calls = [part for part in walk(value) if type(part) is core.Call]
     return said and all(type(arg) is core.Const for call in calls for arg in call.args)
 
 
@@ -223,8 +224,8 @@ def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
 
 def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:
     """Whether a body calls what makes a step outside of this inner loop."""
-    inside = {id(part) for part in core.walk(inner)}
-    calls = [part for part in core.walk(body) if type(part) is core.Call and id(part) not in inside]
+    inside = {id(part) for part in walk(inner)}
+    calls = [part for part in walk(body) if type(part) is core.Call and id(part) not in inside]
     return any(last_name(call.fn) in frame.world.places.loop_calls for call in calls)
 
 

@@ -3,14 +3,14 @@ compiler's, for a device of another kind, or runs in a process without a GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from syncguard.infer.routine import Routine
 from syncguard.infer.values import ClassOf, Named
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import everything
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -109,13 +109,3 @@ def _places_tensors(node: Node, places: Places) -> bool:
                 for key, value in node.keywords
             )
     return False
-
-
-def everything(part: Any) -> Iterator[Node]:
-    """A piece of core and all within it, what is defined there included."""
-    for node in core.walk(part):
-        yield node
-        if type(node) is core.Function:
-            yield from everything((node.decorators, node.params, node.body))
-        elif type(node) is core.Class:
-            yield from everything((node.decorators, node.bases, node.body))

@@ -8,6 +8,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.values import Call
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 GROWS = "where a table that is kept is too small"
 BUILDS = "where what is kept is not there yet"
@@ -117,7 +118,7 @@ def _binds(node: core.Function, name: str) -> list[core.Bind]:
     path = f"self.{name}"
     return [
         part
-        for part in core.walk(node.body)
+        for part in walk(node.body)
         if type(part) is core.Bind and any(type(aim) is core.Attr and aim.path == path for aim in part.targets)
     ]
 

@@ -10,6 +10,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.values import Seq, Tensor, Unknown, Value
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 
 def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
@@ -47,7 +48,7 @@ def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
     known = frame.world.indexed.get(id(node))
     if known is None:
         found: dict[str, list[str]] = {}
-        for part in core.walk(node.body) if type(node) is core.Function else ():
+        for part in walk(node.body) if type(node) is core.Function else ():
             if type(part) is core.Index:
                 path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
                 for name in _names(part.key) if path else ():

@@ -9,6 +9,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.values import Call, Value
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.walk import walk
 
 
 def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]]:
@@ -47,7 +48,7 @@ def _computes(routine: Routine) -> bool:
     node = routine.node
     if type(node) is not core.Function:
         return False
-    told, parts = _untold(node), [*core.walk(node.body)]
+    told, parts = _untold(node), walk(node.body)
     kept = {id(part.value) for part in parts if type(part) is core.Bind}
     for part in parts:
         if type(part) is core.Call and type(part.fn) is core.Attr and part.fn.name == node.name:

@@ -27,6 +27,7 @@ from syncguard.infer.values import (
 )
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.read.walk import walk
 from syncguard.terms import Wait
 
 CONTAINER = frozenset(
@@ -161,7 +162,7 @@ def _replaced(frame: Frame, param: Param) -> bool:
     if known is None:
         known = frame.world.replaced[id(node)] = frozenset(
             target.id
-            for part in core.walk(node.body)
+            for part in walk(node.body)
             if type(part) is core.Bind
             for target in part.targets
             if type(target) is core.Name and not _mentions(part.value, target.id)
@@ -170,7 +171,7 @@ def _replaced(frame: Frame, param: Param) -> bool:
 
 
 def _mentions(node: Node | None, name: str) -> bool:
-    return any(type(inner) is core.Name and inner.id == name for inner in core.walk(node))
+    return any(type(inner) is core.Name and inner.id == name for inner in walk(node))
 
 
 def _typed(param: Param) -> bool:

@@ -11,6 +11,7 @@ from syncguard.infer.targets import device_of
 from syncguard.infer.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options, tensor_in
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.walk import walk
 
 
 def placed(
@@ -42,7 +43,7 @@ def _placing(routine: Routine) -> tuple[str, str]:
     node = routine.node
     if type(node) is not core.Function or node.generator:
         return "", ""
-    parts = [*core.walk(node.body)]
+    parts = walk(node.body)
     if not any(type(part) is core.Call and _itself(part.fn, node) for part in parts):
         return "", ""
     names = {param.name for param in node.params}

@@ -206,17 +206,22 @@ class World(Definitions):
     # -- other files --------------------------------------------------------------------------
 
     def settle(self, info: ClassInfo, name: str, reader: Routine | None) -> None:
-        """Learn what an attribute holds of a class of another file, from the methods that assign it."""
-        assigning = self.storing(info, name)
+        """Learn what an attribute holds, from the methods of classes of other files that assign it."""
+        found = info.assigning.get(name)
+        if found is None:
+            bases = ((base, self.storing(base, name)) for base in info.mro if not base.home.own)
+            found = info.assigning[name] = [(base, assigning) for base, assigning in bases if assigning]
         if reader is not None:
-            reader.uses[info.home.path, ""] = None
-            for routine in assigning:
-                reader.uses[info.home.path, routine.qualname] = None
-        if name not in info.settled:
-            info.settled.add(name)
-            for routine in assigning:
-                if not routine.running:
-                    self.outcome(routine, {}, Frame(self, routine, {}))
+            reader.uses.update(info.elsewhere)
+            for base, assigning in found:
+                for routine in assigning:
+                    reader.uses[base.home.path, routine.qualname] = None
+        for base, assigning in found:
+            if name not in base.settled:
+                base.settled.add(name)
+                for routine in assigning:
+                    if not routine.running:
+                        self.outcome(routine, {}, Frame(self, routine, {}))
 
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         """The methods of a class that assign an attribute to their receiver."""
@@ -231,6 +236,7 @@ class World(Definitions):
             routine.pays.pop(key, None)
         self.passing.clear()
         self.lent.clear()
+        self.readers.clear()
         for routine in home.routines:
             routine.readers.clear()
             routine.calls.clear()

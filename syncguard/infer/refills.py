@@ -8,6 +8,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.values import UNKNOWN, Host, Table, Tensor, Unknown, Value, tensor_in
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 WAYS = ("items", "keys")  # to iterate over a container's keys
 COPIES = ("list", "tuple")
@@ -22,7 +23,7 @@ def refill(node: core.Loop, frame: Frame) -> None:
     key = node.target.items[0] if type(node.target) is core.Seq and node.target.items else node.target
     if type(key) is not core.Name:
         return
-    for part in core.walk(node.body):
+    for part in walk(node.body):
         if type(part) is core.Bind and part.value is not None and _puts(part.targets, name, key.id):
             value = quiet_value(part.value, frame)
             there = tensor_in(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from syncguard.infer.hosts import everything
 from syncguard.infer.routine import Frame, Home
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.read.walk import everything, walk
 
 UNMET = "where no call leads"
 BINDING = ("staticmethod", "classmethod")
@@ -74,15 +74,15 @@ def _calls(name: str, home: Home) -> list[core.Call]:
     """Every call of a function by this name in a file; none where it is handed about, or named in a text."""
     if home.called_here is None:
         calls: dict[str, list[core.Call]] = {}
-        parts = [*everything(home.core.body)]
-        for part in parts:
-            if type(part) is core.Call and type(part.fn) in (core.Name, core.Attr):
-                calls.setdefault(_name(part.fn), []).append(part)
-        heads = {id(call.fn) for found in calls.values() for call in found}
-        for part in parts:
-            if id(part) not in heads and (name_ := _name(part)) in calls:
-                del calls[name_]
-        home.called_here = calls
+        named: dict[str, int] = {}
+        for part in everything(home.core.body):
+            if type(part) is core.Call:
+                if type(part.fn) is core.Name or type(part.fn) is core.Attr:
+                    calls.setdefault(_name(part.fn), []).append(part)
+            else:
+                told = _name(part)
+                named[told] = named.get(told, 0) + 1
+        home.called_here = {told: found for told, found in calls.items() if named[told] == len(found)}
     return home.called_here.get(name, [])
 
 
@@ -103,7 +103,7 @@ def _bound(part: Any, name: str) -> Iterator[Node]:
         yield from () if _dead(part.test, True, name) else _bound(part.body, name)
         yield from () if _dead(part.test, False, name) else _bound(part.orelse, name)
     elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
-        yield from (aim for aim in core.walk(_targets(part)) if type(aim) is core.Name and aim.id == name)
+        yield from (aim for aim in walk(_targets(part)) if type(aim) is core.Name and aim.id == name)
         for field in part.__struct_fields__:
             if field != "at":
                 yield from _bound(getattr(part, field), name)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import msgspec
@@ -278,16 +277,3 @@ class Module(Node, frozen=True, gc=False, eq=False):
 
 if not TYPE_CHECKING:  # what a reader of the disk may find in a Node's place
     Piece = Union[tuple(kind for kind in Node.__subclasses__() if kind is not Module)]  # noqa: UP007
-
-
-def walk(part: Any) -> Iterator[Node]:
-    """A piece of core and all within it, but for what is defined inside."""
-    if isinstance(part, tuple):
-        for item in part:
-            yield from walk(item)
-    elif isinstance(part, Node):
-        yield part
-        if type(part) is not Function and type(part) is not Class:
-            for name in part.__struct_fields__:
-                if name != "at":
-                    yield from walk(getattr(part, name))
