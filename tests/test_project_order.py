@@ -108,3 +108,20 @@ def test_the_reasons_are_those_of_who_calls_though_another_passed_one_thing_twic
         found.append([[fact.text for fact in finding.because] for finding in last.findings])
     assert found[0] == found[1]
     assert found[0][0][0].startswith("`torch.ones(")
+
+
+def test_a_package_that_takes_back_what_an_old_name_of_a_module_took_from_it_keeps_its_own(tmp_path, monkeypatch):
+    """`s.old` once was where `pool` stood: it imports it from `s`, and `s` imports everything from it."""
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("s").mkdir()
+    Path("s/__init__.py").write_text("from .pool import *\nfrom .old import *\n")
+    Path("s/pool.py").write_text("import torch\n\n\ndef pool(n):\n    return torch.ones(n, device='cuda')\n")
+    Path("s/old.py").write_text("from s import pool\n\nold = pool\n")
+    Path("s/use.py").write_text("from s import pool\n\n\ndef f():\n    return pool(3).item()\n")
+    found = []
+    for order in (["s/use.py"], ["s/__init__.py", "s/use.py"], ["s/old.py", "s/use.py"], ["s/pool.py", "s/use.py"]):
+        examiner = Examiner(replace(Config(), heat="all", cache=False))
+        last = [examiner.examine(read(path)) for path in order][-1]
+        found.append([(f.site.line, f.code, f.confidence) for f in last.findings])
+    assert found == [[(5, "SG201", "certain")]] * 4

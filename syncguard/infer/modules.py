@@ -83,7 +83,9 @@ class Modules(Names):
             return
         frame.home.circular += [further for further in other.circular if further not in frame.home.circular]
         for name in sorted(name for name in other.env if exports(other, name)):
-            frame.env[name] = other.env[name]
+            held = other.env[name]
+            if type(held) is not Later or (held.place, held.name) != (frame.home.path, name):  # else it has it from here
+                frame.env[name] = held
 
     def starred(self, home: Home, name: str, asker: Routine, passed: tuple[str, ...] = ()) -> Value | None:
         """What a name stands for that came with everything of a file that was still being read: it is by now."""
