@@ -204,6 +204,22 @@ def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: st
     assert found_heats == [once, "hot", "hot", around, once]
 
 
+def test_a_bar_around_a_loader_is_a_loader() -> None:
+    text = """
+        def fit(model, loader, opt, epochs):
+            start = torch.tensor(0, device="cuda")
+            for epoch in range(epochs):
+                bar = tqdm({})
+                for step, x in enumerate(bar):
+                    loss = model(x).sum()
+                    loss.backward()
+                    opt.step()
+                print(loss)
+        """
+    assert heats(text.format("loader")) == ["amortized", "amortized"]
+    assert heats(text.format("inputs")) == ["unknown", "hot"]
+
+
 def test_what_stands_around_a_training_loop_runs_once() -> None:
     text = """
         def fit(model, batches, opt, steps, limit):

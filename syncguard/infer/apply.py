@@ -12,7 +12,6 @@ from syncguard.infer.values import (
     Const,
     Host,
     Instance,
-    Seq,
     Tensor,
     Union,
     Unknown,
@@ -22,6 +21,7 @@ from syncguard.infer.values import (
     options,
     without,
 )
+from syncguard.infer.within import inside
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
@@ -148,43 +148,16 @@ def _operand(
                 node = next((node for arg, node in zip(args, nodes, strict=False) if arg is value), None)
                 if value is None or not sureness(((condition, name),), arguments):
                     continue
-                found = _inside(value, node, condition not in ON_HOST)
+                found = inside(value, node, condition not in ON_HOST)
                 if found is not None:
                     return found
     pairs = list(zip(args, nodes, strict=False))
     for device in (True, False):
         for value, node in pairs:
-            found = _inside(value, node, device)
+            found = inside(value, node, device)
             if found is not None:
                 return found
     return None, None
-
-
-def _inside(value: Value, node: Node | None, device: bool) -> tuple[Node | None, Why | None] | None:
-    """The first tensor on that side in a value, or in the display that made it."""
-    for option in options(value):
-        if type(option) is Tensor and option.on_device is device:
-            return node, option.why
-        if type(option) is Seq and option.items is not None:
-            for item, part in _written(option.items, node):
-                found = _inside(item, part, device)
-                if found is not None:
-                    return found
-        elif type(option) is Seq:
-            inner = next((o for o in options(option.element) if type(o) is Tensor and o.on_device is device), None)
-            if inner is not None:
-                return node, inner.why
-    return None
-
-
-def _written(items: tuple[Value, ...], node: Node | None) -> list[tuple[Value, Node | None]]:
-    """Items, each with the node that it is written as in a display or slice, else with the node itself; nothing where a
-    display has another number of them.
-    """
-    parts = node.items if type(node) is core.Seq else node.bounds if type(node) is core.Slice else None
-    if parts is None:
-        return [(item, node) for item in items]
-    return list(zip(items, parts)) if len(parts) == len(items) else []
 
 
 def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why, view: bool) -> Value:

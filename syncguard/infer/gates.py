@@ -188,7 +188,7 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
         if type(option) is Instance and places.is_("hot", "loop_iterables", option.name):
             return f"the loop at line {node.at[0]} iterates over a DataLoader"
     if node.iterable is not None:
-        for name in _names_in(node.iterable):
+        for name in _names_in(node.iterable, frame):
             if places.is_("hot", "loop_names", name.lower()):
                 return f"the loop at line {node.at[0]} iterates over `{name}`"
     return ""
@@ -218,7 +218,7 @@ def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
     places = frame.world.places
     if any(type(o) is Instance and places.is_("hot", "loop_iterables", o.name) for o in options(iterated)):
         return True
-    names = _names_in(node.iterable) if node.iterable is not None else ()
+    names = _names_in(node.iterable, frame) if node.iterable is not None else ()
     return any(places.is_("names", "loaders", name.lower()) for name in names)
 
 
@@ -229,9 +229,25 @@ def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bo
     return any(last_name(call.fn) in frame.world.places.loop_calls for call in calls)
 
 
-def _names_in(node: Node) -> list[str]:
+def _names_in(node: Node, frame: Frame) -> list[str]:
+    """The names of what is iterated over, as it is written, and of what was wrapped before: `bar = tqdm(loader)`."""
     if type(node) is core.Call:
-        return [name for arg in node.args for name in _names_in(arg)] + (
-            [node.fn.name] if type(node.fn) is core.Attr else []
-        )
-    return [name] if (name := last_name(node)) else []
+        found = [name for arg in node.args for name in _names_in(arg, frame)]
+        return [*found, node.fn.name] if type(node.fn) is core.Attr else found
+    name = last_name(node)
+    return [name, *(_wrapped(frame).get(name, ()) if type(node) is core.Name else ())] if name else []
+
+
+def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
+    """The names that are given to the call whose result a name holds in this function."""
+    node = frame.routine.node
+    known = frame.world.wrapped.get(id(node))
+    if known is None:
+        binds = (part for part in walk(node.body) if type(part) is core.Bind and type(part.value) is core.Call)
+        known = frame.world.wrapped[id(node)] = {
+            target.id: tuple(filter(None, map(last_name, bind.value.args)))
+            for bind in binds
+            for target in bind.targets
+            if type(target) is core.Name and type(bind.value) is core.Call
+        }
+    return known

@@ -84,7 +84,8 @@ class Modules(Names):
         frame.home.circular += [further for further in other.circular if further not in frame.home.circular]
         for name in sorted(name for name in other.env if exports(other, name)):
             held = other.env[name]
-            if type(held) is not Later or (held.place, held.name) != (frame.home.path, name):  # else it has it from here
+            ours = type(held) is Later and (held.place, held.name) == (frame.home.path, name)
+            if not ours:  # what the other file has from here is here already
                 frame.env[name] = held
 
     def starred(self, home: Home, name: str, asker: Routine, passed: tuple[str, ...] = ()) -> Value | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.values import (
+    DEEPEST,
     NONE,
     Const,
     Host,
@@ -37,7 +38,7 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
             if declared and any(type(o) is not Unknown and not tensor_sureness(o, depth) for o in others):
                 return min(best, POSSIBLE)
             return min(best, POSSIBLE if len(others) > MANY else LIKELY)
-        case Seq() if depth < 3:
+        case Seq() if depth < DEEPEST:
             return max(
                 (
                     tensor_sureness(item, depth + 1)
@@ -45,8 +46,8 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
                 ),
                 default=NO,
             )
-        case Table() if depth < 3:
-            return max((tensor_sureness(item, depth + 1) for item in value.items.values()), default=NO)
+        case Table() if depth < DEEPEST:
+            return max([tensor_sureness(item, depth + 1) for item in (value.element, *value.items.values())])
     return NO
 
 

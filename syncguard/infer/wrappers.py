@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syncguard.infer.sureness import LIKELY, plain
-from syncguard.infer.values import Const, Host, Seq, Tensor, Value, Why, options, tensor_in
+from syncguard.infer.values import Const, Host, Seq, Tensor, Value, Why, options
+from syncguard.infer.within import inside
 from syncguard.read import core
 from syncguard.read.core import At, Node
 
@@ -74,14 +75,14 @@ def _on_host(value: Value) -> bool:
 def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: At, frame: Frame) -> None:
     """The call at this place waits as the function does that it calls."""
     call = frame.given[0]
-    held = next((tensor for value in given if (tensor := tensor_in(value)) is not None and tensor.on_device), None)
-    node = None
-    if type(call) is core.Call and call.at == at:
-        node = next((part for part, value in zip(call.args, given, strict=False) if tensor_in(value) is held), None)
+    written = call.args if type(call) is core.Call and call.at == at else ()
+    parts = (*written, *[None] * len(given))
+    held = next((found for value, part in zip(given, parts) if (found := inside(value, part, True)) is not None), None)
     for wait in waits:
         if wait.operand is None:
             why = Why(f"wrapped:{routine.qualname}", wait.at, None, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
         elif held is not None:
-            why = Why(f"wrapped:{routine.qualname}", wait.at, held.why, routine.home.path)
+            node, reason = held
+            why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))

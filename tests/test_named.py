@@ -1,0 +1,39 @@
+"""What a finding says is waited for, where the tensor is inside of what is passed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from syncguard.config import Config
+from syncguard.pipeline import check
+
+SAVES = """
+import torch
+
+
+def save(x: torch.Tensor, name: str):
+    y = x.relu()
+    kept = {"name": name, "parts": [{"y": y}]}
+    torch.save(%s, name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("passed", "named"),
+    [
+        ("y", "y"),
+        ("kept", "kept"),
+        ("{'y': y}", "{'y': y}"),
+        ("[name, kept]", "kept"),
+        ("(name, [1, y])", "y"),
+    ],
+)
+def test_the_argument_that_holds_the_tensor_is_named(tmp_path: Path, passed: str, named: str) -> None:
+    path = tmp_path / "save.py"
+    path.write_text(SAVES % passed)
+    (finding,) = check([str(path)], Config(cache=False, heat="all")).findings
+    assert finding.code == "SG202"
+    assert f"copies `{named}` to the host" in finding.message
+    assert [fact.text for fact in finding.because][-1] == "`x.relu()` is the result of `torch.Tensor.relu`"
