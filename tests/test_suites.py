@@ -56,6 +56,10 @@ def test_made_where():
     assert torch.ones(1).is_cuda == HERE
 
 
+def test_made_on_the_host():
+    assert not torch.ones(1).is_cuda
+
+
 def test_that_takes_too_long():
     time.sleep(30)
 
@@ -95,11 +99,13 @@ def test_counts(ran):
     assert done.stderr == ""
     assert done.returncode == 1  # something fails on the device
     found = suites.tally(ran[0] / "work" / "torch", "tests")
-    assert (found["collected"], found["drawn"]) == (54, 34)
-    assert found["passing"] == 5 + 20 + 1 + 1 + 1  # right, drawn, on the device, made, after the end
-    assert found["simulated"] == found["passing"] - 1
-    assert [Path(row["test"]).name for row in found["failed"]] == ["test_it.py::test_wrong_on_the_device"]
+    assert (found["collected"], found["drawn"]) == (55, 35)
+    assert found["passing"] == 5 + 20 + 1 + 1 + 1 + 1  # right, drawn, on the device, made where, made there, at the end
+    assert found["simulated"] == found["passing"] - 2
+    names = ["test_it.py::test_wrong_on_the_device", "test_it.py::test_made_on_the_host"]
+    assert [Path(row["test"]).name for row in found["failed"]] == names
     assert "there is a device" in found["failed"][0]["why"]
+    assert [row["why"].endswith("(without the default device it passes)") for row in found["failed"]] == [False, True]
     assert [Path(name).name for name in found["unsteady"]] == ["test_it.py::test_wrong_the_second_time"]
     assert found["only simulated"] == [1, 2]
     assert found["failing plain"] == 3  # wrong on both, too long, the end of the process
@@ -158,6 +164,23 @@ def test_what_was_run_last():
     for name in ("torchmetrics", "kornia", "x-transformers"):
         parts = kept[name]["parts"].values()
         assert sum(part["simulated"] for part in parts) >= 0.98 * sum(part["passing"] for part in parts) > 0
+
+
+def test_a_failure_is_told_where_the_package_is(tmp_path):
+    from types import SimpleNamespace
+
+    import torch
+    from outcomes import last_line
+
+    def told(*paths):
+        places = [SimpleNamespace(reprfileloc=SimpleNamespace(path=path, lineno=n)) for n, path in enumerate(paths)]
+        crash = SimpleNamespace(message="no", path="/a/b/c/d.py", lineno=30)
+        return last_line(SimpleNamespace(reprcrash=crash, reprtraceback=SimpleNamespace(reprentries=places)))
+
+    package, mode = str(tmp_path / "x" / "y.py"), str(ROOT / "syncguard" / "observe" / "simulate" / "mode.py")
+    assert told(package, package, mode, torch.__file__, pytest.__file__, json.__file__).endswith("pytest/__init__.py:4)")
+    assert told(package, package, mode, torch.__file__, json.__file__).endswith("/x/y.py:1)")
+    assert told(mode) == "no (b/c/d.py:30)"
 
 
 def test_a_failure_does_not_name_the_folders_of_a_machine():

@@ -5,7 +5,7 @@
 FOLDER is where the package's developers start pytest, PARTs are folders or files in it. Each part is run in a process
 of its own, plain and then simulated; what kills a process costs that test, and the others run on in a new one. A test
 that passes plain and fails simulated is run again on both sides; where it fails plain then, it is unsteady and counts
-for nothing. What is done is kept in WORK/NAME and not run again. `--write` puts the sums into docs/suites.json, from
+for nothing; with `--default-device` it is run once more without. What is done is kept in WORK/NAME and not run again. `--write` puts the sums into docs/suites.json, from
 which `make docs` makes docs/suites.md. PYTHON is one that has torch, pytest, the package, and what SyncGuard needs to
 run; WORDS are pytest's. Many tests put nothing on the device by themselves: `--default-device` makes there, on the
 simulated side, what names no device, and `--simulated WORDS` gives that side words of its own (`--device=cuda`).
@@ -29,6 +29,7 @@ from kept import keep
 
 RUNNER = Path(__file__).with_name("outcomes.py")
 SIDES = ("plain", "simulated")
+UNMOVED = "simulated.unmoved.jsonl"  # what failed with the default device, run without
 ABOUT = """
 import json, os, platform, sys, torch
 from importlib.metadata import PackageNotFoundError, version
@@ -51,9 +52,11 @@ def main() -> int:
             ran(side, [part], work / f"{side}.jsonl", folder, python, options)
         known = {side: outcomes(work / f"{side}.jsonl") for side in SIDES}
         other = [test for test in differing(known) if within(test, part)]
+        again = {side: [known[side][test]["test"] for test in other] for side in SIDES}
         for side in SIDES if other else ():
-            again = [known[side][test]["test"] for test in other]
-            ran(side, again, work / f"{side}.again.jsonl", folder, python, options)
+            ran(side, again[side], work / f"{side}.again.jsonl", folder, python, options)
+        if other and options.default_device:
+            ran("simulated", again["simulated"], work / UNMOVED, folder, python, options, default=False)
         print(f"{part}: {told(tally(work, part))}", flush=True)
     sums = {part: tally(work, part) for part in options.part}
     if options.write:
@@ -92,7 +95,10 @@ def split(words: list[str]) -> tuple[list[str], list[str]]:
 # -- running --------------------------------------------------------------------------------------
 
 
-def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, options: argparse.Namespace) -> None:
+def ran(
+    side: str, tests: list[str], file: Path, folder: Path, python: str, options: argparse.Namespace,
+    default: bool = True,
+) -> None:  # fmt: skip
     """Run these tests on one side until each has an outcome, or time is up."""
     done = file.with_suffix(".done")
     over = json.loads(done.read_text()) if done.exists() else []
@@ -103,7 +109,7 @@ def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, opti
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
     words = [str(options.most), str(options.patience), *options.words]
     words += options.simulated if side == "simulated" else []
-    how = "default" if side == "simulated" and options.default_device else side
+    how = "default" if side == "simulated" and options.default_device and default else side
     while left and time.monotonic() < deadline:
         with file.with_suffix(".log").open("ab") as log:
             process = subprocess.Popen(
@@ -182,6 +188,7 @@ def tally(work: Path, part: str) -> Row:
     """The sums of a part, and what passes plain and fails simulated both times."""
     known = {side: outcomes(work / f"{side}.jsonl") for side in SIDES}
     again = {side: outcomes(work / f"{side}.again.jsonl") for side in SIDES}
+    unmoved = outcomes(work / UNMOVED)
     files = {row["file"]: row for row in lines(work / "plain.jsonl") if "file" in row and within(row["file"], part)}
     plain = {test: row for test, row in known["plain"].items() if within(test, part)}
     passed = [test for test, row in plain.items() if row["state"] == "passed"]
@@ -206,14 +213,15 @@ def tally(work: Path, part: str) -> Row:
         "not reached": len(passed) - len(reached) - len(unsteady),
         "unsteady": sorted(unsteady),
         "only simulated": [sum(row["state"] == "passed" for row in device), len(device)],
-        "failed": [{"test": row["test"], "why": why(row, again["simulated"])} for row in failed],
+        "failed": [{"test": row["test"], "why": why(row, again["simulated"], unmoved)} for row in failed],
     }
 
 
-def why(row: Row, again: dict[str, Row]) -> str:
-    """What a failure says, and whether it said so twice."""
-    steady = again.get(row["test"], row)["state"] != "passed"
-    return str(row["why"]) if steady else f"{row['why']} (run alone it passes)"
+def why(row: Row, again: dict[str, Row], unmoved: dict[str, Row]) -> str:
+    """What a failure says, whether it said so twice, and whether it is of the default device."""
+    passes = {"run alone": again, "without the default device": unmoved}
+    how = [words for words, known in passes.items() if known.get(row["test"], row)["state"] == "passed"]
+    return f"{row['why']} ({how[0]} it passes)" if how else str(row["why"])
 
 
 def told(found: Row) -> str:
