@@ -5,10 +5,11 @@
 FOLDER is where the package's developers start pytest, PARTs are folders or files in it. Each part is run in a process
 of its own, plain and then simulated; what kills a process costs that test, and the others run on in a new one. A test
 that passes plain and fails simulated is run again on both sides; where it fails plain then, it is unsteady and counts
-for nothing; with `--default-device` it is run once more without. What is done is kept in WORK/NAME and not run again. `--write` puts the sums into docs/suites.json, from
-which `make docs` makes docs/suites.md. PYTHON is one that has torch, pytest, the package, and what SyncGuard needs to
-run; WORDS are pytest's. Many tests put nothing on the device by themselves: `--default-device` makes there, on the
-simulated side, what names no device, and `--simulated WORDS` gives that side words of its own (`--device=cuda`).
+for nothing; with `--default-device` it is run once more without. What is done is kept in WORK/NAME and not run again.
+`--write` puts the sums into docs/suites.json, from which `make docs` makes docs/suites.md. PYTHON is one that has
+torch, pytest, the package, and what SyncGuard needs to run; WORDS are pytest's. Many tests put nothing on the device by
+themselves: `--default-device` makes there, on the simulated side, what names no device, and `--simulated WORDS` gives
+that side words of its own (`--device=cuda`).
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def main() -> int:
         keep(options.name, about(python, options.name), command(options), sums)
     failed = [row for found in sums.values() for row in found["failed"]]
     for row in failed:
-        print(f"{row['test']}\n    {row['why']}")
+        print("\n    ".join(filter(None, (row["test"], row["why"], row["passes"] and f"{row['passes']} it passes"))))
     return int(bool(failed))
 
 
@@ -213,15 +214,17 @@ def tally(work: Path, part: str) -> Row:
         "not reached": len(passed) - len(reached) - len(unsteady),
         "unsteady": sorted(unsteady),
         "only simulated": [sum(row["state"] == "passed" for row in device), len(device)],
-        "failed": [{"test": row["test"], "why": why(row, again["simulated"], unmoved)} for row in failed],
+        "failed": [
+            {"test": row["test"], "why": row["why"], "passes": passing(row, again["simulated"], unmoved)}
+            for row in failed
+        ],
     }
 
 
-def why(row: Row, again: dict[str, Row], unmoved: dict[str, Row]) -> str:
-    """What a failure says, whether it said so twice, and whether it is of the default device."""
-    passes = {"run alone": again, "without the default device": unmoved}
-    how = [words for words, known in passes.items() if known.get(row["test"], row)["state"] == "passed"]
-    return f"{row['why']} ({how[0]} it passes)" if how else str(row["why"])
+def passing(row: Row, again: dict[str, Row], unmoved: dict[str, Row]) -> str:
+    """How a test that fails simulated passes there; empty where it does not."""
+    how = {"run alone": again, "without the default device": unmoved}
+    return next((words for words, known in how.items() if known.get(row["test"], row)["state"] == "passed"), "")
 
 
 def told(found: Row) -> str:
