@@ -255,6 +255,14 @@ def test_lines_that_another_trace_hid_are_said_to_be_unknown(takes: str, ends: s
     assert any("set a trace of its own" in note for note in record["notes"])
 
 
+def test_a_trace_that_a_deep_recursion_took_away_is_not_said_to_be_the_programs():
+    deep = "def deep():\n    deep()\n\n\ntry:\n    deep()\nexcept RecursionError:\n    print('deep')\n"
+    Path("prog.py").write_text(deep)
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "deep\n", "")
+    notes = json.loads(Path("run.json").read_text())["notes"]
+    assert all("a recursion too deep" in note for note in notes if "trace of its own" in note)
+
+
 def test_a_program_that_traces_nothing_is_not_said_to():
     Path("prog.py").write_text("import threading\nt = threading.Thread(target=print)\nt.start()\nt.join()\n")
     assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "\n", "")

@@ -133,6 +133,43 @@ def test_every_kind_of_child_is_watched():
     assert counts(record) == {8: 1, 9: 1, 10: 1, 20: 4, 25: 1, 34: 2, 36: 1}
 
 
+POOLED = """\
+import multiprocessing as mp, os, sys
+import torch
+
+
+def total(n):
+    return torch.ones(n, device="cuda").sum().item()
+
+
+if __name__ == "__main__":
+    with mp.get_context("spawn").Pool(1) as pool:
+        print(pool.map(total, [1, 2]))
+    if os.fork() == 0:
+        total(3)
+        sys.exit(4)
+    if os.fork() == 0:
+        total(3)
+        raise ValueError("in a child")
+    os.wait(), os.wait()
+"""
+
+
+def test_how_a_child_ends_is_not_how_the_program_ends():
+    Path("prog.py").write_text(POOLED)
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert (code, out) == (0, "[1.0, 2.0]\n")
+    assert "ValueError: in a child" in err
+    record = json.loads(Path("run.json").read_text())
+    assert (record.get("complete", True), record.get("ended", "exit 0")) == (True, "exit 0")
+    assert counts(record) == {6: 2}
+    (note,) = [note for note in record["notes"] if "started" in note]
+    assert note == (
+        "A process that the program started ended with exception ValueError: in a child: of it, what ran until then is"
+        " shown."
+    )
+
+
 ENDINGS = """\
 import sys
 import torch
