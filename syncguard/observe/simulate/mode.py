@@ -186,6 +186,8 @@ class Device(TorchFunctionMode):
                 where = default_place()
             elif strangers and where == DEVICE and check is not None:
                 check(args)
+            if where == DEVICE and world.lost:
+                world.reach()
             if kwargs and kwargs.get("generator") is not None:
                 mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ class Simulation:
 
     def __enter__(self) -> Simulation:
         self._install()
-        world.used = False
+        world.used = world.lost = False
         if not self.forks:
             in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)
