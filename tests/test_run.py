@@ -53,6 +53,8 @@ def layout(kind: str) -> tuple[str, ...]:
             return ("link.py",)
         case "module":
             return ("-m", "prog", "--save", "other")
+        case "module in one word":
+            return ("-mprog", "-q")
         case "package":
             Path("pack").mkdir()
             Path("pack/__init__.py").write_text("")
@@ -77,7 +79,10 @@ def layout(kind: str) -> tuple[str, ...]:
     raise AssertionError(kind)
 
 
-KINDS = ("script", "script in a folder", "link", "module", "package", "submodule", "folder", "archive", "compiled")
+KINDS = (
+    "script", "script in a folder", "link", "module", "module in one word", "package", "submodule", "folder", "archive",
+    "compiled",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
