@@ -43,6 +43,15 @@ def test_a_wait_raises_where_it_is_and_says_which_rule(device):
     )
 
 
+def test_a_wait_in_a_script_raises_as_elsewhere(device):
+    @torch.jit.script
+    def total(x: torch.Tensor) -> float:
+        return float(x.sum())
+
+    with pytest.raises(SyncError, match=r"float\(x.sum\(\)\)"), forbid():
+        total(device)
+
+
 def test_what_does_not_wait_does_not_raise(device):
     with forbid():
         assert (device + 1).shape == (4,)

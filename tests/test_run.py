@@ -53,6 +53,8 @@ def layout(kind: str) -> tuple[str, ...]:
             return ("link.py",)
         case "module":
             return ("-m", "prog", "--save", "other")
+        case "module in one word":
+            return ("-mprog", "-q")
         case "package":
             Path("pack").mkdir()
             Path("pack/__init__.py").write_text("")
@@ -77,7 +79,10 @@ def layout(kind: str) -> tuple[str, ...]:
     raise AssertionError(kind)
 
 
-KINDS = ("script", "script in a folder", "link", "module", "package", "submodule", "folder", "archive", "compiled")
+KINDS = (
+    "script", "script in a folder", "link", "module", "module in one word", "package", "submodule", "folder", "archive",
+    "compiled",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -253,6 +258,14 @@ def test_lines_that_another_trace_hid_are_said_to_be_unknown(takes: str, ends: s
         assert record["executed"] == {"prog.py": [[1, 6], [9, 9]]}
         return
     assert any("set a trace of its own" in note for note in record["notes"])
+
+
+def test_a_trace_that_a_deep_recursion_took_away_is_not_said_to_be_the_programs():
+    deep = "def deep():\n    deep()\n\n\ntry:\n    deep()\nexcept RecursionError:\n    print('deep')\n"
+    Path("prog.py").write_text(deep)
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "deep\n", "")
+    notes = json.loads(Path("run.json").read_text())["notes"]
+    assert all("a recursion too deep" in note for note in notes if "trace of its own" in note)
 
 
 def test_a_program_that_traces_nothing_is_not_said_to():

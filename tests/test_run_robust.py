@@ -130,7 +130,91 @@ if __name__ == "__main__":
 def test_every_kind_of_child_is_watched():
     _, record = both("prog.py", CHILDREN)
     assert record.get("complete", True)
-    assert counts(record) == {8: 1, 9: 1, 10: 1, 20: 4, 25: 1, 34: 2, 36: 1}
+    assert counts(record) == {8: 1, 9: 1, 10: 1, 20: 4, 25: 1, 36: 1}
+
+
+POOLED = """\
+import multiprocessing as mp, os, sys
+import torch
+
+
+def total(n):
+    return torch.ones(n, device="cuda").sum().item()
+
+
+if __name__ == "__main__":
+    with mp.get_context("spawn").Pool(1) as pool:
+        print(pool.map(total, [1, 2]))
+    if os.fork() == 0:
+        total(3)
+        sys.exit(4)
+    if os.fork() == 0:
+        total(3)
+        raise ValueError("in a child")
+    os.wait(), os.wait()
+"""
+
+
+def test_how_a_child_ends_is_not_how_the_program_ends():
+    Path("prog.py").write_text(POOLED)
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert (code, out) == (0, "[1.0, 2.0]\n")
+    assert "ValueError: in a child" in err
+    record = json.loads(Path("run.json").read_text())
+    assert (record.get("complete", True), record.get("ended", "exit 0")) == (True, "exit 0")
+    assert counts(record) == {6: 2}
+    (note,) = [note for note in record["notes"] if "started" in note]
+    assert note == (
+        "A process that the program started ended with exception ValueError: in a child: of it, what ran until then is"
+        " shown."
+    )
+
+
+FORKED = """\
+import multiprocessing as mp
+import torch
+
+
+def total(n):
+    try:
+        if n:
+            return torch.ones(n, device="cuda").sum().item()
+        return X.cpu()
+    except RuntimeError as fault:
+        return str(fault)
+
+
+class Data(torch.utils.data.Dataset):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return torch.cuda._is_in_bad_fork()
+
+
+def pooled():
+    with mp.get_context("fork").Pool(1) as pool:
+        return pool.map(total, [1, 0])
+
+
+if __name__ == "__main__":
+    X = torch.ones(2)
+    print(pooled())
+    X = X.cuda()
+    print(pooled())
+    for batch in torch.utils.data.DataLoader(Data(), 2, num_workers=1, multiprocessing_context="fork"):
+        print(batch.cuda().tolist())
+"""
+
+
+def test_a_device_that_was_begun_is_out_of_reach_of_forks():
+    Path("prog.py").write_text(FORKED)
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "prog.py")
+    assert code == 0, err
+    before, after, loaded = out.splitlines()
+    assert before == "[1.0, tensor([1., 1.])]"
+    assert after.count("Cannot re-initialize CUDA in forked subprocess.") == 2
+    assert loaded == "[True, True]"
 
 
 ENDINGS = """\

@@ -77,6 +77,29 @@ def test_loaders_alone_tell_steps():
     assert told(clock("aaAaA")).spans == ((1.0, 2.0), (2.0, 3.0), (4.0, 5.0))
 
 
+def test_a_loader_that_has_no_more_begins_no_step():
+    made = Clock()
+    for mark in clock("aa").marks:
+        made.mark(mark.kind, mark.which)
+    made.end(1)
+    made.mark("next", 1)
+    made.mark("next", 2)
+    made.end(1)  # asked in another thread
+    assert [mark[:2] for mark in made.marks] == [mark[:2] for mark in clock("aAabA").marks]
+    assert made.now == 5
+
+
+def test_a_limit_does_not_count_what_was_asked_for_and_not_there():
+    made = Clock()
+    made.limit = 3
+    for _ in range(3):
+        made.mark("next", 1)
+        made.mark("next", 1)
+        made.end(1)
+    assert [mark[:2] for mark in made.marks] == [mark[:2] for mark in clock("aAaAaA").marks]
+    assert told(made).total == 3
+
+
 def test_the_users_word_comes_first():
     assert told(clock("aouaouA")).how == "user"
     assert steps("aouaouA") == "01122200"

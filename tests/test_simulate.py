@@ -501,7 +501,7 @@ with Simulation(pack.load(), told.append) as simulation:
     dist.barrier()
     grad = model.module.weight.grad.cpu().sum().item()
     dist.destroy_process_group()
-print(f"rank {rank} {grad} {[wait.op for wait in told]} {simulation.notes}", flush=True)
+print(f"rank {rank} {grad} {[wait.op for wait in told]} {simulation.notes}\\n", end="", flush=True)
 """
 
 

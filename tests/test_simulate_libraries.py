@@ -122,6 +122,80 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     assert torch.jit.load(f=file)(x.cpu()).shape == (1, 2)
 
 
+class Checked(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate, self.norm = Gate(), nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        if x.shape[-1] != 2:
+            raise ValueError("two of them")
+        return self.norm(self.gate(x))
+
+
+def test_a_script_is_a_module_of_its_own_with_the_same_parameters(simulation) -> None:
+    plain = Checked().cuda()
+    script = torch.jit.script(plain)
+    assert isinstance(script, torch.jit.ScriptModule)
+    assert isinstance(script.gate, torch.jit.ScriptModule)
+    assert not isinstance(plain, torch.jit.ScriptModule)
+    assert not isinstance(plain.gate, torch.jit.ScriptModule)
+    assert not isinstance(script, torch.jit.RecursiveScriptModule)
+    assert torch.jit.script(script) is script
+    assert isinstance(copy.deepcopy(script), torch.jit.ScriptModule)
+    assert all(ours is theirs for ours, theirs in zip(script.parameters(), plain.parameters(), strict=True))
+    script.eval()
+    assert (plain.training, plain.norm.training, script.norm.training) == (True, True, False)
+    script.train()(torch.ones(2, 2, device=CUDA)).sum().backward()
+    assert plain.norm.num_batches_tracked == 1
+    assert plain.gate.layer.weight.grad.is_cuda
+    traced = torch.jit.trace(nn.Linear(2, 2).cuda(), torch.ones(1, 2, device=CUDA))
+    assert isinstance(traced, torch.jit.ScriptModule)
+
+
+def test_what_python_raises_in_a_script_is_an_error_of_torch_jit(simulation, tmp_path) -> None:
+    def picked(x: torch.Tensor, at: int) -> torch.Tensor:
+        if at < 0:
+            raise ValueError("from the left")
+        return x[at]
+
+    script, x = torch.jit.script(picked), torch.ones(2, device=CUDA)
+    assert script(x, 1).is_cuda
+    with pytest.raises(
+        torch.jit.Error, match=r"TorchScript interpreter\.\nbuiltins\.ValueError: from the left"
+    ) as left:
+        script(x, -1)
+    assert isinstance(left.value.__cause__, ValueError)
+    with pytest.raises(RuntimeError, match="out of bounds") as beyond:
+        script(x, 2)
+    assert isinstance(beyond.value.__cause__, IndexError)
+    with pytest.raises(ValueError, match="left"):
+        picked(x, -1)
+    with pytest.raises(torch.jit.Error, match="ValueError: two of them"):
+        torch.jit.script(Checked().cuda())(torch.ones(2, 3, device=CUDA))
+    script.save(str(tmp_path / "picked.pt"))
+    assert torch.jit.load(str(tmp_path / "picked.pt"))(torch.ones(2), 1) == 1
+
+
+class Picking(nn.Module):
+    def forward(self, x):
+        return first(x)
+
+
+@torch.jit.script_if_tracing
+def first(x: torch.Tensor) -> torch.Tensor:
+    return x[0]
+
+
+def test_a_script_that_calls_one_is_saved(simulation, tmp_path, monkeypatch) -> None:
+    def second(x: torch.Tensor) -> torch.Tensor:
+        return x[1]
+
+    monkeypatch.setitem(globals(), "first", torch.jit.script(second))
+    torch.jit.script(Picking()).save(str(tmp_path / "picking.pt"))
+    assert torch.jit.load(str(tmp_path / "picking.pt"))(torch.arange(2)) == 1
+
+
 class Mixed(nn.Module):
     """Calls functions of C++ and of Python, of one tensor and of several."""
 
@@ -293,6 +367,7 @@ def test_what_a_compiler_adds_is_taken_away() -> None:
         pass
     assert {name: getattr(torch.jit, name) for name in before} == before
     assert torch.jit.RecursiveScriptModule.__call__ is calls
+    assert "__instancecheck__" not in vars(type(torch.jit.ScriptModule))
 
 
 def test_streams_of_a_prefetcher(simulation) -> None:
@@ -307,7 +382,8 @@ def test_streams_of_a_prefetcher(simulation) -> None:
 
 class Product(nn.Module):
     def forward(self, x, y, z):
-        return torch.einsum("ij,jk,kl->il", x, y, z), torch.stack([x, y]), torch.functional.norm(x)
+        listed = torch.einsum("ij,jk->ik", (x, y)), torch.block_diag(*[x, y]), torch.cat([x, y])
+        return listed, torch.einsum("ij,jk,kl->il", x, y, z), torch.stack([x, y]), torch.functional.norm(x)
 
 
 TRACED = str(torch.fx.symbolic_trace(Product()).graph)

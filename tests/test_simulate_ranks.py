@@ -38,6 +38,16 @@ if how == "sharded":
     mesh = init_device_mesh(device.type, (2,))
     fully_shard(model[0], mesh=mesh)
     fully_shard(model, mesh=mesh)
+if how == "drawn":
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    with torch.device("meta"):
+        model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4))
+    fully_shard(model, mesh=init_device_mesh(device.type, (2,)))
+    model.to_empty(device=device)
+    model[0].reset_parameters()
+    model[2].reset_parameters()
 if how == "tensor":
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
@@ -86,7 +96,7 @@ def tried(folder: Path, how: str, *ours: str) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("how", ["data", "sharded", "tensor", "wrapped"])
+@pytest.mark.parametrize("how", ["data", "sharded", "drawn", "tensor", "wrapped"])
 def test_losses_are_those_of_a_plain_cpu(how, tmp_path):
     # The wrapper of the first kind refuses a CPU, and shards the same sum.
     plain = ranks(tmp_path, "data" if how == "wrapped" else how)

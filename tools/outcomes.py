@@ -15,6 +15,7 @@ import random
 import re
 import signal
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+STANDARD = sysconfig.get_path("stdlib")
 LONGEST = 300  # characters of what a failure says
 FOLDERS = re.compile(r"(?<![\w./])/(?:[\w.@+-]+/)+")  # of this machine, before the name of a file
 
@@ -107,11 +109,22 @@ def ended(parts: list[tuple[str, str]]) -> tuple[str, str]:
 
 
 def last_line(shown: Any) -> str:
-    """What a failure says, and where."""
+    """What a failure says, and where in the package or its tests."""
     crash = getattr(shown, "reprcrash", None)
     if crash is None:
         return str(shown).strip()[-LONGEST:]
-    return f"{FOLDERS.sub('', crash.message)[:LONGEST]} ({'/'.join(Path(crash.path).parts[-3:])}:{crash.lineno})"
+    entries = getattr(getattr(shown, "reprtraceback", None), "reprentries", ())
+    places = [place for entry in entries if (place := getattr(entry, "reprfileloc", None)) and theirs(place.path)]
+    path, line = (places[-1].path, places[-1].lineno) if places else (crash.path, crash.lineno)
+    return f"{FOLDERS.sub('', crash.message)[:LONGEST]} ({'/'.join(Path(path).parts[-3:])}:{line})"
+
+
+def theirs(path: str) -> bool:
+    """Neither a file of ours, nor of torch, nor of Python itself."""
+    there = Path(path).resolve()
+    if "site-packages" in there.parts:
+        return "torch" not in there.parts
+    return not any(map(there.is_relative_to, (ROOT / "syncguard", STANDARD)))
 
 
 def too_long(*_: object) -> None:

@@ -5,10 +5,11 @@
 FOLDER is where the package's developers start pytest, PARTs are folders or files in it. Each part is run in a process
 of its own, plain and then simulated; what kills a process costs that test, and the others run on in a new one. A test
 that passes plain and fails simulated is run again on both sides; where it fails plain then, it is unsteady and counts
-for nothing. What is done is kept in WORK/NAME and not run again. `--write` puts the sums into docs/suites.json, from
-which `make docs` makes docs/suites.md. PYTHON is one that has torch, pytest, the package, and what SyncGuard needs to
-run; WORDS are pytest's. Many tests put nothing on the device by themselves: `--default-device` makes there, on the
-simulated side, what names no device, and `--simulated WORDS` gives that side words of its own (`--device=cuda`).
+for nothing; with `--default-device` it is run once more without. What is done is kept in WORK/NAME and not run again.
+`--write` puts the sums into docs/suites.json, from which `make docs` makes docs/suites.md. PYTHON is one that has
+torch, pytest, the package, and what SyncGuard needs to run; WORDS are pytest's. Many tests put nothing on the device by
+themselves: `--default-device` makes there, on the simulated side, what names no device, and `--simulated WORDS` gives
+that side words of its own (`--device=cuda`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from kept import keep
 
 RUNNER = Path(__file__).with_name("outcomes.py")
 SIDES = ("plain", "simulated")
+UNMOVED = "simulated.unmoved.jsonl"  # what failed with the default device, run without
 ABOUT = """
 import json, os, platform, sys, torch
 from importlib.metadata import PackageNotFoundError, version
@@ -51,16 +53,18 @@ def main() -> int:
             ran(side, [part], work / f"{side}.jsonl", folder, python, options)
         known = {side: outcomes(work / f"{side}.jsonl") for side in SIDES}
         other = [test for test in differing(known) if within(test, part)]
+        again = {side: [known[side][test]["test"] for test in other] for side in SIDES}
         for side in SIDES if other else ():
-            again = [known[side][test]["test"] for test in other]
-            ran(side, again, work / f"{side}.again.jsonl", folder, python, options)
+            ran(side, again[side], work / f"{side}.again.jsonl", folder, python, options)
+        if other and options.default_device:
+            ran("simulated", again["simulated"], work / UNMOVED, folder, python, options, default=False)
         print(f"{part}: {told(tally(work, part))}", flush=True)
     sums = {part: tally(work, part) for part in options.part}
     if options.write:
         keep(options.name, about(python, options.name), command(options), sums)
     failed = [row for found in sums.values() for row in found["failed"]]
     for row in failed:
-        print(f"{row['test']}\n    {row['why']}")
+        print("\n    ".join(filter(None, (row["test"], row["why"], row["passes"] and f"{row['passes']} it passes"))))
     return int(bool(failed))
 
 
@@ -92,7 +96,10 @@ def split(words: list[str]) -> tuple[list[str], list[str]]:
 # -- running --------------------------------------------------------------------------------------
 
 
-def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, options: argparse.Namespace) -> None:
+def ran(
+    side: str, tests: list[str], file: Path, folder: Path, python: str, options: argparse.Namespace,
+    default: bool = True,
+) -> None:  # fmt: skip
     """Run these tests on one side until each has an outcome, or time is up."""
     done = file.with_suffix(".done")
     over = json.loads(done.read_text()) if done.exists() else []
@@ -103,7 +110,7 @@ def ran(side: str, tests: list[str], file: Path, folder: Path, python: str, opti
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
     words = [str(options.most), str(options.patience), *options.words]
     words += options.simulated if side == "simulated" else []
-    how = "default" if side == "simulated" and options.default_device else side
+    how = "default" if side == "simulated" and options.default_device and default else side
     while left and time.monotonic() < deadline:
         with file.with_suffix(".log").open("ab") as log:
             process = subprocess.Popen(
@@ -182,6 +189,7 @@ def tally(work: Path, part: str) -> Row:
     """The sums of a part, and what passes plain and fails simulated both times."""
     known = {side: outcomes(work / f"{side}.jsonl") for side in SIDES}
     again = {side: outcomes(work / f"{side}.again.jsonl") for side in SIDES}
+    unmoved = outcomes(work / UNMOVED)
     files = {row["file"]: row for row in lines(work / "plain.jsonl") if "file" in row and within(row["file"], part)}
     plain = {test: row for test, row in known["plain"].items() if within(test, part)}
     passed = [test for test, row in plain.items() if row["state"] == "passed"]
@@ -206,14 +214,17 @@ def tally(work: Path, part: str) -> Row:
         "not reached": len(passed) - len(reached) - len(unsteady),
         "unsteady": sorted(unsteady),
         "only simulated": [sum(row["state"] == "passed" for row in device), len(device)],
-        "failed": [{"test": row["test"], "why": why(row, again["simulated"])} for row in failed],
+        "failed": [
+            {"test": row["test"], "why": row["why"], "passes": passing(row, again["simulated"], unmoved)}
+            for row in failed
+        ],
     }
 
 
-def why(row: Row, again: dict[str, Row]) -> str:
-    """What a failure says, and whether it said so twice."""
-    steady = again.get(row["test"], row)["state"] != "passed"
-    return str(row["why"]) if steady else f"{row['why']} (run alone it passes)"
+def passing(row: Row, again: dict[str, Row], unmoved: dict[str, Row]) -> str:
+    """How a test that fails simulated passes there; empty where it does not."""
+    how = {"run alone": again, "without the default device": unmoved}
+    return next((words for words, known in how.items() if known.get(row["test"], row)["state"] == "passed"), "")
 
 
 def told(found: Row) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 MEASURED = re.compile(r"(<!-- measured -->\n).*(<!-- /measured -->)", re.DOTALL)
 COLUMNS = ("passing", "simulated", "unsteady", "not reached", "failing plain", "skipped")
+LONGEST = 360  # characters of a message, with its place
 Row = Mapping[str, Any]
 
 
@@ -36,7 +38,10 @@ def tests(parts: Mapping[str, Row]) -> Iterator[str]:
     rows = [(f"`{name}`", cells(part)) for name, part in parts.items()]
     sums = [sum(cell[n] for _, cell in rows) for n in range(len(rows[0][1]))]
     share = 100 * sums[3] / sums[2] if sums[2] else 0.0
-    yield f"**{sums[3]:,} of {sums[2]:,} tests that pass plain pass simulated: {share:.2f} %.**\n"
+    failed = [row for part in parts.values() for row in part["failed"]]
+    others = Counter(row.get("passes", "") for row in failed)
+    rest = "".join(f"; {n:,} more {'pass' if n > 1 else 'passes'} {how}" for how, n in sorted(others.items()) if how)
+    yield f"**{sums[3]:,} of {sums[2]:,} tests that pass plain pass simulated: {share:.2f} %{rest}.**\n"
     heads = "pass plain | simulated | unsteady | not reached | fail plain | skipped | on a GPU only"
     yield f"| part | `--most` | tests | {heads} |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
@@ -45,10 +50,13 @@ def tests(parts: Mapping[str, Row]) -> Iterator[str]:
         drawn, collected, *middle, fine, device = row
         shown = " | ".join(f"{number:,}" for number in middle)
         yield f"| {name} | {limit} | {drawn:,} of {collected:,} | {shown} | {fine:,} of {device:,} |"
-    failed = [row for part in parts.values() for row in part["failed"]]
-    if failed:
-        yield "\nWhat fails simulated:\n"
-        yield from (f"- `{row['test']}`: {plain(row['why'])}" for row in failed)
+    for how in sorted(others):
+        yield f"\nWhat fails simulated{how and f', and passes {how}'}:\n"
+        said: dict[str, list[str]] = {}
+        for row in failed:
+            if row.get("passes", "") == how:
+                said.setdefault(plain(row["why"]), []).append(f"`{row['test']}`")
+        yield from (f"- {why}: {', '.join(names)}" for why, names in said.items())
     unread = [name for part in parts.values() for name in part["unread"]]
     if unread:
         yield f"\nFiles that could not be imported plain: {', '.join(f'`{Path(name).name}`' for name in unread)}."
@@ -81,5 +89,5 @@ def models(found: Row) -> Iterator[str]:
 def plain(text: str) -> str:
     """A message in one line that Markdown leaves alone."""
     line = re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;]*m", "", text)).strip()
-    line = line if len(line) <= 240 else f"{line[:240]}..."
+    line = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", line)

@@ -38,7 +38,9 @@ class Launcher(click.Command):
             word = args[at]
             if word == "--":
                 return args[:at], args[at + 1 :]
-            if word == "-m" or not word.startswith("-") or word == "-":
+            if word.startswith("-m"):  # `-mMODULE` is good Python, too
+                return args[:at], ["-m", *filter(None, [word[2:]]), *args[at + 1 :]]
+            if not word.startswith("-") or word == "-":
                 return args[:at], args[at:]
             at += 2 if word in valued else 1
         return args, []

@@ -73,7 +73,8 @@ class Children:
                 continue
         shutil.rmtree(self.folder, ignore_errors=True)
         return tuple(
-            msgspec.structs.replace(record, rank=number, world=len(found)) for number, record in enumerate(found)
+            msgspec.structs.replace(of_a_child(record), rank=number, world=len(found))
+            for number, record in enumerate(found)
         )
 
     def _begin(self) -> str:
@@ -93,6 +94,14 @@ class Children:
         if words and str(words[-1]).startswith(SERVER):
             words = [*words[:-1], self._begin() + str(words[-1])]
         return self._start(path, words, descriptors)
+
+
+def of_a_child(record: Record) -> Record:
+    """A child's record: how it ended is not how the program ended. A pool ends its workers by SIGTERM."""
+    cut = not record.complete and record.ended != "signal SIGTERM"
+    note = f"A process that the program started ended with {record.ended}: of it, what ran until then is shown."
+    notes = (*record.notes, *((note,) if cut else ()))
+    return msgspec.structs.replace(record, ended="exit 0", complete=True, notes=notes)
 
 
 def begin(device: Mode, warmup: int | None, steps: int, packs: list[str], step_over: list[str], folder: str) -> None:

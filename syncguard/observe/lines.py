@@ -17,6 +17,12 @@ TAKEN = (
     " known: their findings count as not tested."
 )
 
+LOST = (
+    "The program set a trace of its own (a debugger, a coverage tool), or ours was ended by an exception within it (a"
+    " recursion too deep, a signal), so lines that were executed from then on are not known: their findings count as"
+    " not tested."
+)
+
 
 class Lines:
     """While it is entered, notes each executed line once. `notes` says so where that is not possible."""
@@ -72,14 +78,14 @@ class Lines:
         return self._wanted[name]
 
     def _look(self) -> None:
-        """A trace that C has set, as coverage does, went past us."""
+        """A trace that C has set, as coverage does, went past us; and so did the end of ours."""
         main = threading.current_thread() is threading.main_thread()
         if main and self._trace_of is not None and sys.gettrace() is not self._trace_of:
-            self._taken()
+            self._taken(TAKEN if sys.gettrace() is not None else LOST)
 
-    def _taken(self) -> None:
-        if TAKEN not in self.notes:
-            self.notes.append(TAKEN)
+    def _taken(self, note: str = TAKEN) -> None:
+        if not {TAKEN, note} & {*self.notes}:
+            self.notes.append(note)
 
     def _monitor(self) -> None:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined, unused-ignore]

@@ -61,6 +61,16 @@ class Clock:
         if self.begins is not None and kind == leads:
             self.begins()
 
+    def end(self, which: int) -> None:
+        """Note that a loader had no more: what it was asked for begins no step."""
+        with self._lock:
+            if not self.ended and self.now != LATE and self.marks[-1:] and self.marks[-1][:2] == ("next", which):
+                self.marks[-1] = self.marks[-1]._replace(kind="end")
+                first, seen = self._seen["next"]
+                self._seen["next"] = first, seen - 1
+                return
+        self.mark("end", which)
+
     def _over(self, kind: str) -> bool:
         """Whether this mark ends the last step that is wanted. One that a loader feeds lasts until its next batch."""
         seen = {kind: count for kind, (_, count) in self._seen.items()}
@@ -260,7 +270,7 @@ def _asked(plain: Callable[[Any], Any], clock: Clock) -> Callable[[Any], Any]:
         try:
             return plain(loader)
         except StopIteration:
-            clock.mark("end", which)
+            clock.end(which)
             raise
 
     return __next__

@@ -14,6 +14,7 @@ from syncguard.observe.simulate.marks import (
     DEVICES,
     ORDINAL,
     names_device,
+    world,
 )
 from syncguard.observe.simulate.patches import Patches
 
@@ -174,7 +175,8 @@ ONE_DEVICE: dict[str, Any] = {
 ANSWERS: dict[str, Any] = {
     **dict.fromkeys("is_available is_initialized is_bf16_supported is_tf32_supported".split(), always(True)),
     "has_magma": True,
-    **dict.fromkeys("_is_in_bad_fork can_device_access_peer".split(), always(False)),
+    "can_device_access_peer": always(False),
+    "_is_in_bad_fork": lambda: world.lost,
     "is_current_stream_capturing": lambda: inert.state.capturing,
     **dict.fromkeys(
         "init _lazy_init set_device synchronize ipc_collect empty_cache reset_peak_memory_stats"

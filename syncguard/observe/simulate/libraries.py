@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -11,6 +12,8 @@ import torch
 from syncguard.observe.simulate.patches import Patches
 
 EAGER = "torch.compile: the model ran eagerly"
+DRAWN = "torch.distributed.tensor: each rank draws random numbers of its own, as on the CPU"
+PARTED = "torch.distributed.tensor"
 PROFILED = "torch.profiler: the program's own profile has the host only"
 
 
@@ -113,3 +116,41 @@ def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
         return original(backend, *args, **settings)
 
     return init_process_group
+
+
+def late(patches: Patches, notes: Notes) -> None:
+    """What stands in modules that torch itself loads late."""
+    changes: dict[str, tuple[str, Callable[[Any], Any]]] = {
+        "is_rng_supported_mesh": ("_random", lambda original: drawing(original, notes)),
+        "_rebuild_tensor_from_dtensor_meta": ("_op_schema", outlined),
+    }
+    for name, (module, wrapper) in changes.items():
+        original = getattr(sys.modules.get(f"{PARTED}.{module}"), name, None)
+        if original is not None and not hasattr(original, "_syncguard"):
+            made = wrapper(original)
+            made._syncguard = True
+            patches.everywhere({name: (original, made)}, PARTED)
+
+
+def outlined(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The outline of a tensor in parts, to ask operators for shapes: not of a device that this torch lacks."""
+
+    @functools.wraps(original)
+    def rebuild(arg: Any) -> Any:
+        meta = arg.tensor_meta
+        return torch.empty_strided(meta.shape, meta.stride, dtype=meta.dtype, device="cpu")
+
+    return rebuild
+
+
+def drawing(original: Callable[..., bool], notes: Notes) -> Callable[..., bool]:
+    """Whether ranks share the state of a device's generator, by its offset. That of the CPU, which draws, has none."""
+
+    @functools.wraps(original)
+    def is_rng_supported_mesh(device_mesh: Any) -> bool:
+        if device_mesh.device_type != "cuda":
+            return original(device_mesh)
+        notes.note(DRAWN)
+        return False
+
+    return is_rng_supported_mesh

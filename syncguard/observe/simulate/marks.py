@@ -34,13 +34,27 @@ MARK = "_syncguard_place"
 
 
 class World:
-    """What there is in this process: whether any tensor has been put on the device."""
+    """What there is in this process: whether any tensor has been put on the device, here or in the process it is of."""
 
     def __init__(self) -> None:
-        self.used = False
+        self.used = self.lost = False
+
+    def forked(self) -> None:
+        """In a forked child: CUDA that its parent has begun is out of reach."""
+        self.lost = self.lost or self.used
+
+    def reach(self) -> None:
+        """Refuse what is for the device where it is out of reach."""
+        if self.lost:
+            raise RuntimeError(
+                "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the"
+                " 'spawn' start method"
+            )
 
 
 world = World()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=world.forked)
 
 
 class Local(threading.local):

@@ -11,11 +11,6 @@ import torch
 from syncguard.observe.simulate.marks import PLAIN
 
 
-def foreign(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Is there a tensor, or a stand-in for one, whose class has a mind of its own about torch functions?"""
-    return any_minded((*args, *kwargs.values()))
-
-
 def any_minded(values: Iterable[Any]) -> bool:
     return next(minded_of(values), None) is not None
 

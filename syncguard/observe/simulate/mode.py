@@ -29,20 +29,20 @@ from syncguard.observe.simulate.marks import (
     tensors,
     world,
 )
-from syncguard.observe.simulate.minded import as_subclass, foreign, minded_of, of_tensors
+from syncguard.observe.simulate.minded import as_subclass, minded, of_tensors
 from syncguard.observe.simulate.named import name_of, plain
 from syncguard.observe.simulate.verdict import Verdict
 from syncguard.terms import Op, Wait
 
 Call = tuple[Any, ...]
-Plan = Callable[[Any, Call, dict[str, Any]], Any]
+Plan = Callable[[Any, Any, Call, dict[str, Any]], Any]  # the function, the classes that override it, what it is given
 HANDLE = torch.overrides.handle_torch_function.__code__
 ONE = frozenset(f"torch.Tensor.{name}" for name in "item __bool__ __int__ __float__ __complex__ __index__".split())
 QUESTIONS = 4  # that a function of Python asks at most
 
 
-class AskedAgain(Exception):
-    """A function of Python asks for overrides once more, before it does its work."""
+class AskedAgain(BaseException):
+    """A function of Python asks for overrides once more, before it does its work; no `except Exception` stops it."""
 
 
 class Device(TorchFunctionMode):
@@ -60,7 +60,7 @@ class Device(TorchFunctionMode):
         plan = self.plans.get(func)
         if plan is None:
             plan = self.plans[func] = self.plan(func)
-        return plan(func, args, kwargs or {})
+        return plan(func, types, args, kwargs or {})
 
     def _theirs(self, func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
         """What is no tensor and overrides functions (a proxy of torch.fx, a linear operator) answers for itself."""
@@ -102,7 +102,7 @@ class Device(TorchFunctionMode):
     def _special(self, special: Callable[..., Any], row: Op | None, waits: tuple[Wait, ...]) -> Plan:
         judge = self.verdict.judge
 
-        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        def call(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
             if waits and row is not None:
                 named = moves.NAMED.get(special)
                 given = named(args, kwargs) if named else (args, kwargs)
@@ -117,23 +117,22 @@ class Device(TorchFunctionMode):
         native = self._native(name, row, ())
         judge, inside = self.verdict.judge, self._openly if row is None else self._quietly
 
-        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        def call(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
             # `super().unflatten(...)` in Tensor.unflatten: C++ asks under the same name, and means its own.
             if base is not None and sys._getframe(2).f_code is not HANDLE:
-                return native(base, args, kwargs)
+                return native(base, types, args, kwargs)
             if asked_again(func, args):
                 raise AskedAgain
             if waits and row is not None and local.told is not func:
                 judge(row, waits, args, kwargs, landing(args, kwargs, False))
-            if foreign(args, kwargs) and torch._C._is_torch_function_enabled():
-                return mark(self._overridden(func, args, kwargs), landing(args, kwargs, False))
+            if (kinds := tuple(filter(minded, types))) and torch._C._is_torch_function_enabled():
+                return mark(self._overridden(func, kinds, args, kwargs), landing(args, kwargs, False))
             return inside(func, args, kwargs)
 
         return call
 
-    def _overridden(self, func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+    def _overridden(self, func: Any, kinds: Any, args: Call, kwargs: dict[str, Any]) -> Any:
         """A class with a mind of its own is asked as torch asks it, with this mode in force inside it."""
-        kinds: Any = tuple(dict.fromkeys(map(type, minded_of((*args, *kwargs.values())))))
         before = local.passing, local.told
         local.passing, local.told = 0, func
         try:
@@ -178,7 +177,7 @@ class Device(TorchFunctionMode):
         again = backward.again(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
-        def call(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+        def call(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
             where, strangers = places(args if not kwargs else (*args, *kwargs.values()))
             asked = kwargs.get("device") if kwargs else None
             if asked is not None:
@@ -187,6 +186,8 @@ class Device(TorchFunctionMode):
                 where = default_place()
             elif strangers and where == DEVICE and check is not None:
                 check(args)
+            if where == DEVICE and world.lost:
+                world.reach()
             if kwargs and kwargs.get("generator") is not None:
                 mixing.generator_of(kwargs["generator"], where)
             told: tuple[str, ...] = ()
@@ -274,7 +275,7 @@ def single(value: torch.Tensor) -> bool:
         return value.numel() == 1
 
 
-def untouched(func: Any, args: Call, kwargs: dict[str, Any]) -> Any:
+def untouched(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
     return func(*args, **kwargs)
 
 

@@ -19,6 +19,7 @@ from syncguard.observe.simulate.marks import (
     mark,
     move,
     place,
+    world,
 )
 
 Call = tuple[Any, ...]
@@ -93,6 +94,8 @@ def sent(
 ) -> torch.Tensor:
     """The tensor itself where nothing changes, else a fresh one in its place."""
     here = place(tensor)
+    if here == DEVICE or (asked is not None and asked.type == "cuda"):
+        world.reach()
     settings: Settings = {"dtype": dtype or tensor.dtype, "non_blocking": non_blocking}
     if form is not None:
         settings["memory_format"] = form

@@ -13,6 +13,7 @@ import torch
 
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark, names_device, on_device, tensors
 from syncguard.observe.simulate.patches import Patches
+from syncguard.observe.simulate.scripted import COMPILED, bare, is_script, scripted
 
 SCRIPTS = "torch.jit: scripts and traces ran eagerly"
 LOADED = "torch.jit.load: a loaded script ran as a whole, so what it waits for inside was not seen"
@@ -32,14 +33,14 @@ class Simulated(Protocol):
 def patch(patches: Patches, simulation: Simulated) -> None:
     """Set them all."""
     patches.set(torch.jit._state._enabled, "enabled", False)  # what PYTORCH_JIT=0 does
-    for name in ("script", "trace"):
+    for name in ("script", "trace", "trace_module"):
         patches.wrap(torch.jit, name, lambda original: scripting(original, simulation))
     patches.wrap(torch.jit, "save", lambda original: saving(original, simulation))
     patches.wrap(torch.jit, "load", lambda original: loading(original, simulation))
     for name in ("freeze", "optimize_for_inference"):
         patches.wrap(torch.jit, name, optimizing)
-    loaded: Any = vars(torch.jit)["RecursiveScriptModule"]
-    patches.set(loaded, "__call__", calling(torch.nn.Module.__call__))
+    patches.set(type(torch.jit.ScriptModule), "__instancecheck__", instance)
+    patches.set(COMPILED, "__call__", calling(torch.nn.Module.__call__))
     for name in ("export", "export_for_training"):
         if hasattr(torch.export, name):
             patches.wrap(torch.export, name, lambda original: exporting(original, simulation))
@@ -57,11 +58,16 @@ def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
         if not caller.startswith("torch."):
             simulation.note(SCRIPTS)
         made = original(*args, **settings)
-        if isinstance(made, torch.nn.Module) and not hasattr(made, "save"):
-            object.__setattr__(made, "save", Saving(made))
-        return made
+        return made if caller.startswith("torch.") else scripted(made)
 
     return script
+
+
+def instance(kind: type, value: object) -> bool:
+    """What stands for a script is one to the program; torch itself would look for what C++ made."""
+    if type.__instancecheck__(kind, value):
+        return True
+    return kind is torch.jit.ScriptModule and is_script(value) and not asker().startswith("torch.")
 
 
 def asker() -> str:
@@ -72,22 +78,12 @@ def asker() -> str:
     return "" if frame is None else str(frame.f_globals.get("__name__", ""))
 
 
-class Saving:
-    """The `save` of a script that is a module; the module is copied and pickled with it."""
-
-    def __init__(self, script: torch.nn.Module) -> None:
-        self.script = script
-
-    def __call__(self, *args: Any, **settings: Any) -> None:
-        torch.jit.save(self.script, *args, **settings)
-
-
 def optimizing(original: Callable[..., Any]) -> Callable[..., Any]:
     """torch.jit.freeze and its like: what only ran eagerly stays as it is."""
 
     @functools.wraps(original)
     def optimize(mod: Any, *args: Any, **settings: Any) -> Any:
-        if not isinstance(getattr(mod, "save", None), Saving):
+        if not is_script(mod):
             return original(mod, *args, **settings)
         if mod.training and original.__name__ == "freeze":
             raise RuntimeError("Freezing is only implemented for modules in eval mode: call .eval() before")
@@ -101,9 +97,9 @@ def saving(original: Callable[..., Any], simulation: Simulated) -> Callable[...,
 
     @functools.wraps(original)
     def save(m: Any, *args: Any, **settings: Any) -> Any:
-        if isinstance(m, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        if isinstance(m, (COMPILED, torch.jit.ScriptFunction)):
             return original(m, *args, **settings)
-        with simulation.suspended():
+        with simulation.suspended(), bare(m):
             return original(torch.jit.script(m), *args, **settings)
 
     return save

@@ -61,7 +61,7 @@ class Simulation:
 
     def __enter__(self) -> Simulation:
         self._install()
-        world.used = False
+        world.used = world.lost = False
         if not self.forks:
             in_children(self.verdict)
         torch._C._push_on_torch_function_stack(self.device)
@@ -107,13 +107,16 @@ class Simulation:
         libraries.patch(patches, self)
         scripts.patch(patches, self)
         warned.patch(patches)
-        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict.pack) | {scripts.DYNAMO}
+        wrap, wanted = wraps.patch(patches, self.verdict), wraps.owners(self.verdict.pack)
+        wanted |= {scripts.DYNAMO, libraries.PARTED}
 
         def again() -> None:
             wrap()
             scripts.late(patches, self)
+            libraries.late(patches, self)
 
         scripts.late(patches, self)
+        libraries.late(patches, self)
         self._later = Later(wanted.__contains__, again, self.skips)
         self._later.enter()
         threads(patches, self.device)
