@@ -59,7 +59,7 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
         case ClassOf():
             member = of.info.find(name)
             if member is None:
-                return UNKNOWN
+                return Bound(of, name) if name == "apply" and of.info.is_function else UNKNOWN
             value = member[0]
             return Call(value.routine, of) if type(value) is Call and "classmethod" in decorators(value) else value
         case Seq() if name in of.names and of.items is not None:

@@ -139,6 +139,16 @@ def submodule(args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Va
     return parent
 
 
+def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
+    """`apply` of a torch.autograd.Function: it runs its forward, which gives tensors."""
+    member = info.find("forward")
+    found: Value = UNKNOWN
+    if member is not None and type(member[0]) is Call:
+        context = [] if info.find("setup_context") else [Instance(info)]
+        found = frame.world.call(member[0].routine, None, [*context, *args], keywords, at, frame)
+    return submodule(args, keywords, at, frame) if type(found) is Unknown else found
+
+
 def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call a method of something that is not of the project."""
     world = frame.world
@@ -154,6 +164,8 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
                 return apply(frame, op, at, [of, *args], keywords, nodes)
             library = world.host_library(of.name)
             return Host(library) if library else from_tensors([*args, *keywords.values()], at, frame)
+        case ClassOf(info=info):
+            return applied(info, args, keywords, at, frame)
         case Instance(info=info) if info is not None:
             return inherited(of, info, name, args, keywords, at, nodes, frame)
         case Seq():

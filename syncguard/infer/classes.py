@@ -24,6 +24,7 @@ class ClassInfo:
         "elsewhere",
         "home",
         "hostly",
+        "is_function",
         "is_module",
         "is_tensor",
         "line",
@@ -55,6 +56,7 @@ class ClassInfo:
         )
         self.elsewhere: dict[Used, None] = {(info.home.path, ""): None for info in self.mro if not info.home.own}
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
+        self.is_function = any(world.is_subclass(name, "torch.autograd.Function") for name in self.external())
         self.is_tensor = any(map(world.is_tensor_type, self.external()))
 
     def external(self) -> Iterator[str]:

@@ -67,11 +67,11 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
 
 
 def _differentiates(frame: Frame) -> bool:
-    """Whether this is the forward or backward of a torch.autograd.Function."""
-    owner, places = frame.routine.owner, frame.world.places
-    if owner is None or owner.is_module or not places.is_("hot", "function_methods", frame.routine.name):
+    """Whether this is the forward or backward of a torch.autograd.Function, with the context first."""
+    routine, owner = frame.routine, frame.routine.owner
+    if owner is None or not owner.is_function or not frame.world.places.is_("hot", "function_methods", routine.name):
         return False
-    return any(frame.world.is_subclass(name, "torch.autograd.Function") for name in owner.external())
+    return routine.name != "forward" or owner.find("setup_context") is None
 
 
 def value(frame: Frame, param: Param, position: int) -> Value:

@@ -10,6 +10,10 @@ def device_of(value: Value) -> str:
     match value:
         case Const(value=str() as text):
             return named(text)
+        case Const(value=bool()):
+            return ""
+        case Const(value=int()) | Host(kind="int"):
+            return "device"
         case Host():
             word, _, there = value.kind.partition(":")
             return there.partition(":")[0] if word in ("device", "type") else ""
