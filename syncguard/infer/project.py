@@ -223,6 +223,17 @@ class World(Definitions):
                     if not routine.running:
                         self.outcome(routine, {}, Frame(self, routine, {}))
 
+    def assigned(self, info: ClassInfo, name: str) -> bool:
+        """Run the methods that assign an attribute of which only a declaration is known; tells whether any was run."""
+        waiting = [r for r in self.storing(info, name) if not r.runs and not r.running] if name in info.promises else []
+        info.learning.add(name)
+        for routine in waiting:
+            self.run(routine)
+        info.learning.discard(name)
+        if waiting:
+            self.look_again(self.readers.get((info, name), ()))  # where nothing was learnt, they believe the declaration
+        return any(routine.runs for routine in waiting)
+
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         """The methods of a class that assign an attribute to their receiver."""
         if info.stores is None:
