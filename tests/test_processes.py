@@ -121,6 +121,56 @@ def test_what_a_decorator_hands_on_may_be_called_by_anybody(project):
     assert {line for _, line in found()} == {6, 11, 15}
 
 
+KEPT = """\
+import torch
+
+KNOWN = {}
+
+
+def kept(name):
+    def keep(fn):
+        if name in KNOWN:
+            raise ValueError(name)
+        KNOWN[name] = fn
+        return fn
+
+    return keep
+
+
+@kept("told")
+def told(scores: torch.Tensor):
+    return least(scores)
+
+
+@kept("least")
+def least(scores: torch.Tensor):
+    return scores.min().item()
+
+
+@other("most")
+def most(scores: torch.Tensor):
+    return scores.max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("", "", {28}),
+        ("return fn", "return None", {23, 28}),
+        ("KNOWN[name] = fn", "KNOWN[name] = keep", {23, 28}),
+        (
+            "def most",
+            "def most_(scores):\n    return told(scores)\n\n\ndef most",
+            {23, 32},
+        ),  # another calls one of them
+    ],
+)
+def test_who_calls_one_of_those_that_a_table_keeps_calls_any(project, old, new, lines):
+    Path("p/metrics.py").write_text(KEPT.replace(old, new) if old else KEPT)
+    assert {line for _, line in found()} == lines
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

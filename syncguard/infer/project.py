@@ -231,7 +231,7 @@ class World(Definitions):
             self.run(routine)
         info.learning.discard(name)
         if waiting:
-            self.look_again(self.readers.get((info, name), ()))  # where nothing was learnt, they believe the declaration
+            self.look_again(info.readers(name))  # where nothing was learnt, they believe the declaration
         return any(routine.runs for routine in waiting)
 
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from syncguard.infer.registries import kept_by
 from syncguard.infer.routine import Home, Routine
 from syncguard.judge.heat import Warmth
 from syncguard.read import core
@@ -37,6 +38,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     calls: tuple[Called, ...]
     gpuless: bool = False  # it runs in a process that sees no GPU
     open: bool = True  # others may run it than those who call it by its name
+    keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
 
 
 def functions_of(
@@ -49,7 +51,8 @@ def functions_of(
         warm = warmth[routine]
         calls = tuple(call for call in _calls(home, routine, warmth) if not (tests and call.rare))
         if warm.heat != "cold" or calls:
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, routine.gpuless, _open(routine)))
+            told = (routine.gpuless, _open(routine), kept_by(routine))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
 
@@ -104,24 +107,37 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 
 
 def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
-    """The functions that only processes without a GPU call, by the call that shows it."""
+    """The functions that only processes without a GPU call, by a call that shows it."""
     functions = {(path, f.name): f for path, found in files.items() for f in found}
+    alike: dict[Where, list[Where]] = {}  # those that are called for one another
     callers: dict[Where, list[tuple[Where, int]]] = {}
     for where, function in sorted(functions.items()):
+        alike.setdefault(_kind(where, functions), []).append(where)
         for call in function.calls:
-            callers.setdefault((call.path, call.name), []).append((where, call.line))
+            callers.setdefault(_kind((call.path, call.name), functions), []).append((where, call.line))
     there = {where for where, function in functions.items() if function.gpuless}
     found: dict[Where, Fact] = {}
     queue = deque(sorted(there))
     while queue:
         for call in functions[queue.popleft()].calls:
-            where = (call.path, call.name)
-            callee = functions.get(where)
-            if where in there or callee is None or callee.open or callee.heat != "unknown":
+            kind = _kind((call.path, call.name), functions)
+            these = [where for where in alike.get(kind, ()) if where not in there]
+            if not these or not all(_closed(functions[where]) for where in these):
                 continue
-            if all(caller in there for caller, _ in callers[where]):
-                (path, name), line = callers[where][0]
-                found[where] = Fact(f"but only for processes that see no GPU, as `{name}`", line, path)
-                there.add(where)
-                queue.append(where)
+            if all(caller in there or caller in these for caller, _ in callers[kind]):
+                (path, name), line = next(one for one in callers[kind] if one[0] in there)
+                fact = Fact(f"but only for processes that see no GPU, as `{name}`", line, path)
+                found |= dict.fromkeys(these, fact)
+                there.update(these)
+                queue.extend(these)
     return found
+
+
+def _kind(where: Where, functions: dict[Where, Function]) -> Where:
+    """What stands for a function and all that are kept beside it."""
+    keeper = functions[where].keeper if where in functions else ""
+    return (where[0], f"@{keeper}") if keeper else where
+
+
+def _closed(function: Function) -> bool:
+    return function.heat in ("unknown", "cold") and (not function.open or bool(function.keeper))
