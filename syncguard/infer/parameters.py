@@ -21,6 +21,7 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
+    fetched,
     kind_of,
     options,
     tensor_in,
@@ -234,11 +235,17 @@ def refined(declared: Value, seen: Value | None) -> Value:
         return declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
-        return seen if arrays else declared
+        there = declared.device == "assumed" and all(map(_there, options(seen)))
+        return seen if arrays else declared.but(device="host") if there else declared
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _there(option: Value) -> bool:
+    """Whether this is on the host for sure."""
+    return fetched(option) or (type(option) is Tensor and option.device == "host")
 
 
 def _given_tensors(seen: Value) -> bool:

@@ -26,8 +26,8 @@ from syncguard.infer.values import (
     Seq,
     Tensor,
     Union,
-    Unknown,
     Value,
+    fetched,
     holds_tensor,
     options,
 )
@@ -267,9 +267,7 @@ def told(value: Value) -> Value:
 
 
 def _told(option: Value) -> bool:
-    if type(option) is Unknown:
-        return option.batch is not None and option.batch.text == "placed"
-    return type(option) is Tensor or option is NONE
+    return fetched(option) or type(option) is Tensor or option is NONE
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:
