@@ -72,7 +72,8 @@ def _calls(home: Home, routine: Routine, warmth: dict[Routine, Warmth]) -> Itera
             yield Called(callee.home.path, callee.qualname, at[0], *reason)
             break
         else:
-            yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True)
+            if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
+                yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True)
 
 
 def _open(routine: Routine) -> bool:
