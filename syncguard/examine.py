@@ -167,7 +167,7 @@ class Examiner:
             allowed=allowed,
             functions=len(home.routines),
             hot=sum(warmth[routine].heat == "hot" for routine in home.routines),
-            calls=functions_of(home, routines, warmth),
+            calls=functions_of(home, routines, warmth, self.world.places.is_test(home.path)),
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),
             cites=self.cited(home, (*every, *caused)),

@@ -15,7 +15,7 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
-from syncguard.judge.reach import Function, reached
+from syncguard.judge.reach import Function, Where, gpuless, reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, site_in
@@ -73,10 +73,11 @@ def check(
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
-    hot = reached({**others, **{one.note.path: one.calls for one in examined}})
+    calls = {**others, **{one.note.path: one.calls for one in examined}}
+    hot, hosted = reached(calls), gpuless(calls)
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(item, one.note.path, hot) for item in items]
+        warm = [warmed(item, one.note.path, hot, hosted) for item in items]
         return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
@@ -177,10 +178,14 @@ def is_text(path: str) -> bool:
     return True
 
 
-def warmed(finding: Finding, path: str, hot: dict[tuple[str, str], tuple[Fact, ...]]) -> Finding:
-    """A finding in a function that another file may have made hot."""
-    way = hot.get((path, finding.function)) if finding.heat == "unknown" else None
-    return finding if way is None else replace(finding, heat="hot", hot_path=way)
+def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], hosted: dict[Where, Fact]) -> Finding:
+    """A finding in a function that another file may have made hot, or that only processes without a GPU call."""
+    where = (path, finding.function)
+    if finding.heat != "unknown" or not (where in hot or where in hosted):
+        return finding
+    if where in hosted:
+        return replace(finding, heat="cold", hot_path=(hosted[where],))
+    return replace(finding, heat="hot", hot_path=hot[where])
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

@@ -100,6 +100,31 @@ def test_what_a_function_puts_on_the_host_is_there(tmp_path, gives, where, lines
     assert [line for line, _ in found(tmp_path, text)] == lines
 
 
+MADE = """
+import torch
+
+def put(held, device):
+    if isinstance(held, dict):
+        return {{name: put(part, device) for name, part in held.items()}}
+    return held.to(device)
+
+def told(model, reader, x):
+    x = put(x, "cuda")
+    outputs = put(model(x), "{where}")
+    found = torch.nonzero(outputs["labels"] == 3)
+    boxes = reader.boxes(outputs)
+    return found.tolist(), boxes[0].cpu(), [corners(box) for box in boxes]
+
+def corners(box: torch.Tensor):
+    return box.int().tolist()
+"""
+
+
+@pytest.mark.parametrize(("where", "lines"), [("cpu", [11]), ("cuda", [12, 14, 17])])
+def test_what_is_made_of_what_is_on_the_host_is_there(tmp_path, where, lines):
+    assert sorted({line for line, _ in found(tmp_path, MADE.format(where=where))}) == lines
+
+
 @pytest.mark.parametrize(
     ("name", "lines"), [("lengths", [5]), ("lengths_npu", []), ("npu_lengths", []), ("input_lengths", [5])]
 )

@@ -18,6 +18,7 @@ from syncguard.infer.values import (
     Value,
     Why,
     arrived,
+    fetched,
     options,
     without,
 )
@@ -77,8 +78,10 @@ def apply(
 def _asked(op: Op, value: Unknown, node: Node, frame: Frame) -> Value:
     """The first argument of a function of torch that takes nothing but a tensor there."""
     function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
-    if value.batch is not None or not function or not frame.world.asks_tensor(op):
+    if not function or not frame.world.asks_tensor(op):
         return value
+    if value.batch is not None:
+        return Tensor(device="host", sure=False, why=value.batch) if fetched(value) else value
     why = frame.why(f"passed:{op.name}", node.at, value.weak)
     return Tensor(device=frame.world.place(frame.routine), sure=False, why=why)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer import methods, promises, pythonic, unknowns
 from syncguard.infer.apply import apply
-from syncguard.infer.kin import from_tensors, operand
+from syncguard.infer.kin import from_tensors, made_of, operand
 from syncguard.infer.lattice import join_all
 from syncguard.infer.results import is_true
 from syncguard.infer.routine import Frame
@@ -163,7 +163,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             if op is not None:
                 return apply(frame, op, at, [of, *args], keywords, nodes)
             library = world.host_library(of.name)
-            return Host(library) if library else from_tensors([*args, *keywords.values()], at, frame)
+            return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
         case ClassOf(info=info):
             return applied(info, args, keywords, at, frame)
         case Instance(info=info) if info is not None:
@@ -176,7 +176,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return unknowns.method(of, name, args, keywords, at, nodes, frame)
-    return from_tensors([*args, *keywords.values()], at, frame)
+    return made_of([*args, *keywords.values()], at, frame)
 
 
 def inherited(
@@ -197,7 +197,7 @@ def inherited(
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
-    return from_tensors([*args, *keywords.values()], at, frame)
+    return made_of([*args, *keywords.values()], at, frame)
 
 
 def constructed(

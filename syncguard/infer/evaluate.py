@@ -18,6 +18,7 @@ from syncguard.infer.operate import binary, contains, unary
 from syncguard.infer.routine import Frame
 from syncguard.infer.subscript import item
 from syncguard.infer.sureness import POSSIBLE, tensor_sureness
+from syncguard.infer.ungiven import UNMET
 from syncguard.infer.values import (
     FALSE,
     NONE,
@@ -271,6 +272,9 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     frame.env = before
     if offs[0] is not offs[1]:  # the device never sees the other one
         return no if offs[0] else yes
+    unmet = [gate == UNMET for _, _, gate in told]
+    if unmet[0] is not unmet[1]:
+        return no if unmet[0] else yes
     return yes if test is TRUE else no if test is FALSE else join(yes, no)
 
 

@@ -43,7 +43,7 @@ def host_reason(routine: Routine, world: Names) -> str:
         return ""
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
-    return f"`{home.processes}` makes processes that see no GPU" if home.processes else ""
+    return home.processes or ""
 
 
 def _stem(path: str) -> str:
@@ -76,18 +76,27 @@ def _named(decorator: Node, home: Home) -> str:
 
 
 def _processes(home: Home, world: Names) -> str:
-    """What makes processes of a file's functions or classes that see no GPU unless they ask for one; '' where one asks,
-    or where any line of the file names a device or makes a module."""
-    places, found = world.places, ""
+    """Why a file's functions and classes run in processes that see no GPU: they are made such ones and ask for none, or
+    they have others compute. '' where one asks, or where any line of the file names a device or makes a module."""
+    places = world.places
+    group = next((name for name in home.env if places.is_("host", "worker_groups", name)), "")
+    found = f"`{group}` has other processes compute" if group else ""
     libraries = {name.partition(".")[0] for name in places.tables["host"]["processes"]}
-    if not any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values()):
+    imported = any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values())
+    if not (imported or found):
         return ""
+    defined = {node.name for node in home.core.body if isinstance(node, core.Function | core.Class)}
     for node in everything(home.core.body):
         if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
             return ""
         if isinstance(node, core.Function | core.Class):
             named = (_named(decorator, home) for decorator in node.decorators)
-            found = next((name for name in named if name and places.is_("host", "processes", name)), found)
+            maker = next((name for name in named if name and places.is_("host", "processes", name)), "")
+            found = f"`{maker}` makes processes that see no GPU" if maker else found
+        if type(node) is core.Call and node.args and places.is_("host", "processes", _named(node, home)):
+            if type(node.args[0]) is core.Name and node.args[0].id in defined:
+                return ""  # what these workers ask for is said where they are made
+            found = found or f"`{_named(node, home)}` has other processes compute"
         if type(node) is core.Class and any(
             world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases
         ):
@@ -96,16 +105,28 @@ def _processes(home: Home, world: Names) -> str:
 
 
 def _places_tensors(node: Node, places: Places) -> bool:
-    """Whether a piece names a device, or asks for one."""
+    """Whether a piece names a device, or asks for one; the text that names one for others, and the device that a tensor
+    is on, are none."""
     match node:
+        case core.Attr(name="device", path=path):
+            return path in ("self.device", "torch.device")
         case core.Attr(name=name) | core.Name(id=name):
-            return name == "cuda" or places.is_("names", "devices", name) or places.is_("names", "device_getters", name)
+            named = places.is_("names", "devices", name) and not name.startswith("device_")
+            return named or name == "cuda" or places.is_("names", "device_getters", name)
         case core.Const():
             return isinstance(node.value, str) and node.value.partition(":")[0] == "cuda"
         case core.Call():
             asked = places.tables["host"]["process_devices"]
             return any(
-                key == "device" or (key in asked and not (type(value) is core.Const and not value.value))
+                (key == "device" and not _stays(value))
+                or (key in asked and not (type(value) is core.Const and not value.value))
                 for key, value in node.keywords
             )
     return False
+
+
+def _stays(value: Node) -> bool:
+    """Whether this is the device that a tensor is on already, or the host."""
+    if type(value) is core.Attr:
+        return value.name == "device" and value.path != "self.device"
+    return type(value) is core.Const and value.value in (None, "cpu")

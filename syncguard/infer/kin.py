@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, options, tensor_in
+from syncguard.infer.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, fetched, options, tensor_in
 from syncguard.read.core import At
 
 
@@ -32,3 +32,11 @@ def from_tensors(values: list[Value], at: At, frame: Frame) -> Value:
             if type(option) is Unknown and option.weak:
                 return Unknown(frame.why("computed", at, option.weak))
     return UNKNOWN
+
+
+def made_of(values: list[Value], at: At, frame: Frame) -> Value:
+    """What an unknown method made of these: on the host, too, if it was given what had been put there. A model that is
+    called may move what it is given."""
+    found = from_tensors(values, at, frame)
+    given = next((value.batch for value in values if type(value) is Unknown and fetched(value)), None)
+    return Unknown(batch=given) if found is UNKNOWN and given is not None else found

@@ -21,6 +21,7 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
+    fetched,
     kind_of,
     options,
     tensor_in,
@@ -227,6 +228,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
         if all(type(option) in (Host, Const) for option in options(seen)):
             return seen  # `int | Tensor`, and numbers are what it is given
         passed = tensor_in(seen)
+        if tensor_in(declared) is None and _besides(declared, seen):
+            return join(declared, seen)
         if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
             return declared
         return join_all([refined(option, passed) for option in declared.options])
@@ -234,11 +237,23 @@ def refined(declared: Value, seen: Value | None) -> Value:
         return declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
-        return seen if arrays else declared
+        there = declared.device == "assumed" and all(map(_there, options(seen)))
+        return seen if arrays else declared.but(device="host") if there else declared
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _besides(declared: Union, seen: Value) -> bool:
+    """Whether callers pass a tensor for sure where none is declared, and nothing else that is not."""
+    more = [option for option in options(seen) if not any(same(option, known) for known in declared.options)]
+    return bool(more) and all(type(option) is Tensor and option.sure for option in more)
+
+
+def _there(option: Value) -> bool:
+    """Whether this is on the host for sure."""
+    return fetched(option) or (type(option) is Tensor and option.device == "host")
 
 
 def _given_tensors(seen: Value) -> bool:

@@ -26,8 +26,8 @@ from syncguard.infer.values import (
     Seq,
     Tensor,
     Union,
-    Unknown,
     Value,
+    fetched,
     holds_tensor,
     options,
 )
@@ -223,6 +223,17 @@ class World(Definitions):
                     if not routine.running:
                         self.outcome(routine, {}, Frame(self, routine, {}))
 
+    def assigned(self, info: ClassInfo, name: str) -> bool:
+        """Run the methods that assign an attribute of which only a declaration is known; tells whether any was run."""
+        waiting = [r for r in self.storing(info, name) if not r.runs and not r.running] if name in info.promises else []
+        info.learning.add(name)
+        for routine in waiting:
+            self.run(routine)
+        info.learning.discard(name)
+        if waiting:
+            self.look_again(info.readers(name))  # where nothing was learnt, they believe the declaration
+        return any(routine.runs for routine in waiting)
+
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         """The methods of a class that assign an attribute to their receiver."""
         if info.stores is None:
@@ -256,9 +267,7 @@ def told(value: Value) -> Value:
 
 
 def _told(option: Value) -> bool:
-    if type(option) is Unknown:
-        return option.batch is not None and option.batch.text == "placed"
-    return type(option) is Tensor or option is NONE
+    return fetched(option) or type(option) is Tensor or option is NONE
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

@@ -64,7 +64,7 @@ class Home:
         self.called_here: dict[str, list[Call]] | None = None  # by name of what is nothing but called, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
-        self.processes: str | None = None  # what makes its functions processes without a GPU, once asked for
+        self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
 
 
 class Step:
@@ -185,6 +185,11 @@ class Routine:
     def name(self) -> str:
         return self.qualname.rpartition(".")[2]
 
+    @property
+    def gpuless(self) -> bool:
+        """Whether it runs in a process that sees no GPU."""
+        return bool(self.host) and self.host == self.home.processes
+
 
 class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
@@ -254,7 +259,7 @@ class Frame:
     def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
-        if self.quiet or not sure:
+        if self.quiet or not sure or self.routine.gpuless:
             return
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)

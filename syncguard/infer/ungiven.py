@@ -1,4 +1,5 @@
-"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any."""
+"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any, or
+each does."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from syncguard.infer.routine import Frame, Home
+from syncguard.infer.values import NONE, Unknown, options
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.walk import everything, walk
@@ -16,10 +18,11 @@ GIVEN = "given"
 
 
 def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether no call in the file meets this outcome of `mask is not None`, or of `mask`."""
+    """Whether no call in the file meets this outcome of `mask is not None`, of `mask is None`, or of `mask`."""
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
-            return (what == "is not") is outcome and _left(name, frame) is None
+            met = (what == "is not") is outcome
+            return _left(name, frame) is None if met else _always(name, frame)
         case core.Name(id=name):
             return outcome and _left(name, frame) is not GIVEN
     return False
@@ -35,6 +38,28 @@ def _left(name: str, frame: Frame) -> Any:
         known = dict(_ungiven(node, frame)) if _private(node, frame) else {}
         frame.world.ungiven[frame.routine.serial] = known
     return known.get(name, GIVEN)
+
+
+def _always(name: str, frame: Frame) -> bool:
+    """Whether each call gives a parameter of this function something, and none gives it None."""
+    node, seen = frame.routine.node, frame.routine.seen.get(name)
+    if type(node) is not core.Function or seen is None or not _private(node, frame):
+        return False
+    if any(option is NONE or type(option) is Unknown for option in options(seen)):
+        return False
+    positional = [param for param in node.params if param.kind == "positional"]
+    params = [param for param in node.params if param.name == name and param.kind in ("positional", "keyword")]
+    calls = _calls(node.name, frame.home)
+    told = calls and all(_written(call, param, positional) for call in calls for param in params)
+    return bool(told and params) and not any(_bound(node.body, name))
+
+
+def _written(call: core.Call, param: Param, positional: list[Param]) -> bool:
+    """Whether a call names a parameter, or has enough arguments to reach it."""
+    if any(type(arg) is core.Do and arg.what == "*" for arg in call.args):
+        return False
+    reached = param in positional and positional.index(param) < len(call.args) + (type(call.fn) is core.Attr)
+    return reached or any(key == param.name for key, _ in call.keywords)
 
 
 def _private(node: core.Function, frame: Frame) -> bool:

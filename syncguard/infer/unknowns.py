@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
-from syncguard.infer.kin import from_tensors
+from syncguard.infer.kin import made_of
 from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.routine import Frame
 from syncguard.infer.targets import device_of
@@ -24,7 +24,7 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         op = world.row(f"{world.distribution.name}.{name}")
         return apply(frame, op, at, [of, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
-        return of if of.weak or of.batch else from_tensors([*args, *keywords.values()], at, frame)
+        return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
     moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
@@ -37,7 +37,7 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         return of
     there = proven(op, name, args, keywords, at, nodes, frame)
     if there is None:
-        return from_tensors([*args, *keywords.values()], at, frame)
+        return made_of([*args, *keywords.values()], at, frame)
     return apply(frame, op, at, [there, *args], keywords, nodes)
 
 

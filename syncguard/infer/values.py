@@ -278,6 +278,11 @@ def unpacked(value: Value) -> Value:
     return value
 
 
+def fetched(value: Value) -> bool:
+    """Whether this is what a function put on the host, with all that it holds."""
+    return type(value) is Unknown and value.batch is not None and value.batch.text == "placed"
+
+
 def tensor_in(value: Value) -> Tensor | None:
     """The tensor that this value is or may be."""
     if type(value) is Tensor:

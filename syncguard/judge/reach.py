@@ -1,4 +1,5 @@
-"""The calls of several files in, the functions out that another file makes hot, with the path that shows it."""
+"""The calls of several files in, the functions out that another file makes hot, with the path that shows it, and those
+that only processes without a GPU call."""
 
 from __future__ import annotations
 
@@ -7,21 +8,25 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from syncguard.infer.registries import kept_by
 from syncguard.infer.routine import Home, Routine
 from syncguard.judge.heat import Warmth
+from syncguard.read import core
 from syncguard.terms import Fact, Heat
 
 Where = tuple[str, str]  # a file and the qualified name of a function in it
 
 
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A call from a function to another one, and the reason if the loop around it runs once per step."""
+    """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
+    nothing hot."""
 
     path: str
     name: str
     line: int
     step: str = ""
     step_line: int = 0
+    rare: bool = False
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -31,30 +36,50 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     heat: Heat
     path: tuple[Fact, ...]
     calls: tuple[Called, ...]
+    gpuless: bool = False  # it runs in a process that sees no GPU
+    open: bool = True  # others may run it than those who call it by its name
+    keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
 
 
-def functions_of(home: Home, routines: Iterable[Routine], warmth: dict[Routine, Warmth]) -> tuple[Function, ...]:
-    """What a file tells the others of its functions' heat: those that are hot or may be made so, and call something."""
+def functions_of(
+    home: Home, routines: Iterable[Routine], warmth: dict[Routine, Warmth], tests: bool
+) -> tuple[Function, ...]:
+    """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
+    something. Of tests count their steps alone."""
     found = []
     for routine in routines:
         warm = warmth[routine]
-        calls = tuple(_calls(home, routine, warm.heat))
+        calls = tuple(call for call in _calls(home, routine, warmth) if not (tests and call.rare))
         if warm.heat != "cold" or calls:
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls))
+            told = (routine.gpuless, _open(routine), kept_by(routine))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
 
-def _calls(home: Home, routine: Routine, heat: Heat) -> Iterator[Called]:
+def _calls(home: Home, routine: Routine, warmth: dict[Routine, Warmth]) -> Iterator[Called]:
+    heat = warmth[routine].heat
     for callee, places in routine.calls.items():
-        if callee is routine or callee.name == "<lambda>" or (callee.home is home and heat != "unknown"):
+        known = warmth.get(callee) if callee.home is home else None
+        if callee is routine or callee.name == "<lambda>" or (known is not None and known.heat != "unknown"):
             continue
         for at, context in places:
             step = next((loop for loop in context.loops if loop.reason), None)
             if context.gate or context.failing or (heat not in ("hot", "unknown") and step is None):
                 continue
+            if routine.gpuless or (known is not None and heat != "unknown"):
+                continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
             yield Called(callee.home.path, callee.qualname, at[0], *reason)
             break
+        else:
+            if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
+                yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True)
+
+
+def _open(routine: Routine) -> bool:
+    """Whether a function may be called by others than those who name it: a method, or what a decorator hands on."""
+    node = routine.node
+    return type(node) is not core.Function or routine.owner is not None or bool(node.decorators or routine.closure)
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
@@ -65,6 +90,8 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None) -> None:
         for call in function.calls:
+            if call.rare:
+                continue
             way = (Fact(call.step, call.step_line, path),) if call.step else hot
             where = (call.path, call.name)
             if way is not None and where in cold and where not in found:
@@ -78,3 +105,40 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
         where = queue.popleft()
         follow(where[0], cold[where], found[where])
     return found
+
+
+def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
+    """The functions that only processes without a GPU call, by a call that shows it."""
+    functions = {(path, f.name): f for path, found in files.items() for f in found}
+    alike: dict[Where, list[Where]] = {}  # those that are called for one another
+    callers: dict[Where, list[tuple[Where, int]]] = {}
+    for where, function in sorted(functions.items()):
+        alike.setdefault(_kind(where, functions), []).append(where)
+        for call in function.calls:
+            callers.setdefault(_kind((call.path, call.name), functions), []).append((where, call.line))
+    there = {where for where, function in functions.items() if function.gpuless}
+    found: dict[Where, Fact] = {}
+    queue = deque(sorted(there))
+    while queue:
+        for call in functions[queue.popleft()].calls:
+            kind = _kind((call.path, call.name), functions)
+            these = [where for where in alike.get(kind, ()) if where not in there]
+            if not these or not all(_closed(functions[where]) for where in these):
+                continue
+            if all(caller in there or caller in these for caller, _ in callers[kind]):
+                (path, name), line = next(one for one in callers[kind] if one[0] in there)
+                fact = Fact(f"but only for processes that see no GPU, as `{name}`", line, path)
+                found |= dict.fromkeys(these, fact)
+                there.update(these)
+                queue.extend(these)
+    return found
+
+
+def _kind(where: Where, functions: dict[Where, Function]) -> Where:
+    """What stands for a function and all that are kept beside it."""
+    keeper = functions[where].keeper if where in functions else ""
+    return (where[0], f"@{keeper}") if keeper else where
+
+
+def _closed(function: Function) -> bool:
+    return function.heat in ("unknown", "cold") and (not function.open or bool(function.keeper))

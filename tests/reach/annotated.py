@@ -1,0 +1,42 @@
+import numpy as np
+import torch
+
+
+class Rotary(torch.nn.Module):
+    def forward(self, ids: torch.Tensor):
+        place = ids.float()
+        found = []
+        for i in range(3):
+            cos, sin = rotary(self.dim, place[:, i], theta=self.theta)
+            found.append(cos + sin)
+        return torch.cat(found, -1).to(ids.device)
+
+
+class OfArrays(torch.nn.Module):
+    def forward(self, ids: torch.Tensor):
+        place = ids.cpu().numpy()  # waits
+        found = []
+        for i in range(3):
+            cos, sin = rotary_of_arrays(8, place[:, i])
+            found.append(cos + sin)
+        return torch.cat(found, -1).to(ids.device)  # waits
+
+
+def rotary(dim: int, pos: np.ndarray | int, theta: float = 10000.0):
+    if isinstance(pos, int):
+        pos = torch.arange(pos)
+    if isinstance(pos, np.ndarray):
+        pos = torch.from_numpy(pos)
+    steps = torch.arange(0, dim, 2, device=pos.device) / dim
+    turned = torch.outer(pos, steps)
+    return turned.cos(), turned.sin()
+
+
+def rotary_of_arrays(dim: int, pos: np.ndarray | int):
+    if isinstance(pos, int):
+        pos = torch.arange(pos)
+    if isinstance(pos, np.ndarray):
+        pos = torch.from_numpy(pos)
+    steps = torch.arange(0, dim, 2, device=pos.device) / dim
+    turned = torch.outer(pos, steps)
+    return turned.cos(), turned.sin()

@@ -1,0 +1,27 @@
+import torch
+
+
+class Counts:
+    def __init__(self):
+        self.counts: torch.Tensor | None = None
+        self.sums: torch.Tensor | None = None
+
+    def update(self, x: torch.Tensor):
+        counts = x.sum(0).cpu()  # waits
+        self.counts = counts if self.counts is None else self.counts + counts
+        self.sums = x.sum(1)
+
+    def total(self):
+        return told(self.counts), _sum(self.counts), told_both(self.sums)
+
+
+def told(counts: torch.Tensor | None):
+    return counts.sum().item()
+
+
+def _sum(counts: torch.Tensor | None):
+    return counts.max().item()
+
+
+def told_both(counts: torch.Tensor | None):
+    return counts.max().item()  # waits

@@ -1,0 +1,198 @@
+"""Processes that see no GPU, across files: what only they call waits for none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.read.project import forget
+
+DRIVER = """\
+import torch
+from p.workers import RayWorkerGroup
+from p import metrics
+
+
+class Trainer:
+    def __init__(self, workers: RayWorkerGroup, device_name="cuda:0".partition(":")[0]):
+        self.workers = workers
+
+    def fit(self, loader):
+        for batch in loader:
+            scores = self.workers.train_batch(batch)
+            mask = torch.ones(3, device=scores.device)
+            print(metrics.told(scores), helper(scores))
+
+
+def helper(scores: torch.Tensor):
+    return scores.max().item()
+"""
+METRICS = """\
+import torch
+
+
+def told(scores: torch.Tensor):
+    if (scores > 0).any():
+        return mean(scores)
+
+
+def mean(scores: torch.Tensor):
+    return scores.mean().item()
+
+
+def least(scores: torch.Tensor):
+    return scores.min().item()
+"""
+WORKERS = """\
+import ray
+
+
+class RayWorkerGroup:
+    def __init__(self, worker):
+        self.workers = [ray.remote(worker).remote()]
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    Path("p").mkdir()
+    Path("p/__init__.py").write_text("")
+    Path("p/driver.py").write_text(DRIVER.replace('"cuda:0".partition(":")[0]', "None"))
+    Path("p/metrics.py").write_text(METRICS)
+    Path("p/workers.py").write_text(WORKERS)
+    yield tmp_path
+    forget()
+
+
+def found(*paths, **changes):
+    forget()
+    settings = Config(root=os.getcwd(), cache=False, **changes)
+    return {(f.site.path, f.site.line): f.heat for f in pipeline.check(paths or ["."], settings).findings}
+
+
+LEAST = {("p/metrics.py", 14): "unknown"}
+TOLD = {("p/metrics.py", 5), ("p/metrics.py", 10)}
+
+
+def test_what_only_a_process_without_a_gpu_calls_waits_for_none(project):
+    assert found() == LEAST  # nobody calls it, so anybody may
+    everything = pipeline.check(["."], Config(root=os.getcwd(), cache=False, heat="all")).findings
+    cold = [f for f in everything if f.heat == "cold"]
+    assert {(f.site.path, f.site.line) for f in cold} == TOLD
+    assert [f.hot_path[0].path for f in cold] == ["p/driver.py", "p/metrics.py"]
+    assert "no GPU" in cold[0].hot_path[0].text
+
+
+def test_alone_nobody_knows_who_calls(project):
+    assert found("p/metrics.py").keys() == {*TOLD, *LEAST}
+
+
+def test_a_process_that_is_remembered_is_known(project):
+    settings = Config(root=os.getcwd())
+    pipeline.check(["."], settings)
+    assert [f.site.line for f in pipeline.check(["p/metrics.py"], settings).findings] == [14]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "waits"),
+    [
+        ("model", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return told(x)\n", True),
+        ("rare", "def report(x, step):\n    if step % 9 == 0:\n        told(x)\n", True),
+        ("setup", "def load_all(x):\n    told(x)\n", True),
+        ("script", "told(torch.rand(3).cuda())\n", True),
+        ("test_it", "def test_told(x):\n    told(x)\n", False),
+        ("other", "def report(x):\n    least(x)\n", False),
+    ],
+)
+def test_who_else_calls_it_may_see_a_gpu(project, name, text, waits):
+    Path(f"p/{name}.py").write_text(f"import torch\nfrom p.metrics import told, least\n\n\n{text}")
+    assert ({where for where in found() if where in TOLD} == TOLD) is waits
+
+
+def test_what_a_decorator_hands_on_may_be_called_by_anybody(project):
+    Path("p/metrics.py").write_text(METRICS.replace("def told(", "@kept\ndef told("))
+    assert {line for _, line in found()} == {6, 11, 15}
+
+
+KEPT = """\
+import torch
+
+KNOWN = {}
+
+
+def kept(name):
+    def keep(fn):
+        if name in KNOWN:
+            raise ValueError(name)
+        KNOWN[name] = fn
+        return fn
+
+    return keep
+
+
+@kept("told")
+def told(scores: torch.Tensor):
+    return least(scores)
+
+
+@kept("least")
+def least(scores: torch.Tensor):
+    return scores.min().item()
+
+
+@other("most")
+def most(scores: torch.Tensor):
+    return scores.max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("", "", {28}),
+        ("return fn", "return None", {23, 28}),
+        ("KNOWN[name] = fn", "KNOWN[name] = keep", {23, 28}),
+        (
+            "def most",
+            "def most_(scores):\n    return told(scores)\n\n\ndef most",
+            {23, 32},
+        ),  # another calls one of them
+    ],
+)
+def test_who_calls_one_of_those_that_a_table_keeps_calls_any(project, old, new, lines):
+    Path("p/metrics.py").write_text(KEPT.replace(old, new) if old else KEPT)
+    assert {line for _, line in found()} == lines
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("RayWorkerGroup", "Workers"),
+        ("class Trainer:", "class Trainer(torch.nn.Module):"),
+        ("device=scores.device", 'device="cuda"'),
+        ("device=scores.device", "device=self.device"),
+        ("mask = torch.ones", "torch.cuda.set_device(0); torch.ones"),
+    ],
+)
+def test_one_that_may_see_a_gpu_waits_for_it(project, old, new):
+    driver = Path("p/driver.py")
+    driver.write_text(driver.read_text().replace(old, new))
+    assert found().keys() >= TOLD
+    assert any(path == "p/driver.py" for path, _ in found())
+
+
+WORKER = "class Worker:\n    pass\n"
+
+
+@pytest.mark.parametrize(("worker", "waits"), [(WORKER, True), ("from p.net import Worker\n", False)])
+def test_one_that_makes_workers_of_others_has_them_compute(project, worker, waits):
+    text = "def told(x: torch.Tensor):\n    return x.max().item()\n\n\nmade = ray.remote(Worker)\n"
+    Path("p/other.py").write_text(f"import ray, torch\n\n\n{worker}\n\n{text}")
+    assert any(path == "p/other.py" for path, _ in found()) is waits
