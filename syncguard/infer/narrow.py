@@ -72,8 +72,8 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _has(subject, name, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
-        case core.Call(fn=core.Name() as fn, args=(subject,)) if asked := _none_asked(fn, frame):
-            return _none(subject, (asked == "is") is outcome, frame)
+        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
+            return _none(subject, (said == "is") is outcome, frame)
         case core.Name() | core.Attr() | core.Let():
             path = path_of(inner)
             value = value_at(inner, frame) if path else UNKNOWN
