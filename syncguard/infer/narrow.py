@@ -100,10 +100,8 @@ def _none_asked(fn: core.Name, frame: Frame) -> str:
     if type(node) is not core.Function or len(node.params) != 1 or len(node.body) != 1:
         return ""
     match node.body[0]:
-        case core.Leave(
-            what="return", value=core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None)))
-        ) if name == node.params[0].name:
-            return what
+        case core.Leave(what="return", value=core.Do(what=what, args=(core.Name(id=name), core.Const(value=None)))):
+            return what if what in ("is", "is not") and name == node.params[0].name else ""
     return ""
 
 
