@@ -63,7 +63,7 @@ col_indices nnz to_dense to_sparse is_coalesced unique sort topk max min mean su
 inverse det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile xpu
 mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm storage_offset data_ptr element_size nbytes
 numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros
-new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax relu tanh t
+new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax relu tanh t scatter
 """.split()
 # What only tensors, modules and containers of tensors have: asked of something unknown, it moves tensors all the same.
 SHARED_WITH_MODULES = ["cpu", "cuda"]

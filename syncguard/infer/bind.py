@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer import methods
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
+from syncguard.infer.conditions import one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
@@ -132,6 +133,10 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
             ):
                 if not (type(value) is Const and value.value in ("0", 0, "")):
                     frame.sight(target.at, name, "debugging-on", None, None, CERTAIN)
+            case Host(kind="array"):
+                tensor = tensor_in(value)
+                if tensor is not None and tensor.on_device and one_element(key):
+                    apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
             case Seq() | Table():
                 tensor = tensor_in(key)
                 if type(option) is Seq and tensor is not None and tensor.on_device:

@@ -152,6 +152,12 @@ def index_parts(value: Value | None) -> tuple[Value, ...]:
     return () if value is None else (value,)
 
 
+def one_element(index: Value) -> bool:
+    """Whether an index picks one element as far as it tells: it is of whole numbers alone."""
+    parts = index_parts(index)
+    return bool(parts) and all(number_sureness(part) for part in parts)
+
+
 def any_part(test: Callable[[Tensor], bool]) -> Callable[[Arguments, str], int]:
     def holds(args: Arguments, name: str) -> int:
         best = NO

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from syncguard.infer.gates import last_name
 from syncguard.infer.operate import compares
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Seq, Tensor, Unknown, Value
+from syncguard.infer.values import NONE, Seq, Tensor, Union, Unknown, Value, without
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
@@ -20,6 +20,8 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is Union:
+        key = without(key, lambda option: option is NONE)  # `mask=None`, and what is indexed with it is no axis more
     if type(key) is not Unknown or key.batch is not None or not of.on_device:
         return key
     turned = type(node) is core.Do and node.what == "~"

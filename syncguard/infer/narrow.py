@@ -11,6 +11,7 @@ from syncguard.infer.sureness import MASKS, number_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
+    Call,
     ClassOf,
     Const,
     Host,
@@ -71,6 +72,8 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _has(subject, name, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
+        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
+            return _none(subject, (said == "is") is outcome, frame)
         case core.Name() | core.Attr() | core.Let():
             path = path_of(inner)
             value = value_at(inner, frame) if path else UNKNOWN
@@ -88,6 +91,18 @@ def _falsy(option: Value) -> bool:
 def _dotted(fn: core.Attr, frame: Frame) -> str:
     value = frame.lookup(fn.of.id) if type(fn.of) is core.Name else UNKNOWN
     return f"{value.name}.{fn.name}" if type(value) is Named else ""
+
+
+def _none_asked(fn: core.Name, frame: Frame) -> str:
+    """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
+    called = frame.lookup(fn.id)
+    node = called.routine.node if type(called) is Call else None
+    if type(node) is not core.Function or len(node.params) != 1 or len(node.body) != 1:
+        return ""
+    match node.body[0]:
+        case core.Leave(what="return", value=core.Do(what=what, args=(core.Name(id=name), core.Const(value=None)))):
+            return what if what in ("is", "is not") and name == node.params[0].name else ""
+    return ""
 
 
 def value_at(node: Node, frame: Frame) -> Value:

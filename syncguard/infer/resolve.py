@@ -265,10 +265,11 @@ class Names:
         return known
 
     def only_torch(self, frame: Frame, name: str = "") -> bool:
-        """Whether this function, in a file that imports torch, computes with no other library that has arrays; what
-        arrays are asked for too (`name`) proves something only where it computes with torch."""
+        """Whether this function, where torch is imported, computes with no other library that has arrays; what arrays
+        are asked for too (`name`) proves something only where it computes with torch."""
         roots = {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
-        if "torch" not in roots:
+        here = frame.env.get("torch")  # imported by the function itself
+        if "torch" not in roots and not (type(here) is Named and here.name == "torch"):
             return False
         arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["object_libraries"][:1]
         if not roots & set(arrays):

@@ -116,10 +116,15 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
 
 
 def read_index(key: Value, node: core.Index, frame: Frame) -> None:
-    """A list, tuple or shape reads a tensor that indexes it; a mask or several indices would be an error."""
-    tensor = tensor_in(key)
-    if tensor is not None and tensor_sureness(key) and tensor.dtype not in MASKS:
-        apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [key], {}, (node.key,))
+    """A list, tuple or shape reads a tensor that indexes or bounds it; a mask or several indices would be an error."""
+    parts: tuple[Value, ...] = (key,)
+    nodes: tuple[core.Node, ...] = (node.key,)
+    if type(key) is Seq and type(node.key) is core.Slice:
+        parts, nodes = key.items or (), node.key.bounds
+    for part, written in zip(parts, nodes, strict=False):
+        tensor = tensor_in(part)
+        if tensor is not None and tensor_sureness(part) and tensor.dtype not in MASKS:
+            apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [part], {}, (written,))
 
 
 def indexed(of: Tensor, key: Value, result: Value) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,6 +31,7 @@ ORDINAL, DEVICES = ordinals()
 CUDA = torch.device("cuda", ORDINAL)
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 MARK = "_syncguard_place"
+SHORT = 8  # items of a list that may be a size
 
 
 class World:
@@ -173,10 +174,15 @@ def tensors(values: Iterable[Any], depth: int = 0) -> Iterator[torch.Tensor]:
         if isinstance(value, torch.Tensor):
             yield value
         elif isinstance(value, (tuple, list)):
-            if value and depth < 3 and not isinstance(value[0], (int, float, str)):
+            if value and depth < 3 and not plain(value):
                 yield from tensors(value, depth + 1)
         elif isinstance(value, dict) and depth < 3:
             yield from tensors(value.values(), depth + 1)
+
+
+def plain(values: Sequence[Any]) -> bool:
+    """Whether a list has no tensor in it: a short one may be a size, and a long one is judged by its first item."""
+    return all(isinstance(value, (int, float, str)) for value in (values if len(values) <= SHORT else values[:1]))
 
 
 def names_device(value: Any) -> bool:
