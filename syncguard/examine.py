@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -147,7 +148,7 @@ class Examiner:
         self.parts.pop(source.path, None)
         if kept is not None:
             self.parts[source.path] = kept.parts
-        module = self.lowered[source.path] = kept.module if kept is not None else lower(source.text)
+        module = self.lowered[source.path] = kept.module if kept is not None else lowered(source.text)
         return module
 
     def judged(self, home: Home, source: Source) -> Examined:
@@ -218,6 +219,12 @@ class Examiner:
             return ()
         frame = Frame(self.world, routine, {})
         return tuple(self.world.decorator_name(decorator, frame) for decorator in routine.node.decorators)
+
+
+@lru_cache(maxsize=16)
+def lowered(text: str) -> Module:
+    """The core of a text, kept for who has asked already what has changed in it. Raises `Unreadable`."""
+    return lower(text)
 
 
 def failed(path: str, fault: Exception) -> Examined:

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 import syncguard
 from syncguard import folder, packed, workers
 from syncguard.config import Config
-from syncguard.examine import Asked, Examined, Interface
+from syncguard.examine import Asked, Examined, Interface, lowered
 from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.routine import Used
 from syncguard.read import project
-from syncguard.read.lower import Unreadable, lower
+from syncguard.read.lower import Unreadable
 from syncguard.read.source import read
 from syncguard.table import Kept, State, Table, stamp
 
@@ -113,7 +113,10 @@ def _still_true(
     @cache
     def present(path: str) -> str:
         """The digest of a file as it is now."""
-        return digests[path] if path in digests else _text(path, digest, texts)
+        if path in digests:
+            return digests[path]
+        same = path not in texts and path in state.table.examined and state.unchanged(path)
+        return state.table.examined[path].digest if same else _text(path, digest, texts)
 
     @cache
     def lines(path: str) -> list[str]:
@@ -189,7 +192,7 @@ def _run_of(used: Used, changed: frozenset[str], state: State) -> int:
 
 def _parts(text: str) -> dict[str, str]:
     try:
-        return parts_of(lower(text), text.split("\n"))
+        return parts_of(lowered(text), text.split("\n"))
     except Unreadable:
         return {}
 

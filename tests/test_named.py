@@ -37,3 +37,29 @@ def test_the_argument_that_holds_the_tensor_is_named(tmp_path: Path, passed: str
     assert finding.code == "SG202"
     assert f"copies `{named}` to the host" in finding.message
     assert [fact.text for fact in finding.because][-1] == "`x.relu()` is the result of `torch.Tensor.relu`"
+
+SIZES = """
+import torch
+
+
+def sized(x: torch.Tensor, n: torch.Tensor):
+    y = x.relu()
+    return %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        ("y.view(1, n)", "n"),
+        ("y.expand(-1, n.sum(), 3)", "n.sum()"),
+        ("y.reshape((2, n))", "n"),
+        ("torch.zeros(2, n, device=y.device)", "n"),
+    ],
+)
+def test_the_size_that_is_a_tensor_is_named(tmp_path: Path, call: str, named: str) -> None:
+    path = tmp_path / "sized.py"
+    path.write_text(SIZES % call)
+    (finding,) = check([str(path)], Config(cache=False, heat="all")).findings
+    assert finding.code == "SG108"
+    assert f"to tell `{named}`," in finding.message

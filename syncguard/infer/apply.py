@@ -12,6 +12,7 @@ from syncguard.infer.values import (
     Const,
     Host,
     Instance,
+    Seq,
     Tensor,
     Union,
     Unknown,
@@ -148,12 +149,13 @@ def _operand(
         if condition in POINTED:
             for name in names.split("|"):
                 value = arguments.get(name)
-                node = next((node for arg, node in zip(args, nodes, strict=False) if arg is value), None)
                 if value is None or not sureness(((condition, name),), arguments):
                     continue
-                found = inside(value, node, condition not in ON_HOST)
-                if found is not None:
-                    return found
+                for part in _parts(value, args):
+                    node = next((node for arg, node in zip(args, nodes, strict=False) if arg is part), None)
+                    found = inside(part, node, condition not in ON_HOST)
+                    if found is not None:
+                        return found
     pairs = list(zip(args, nodes, strict=False))
     for device in (True, False):
         for value, node in pairs:
@@ -161,6 +163,13 @@ def _operand(
             if found is not None:
                 return found
     return None, None
+
+
+def _parts(value: Value, args: list[Value]) -> tuple[Value, ...]:
+    """An argument; of a starred parameter, all that it takes: `x.view(n, m)`."""
+    if type(value) is Seq and value.items and not any(arg is value for arg in args):
+        return value.items
+    return (value,)
 
 
 def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why, view: bool) -> Value:

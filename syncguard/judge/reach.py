@@ -110,13 +110,15 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
     """The functions that only processes without a GPU call, by a call that shows it."""
     functions = {(path, f.name): f for path, found in files.items() for f in found}
+    there = {where for where, function in functions.items() if function.gpuless}
+    if not there:
+        return {}
     alike: dict[Where, list[Where]] = {}  # those that are called for one another
     callers: dict[Where, list[tuple[Where, int]]] = {}
     for where, function in sorted(functions.items()):
         alike.setdefault(_kind(where, functions), []).append(where)
         for call in function.calls:
             callers.setdefault(_kind((call.path, call.name), functions), []).append((where, call.line))
-    there = {where for where, function in functions.items() if function.gpuless}
     found: dict[Where, Fact] = {}
     queue = deque(sorted(there))
     while queue:
