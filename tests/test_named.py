@@ -38,6 +38,7 @@ def test_the_argument_that_holds_the_tensor_is_named(tmp_path: Path, passed: str
     assert f"copies `{named}` to the host" in finding.message
     assert [fact.text for fact in finding.because][-1] == "`x.relu()` is the result of `torch.Tensor.relu`"
 
+
 SIZES = """
 import torch
 
