@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from syncguard.read.project import forget
+
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync --disable-dev-shm-usage""".split()
 
@@ -35,6 +37,17 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """The folder of a project with a package `p`, where no earlier import is remembered."""
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    Path("p").mkdir()
+    yield tmp_path
+    forget()
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,15 @@ import pytest
 
 from syncguard.config import Config
 from syncguard.pipeline import check
+from syncguard.terms import Finding
+
+
+def only(path: Path, text: str) -> Finding:
+    """The one finding in a file of this text."""
+    path.write_text(text)
+    (finding,) = check([str(path)], Config(cache=False, heat="all")).findings
+    return finding
+
 
 SAVES = """
 import torch
@@ -31,9 +40,7 @@ def save(x: torch.Tensor, name: str):
     ],
 )
 def test_the_argument_that_holds_the_tensor_is_named(tmp_path: Path, passed: str, named: str) -> None:
-    path = tmp_path / "save.py"
-    path.write_text(SAVES % passed)
-    (finding,) = check([str(path)], Config(cache=False, heat="all")).findings
+    finding = only(tmp_path / "save.py", SAVES % passed)
     assert finding.code == "SG202"
     assert f"copies `{named}` to the host" in finding.message
     assert [fact.text for fact in finding.because][-1] == "`x.relu()` is the result of `torch.Tensor.relu`"
@@ -59,8 +66,6 @@ def sized(x: torch.Tensor, n: torch.Tensor):
     ],
 )
 def test_the_size_that_is_a_tensor_is_named(tmp_path: Path, call: str, named: str) -> None:
-    path = tmp_path / "sized.py"
-    path.write_text(SIZES % call)
-    (finding,) = check([str(path)], Config(cache=False, heat="all")).findings
+    finding = only(tmp_path / "sized.py", SIZES % call)
     assert finding.code == "SG108"
     assert f"to tell `{named}`," in finding.message

@@ -58,17 +58,12 @@ class RayWorkerGroup:
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    forget()
-    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
-    Path("p").mkdir()
+def project(package):
     Path("p/__init__.py").write_text("")
     Path("p/driver.py").write_text(DRIVER.replace('"cuda:0".partition(":")[0]', "None"))
     Path("p/metrics.py").write_text(METRICS)
     Path("p/workers.py").write_text(WORKERS)
-    yield tmp_path
-    forget()
+    return package
 
 
 def found(*paths, **changes):

@@ -16,7 +16,6 @@ from syncguard.examine import Examiner
 from syncguard.judge.reach import reached
 from syncguard.pack import load
 from syncguard.read import source
-from syncguard.read.project import forget
 
 ROOT = Path(__file__).parent.parent
 MODEL = """\
@@ -57,16 +56,11 @@ class Base(torch.nn.Module):
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    forget()
-    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
-    Path("p").mkdir()
+def project(package):
     Path("p/__init__.py").write_text("from .model import Net as Net\n")
     Path("p/model.py").write_text(MODEL)
     Path("p/ops.py").write_text(OPS)
-    yield tmp_path
-    forget()
+    return package
 
 
 def config(**changes):

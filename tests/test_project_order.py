@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from syncguard.config import Config
-from syncguard.examine import Examiner
+from syncguard.examine import Examined, Examiner
 from syncguard.read.project import forget
 from syncguard.read.source import read
 
@@ -52,6 +52,12 @@ class Net(torch.nn.Module):
 }
 
 
+def examined(order: list[str]) -> Examined:
+    """What is found in the last of these files, read one after another."""
+    examiner = Examiner(replace(Config(), heat="all", cache=False))
+    return [examiner.examine(read(path)) for path in order][-1]
+
+
 def test_what_a_method_of_another_class_assigns_is_not_left_to_who_comes_after(tmp_path, monkeypatch):
     """`first` makes `grow` known, which assigns to the configuration that `second` counts on."""
     monkeypatch.chdir(tmp_path)
@@ -84,8 +90,7 @@ def test_all_that_is_imported_in_a_circle_of_files_is_there_whichever_was_read_f
     )
     found = []
     for order in (["q/use.py"], ["q/__init__.py", "q/use.py"], ["q/graphs.py", "q/use.py"]):
-        examiner = Examiner(replace(Config(), heat="all", cache=False))
-        last = [examiner.examine(read(path)) for path in order][-1]
+        last = examined(order)
         found.append([(f.site.line, f.code, f.confidence) for f in last.findings])
     assert found == [[(6, "SG201", "certain")]] * 3
 
@@ -103,8 +108,7 @@ def test_the_reasons_are_those_of_who_calls_though_another_passed_one_thing_twic
     )
     found = []
     for order in (["r/two.py"], ["r/one.py", "r/two.py"]):
-        examiner = Examiner(replace(Config(), heat="all", cache=False))
-        last = [examiner.examine(read(path)) for path in order][-1]
+        last = examined(order)
         found.append([[fact.text for fact in finding.because] for finding in last.findings])
     assert found[0] == found[1]
     assert found[0][0][0].startswith("`torch.ones(")
@@ -121,7 +125,6 @@ def test_a_package_that_takes_back_what_an_old_name_of_a_module_took_from_it_kee
     Path("s/use.py").write_text("from s import pool\n\n\ndef f():\n    return pool(3).item()\n")
     found = []
     for order in (["s/use.py"], ["s/__init__.py", "s/use.py"], ["s/old.py", "s/use.py"], ["s/pool.py", "s/use.py"]):
-        examiner = Examiner(replace(Config(), heat="all", cache=False))
-        last = [examiner.examine(read(path)) for path in order][-1]
+        last = examined(order)
         found.append([(f.site.line, f.code, f.confidence) for f in last.findings])
     assert found == [[(5, "SG201", "certain")]] * 4

@@ -27,7 +27,6 @@ class ClassInfo:
         "is_function",
         "is_module",
         "is_tensor",
-        "learning",
         "line",
         "members",
         "mro",
@@ -46,7 +45,6 @@ class ClassInfo:
         self.members: Env = {}
         self.attrs: Env = {}
         self.promises: Env = {}  # what attributes are declared to hold that are None at first
-        self.learning: set[str] = set()  # attributes that are read while those who assign them are run at first
         self.world = world
         self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
@@ -124,7 +122,7 @@ class ClassInfo:
         if reader is not None and own:
             for info in self.mro:
                 self.world.readers.setdefault((info, name), {})[reader] = None
-        if any(name in info.learning for info in self.mro):
+        if self.world.learning and any((info, name) in self.world.learning for info in self.mro):
             return found
         if found is NONE and any(self.world.assigned(info, name) for info in self.mro if info.home.own):
             return self.attribute(name, reader)

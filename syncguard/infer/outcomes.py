@@ -35,6 +35,7 @@ class Outcomes(Modules):
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
+        self.learning: set[tuple[ClassInfo, str]] = set()  # attributes whose assigning methods run for the first time
         self.teaches = True  # whether what is assigned now is so for every caller
 
     def body(self, routine: Routine, node: core.Function) -> Value:

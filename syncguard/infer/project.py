@@ -226,10 +226,10 @@ class World(Definitions):
     def assigned(self, info: ClassInfo, name: str) -> bool:
         """Run the methods that assign an attribute of which only a declaration is known; tells whether any was run."""
         waiting = [r for r in self.storing(info, name) if not r.runs and not r.running] if name in info.promises else []
-        info.learning.add(name)
+        self.learning.add((info, name))
         for routine in waiting:
             self.run(routine)
-        info.learning.discard(name)
+        self.learning.discard((info, name))
         if waiting:
             self.look_again(info.readers(name))  # where nothing was learnt, they believe the declaration
         return any(routine.runs for routine in waiting)

@@ -25,7 +25,7 @@ def kept_by(routine: Routine) -> str:
 def _keeps(function: core.Function) -> bool:
     """Whether a function puts its first parameter into a table, and gives it back."""
     name = function.params[0].name if function.params else ""
-    parts = [*walk(function.body)]
+    parts = walk(function.body)
     kept = any(type(part) is core.Bind and _named(part.value, name) and _indexes(part) for part in parts)
     return kept and any(type(part) is core.Leave and _named(part.value, name) for part in parts)
 

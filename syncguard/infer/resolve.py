@@ -49,6 +49,7 @@ class Names:
         self.replaced: dict[int, frozenset[str]] = {}
         self.placing: dict[int, tuple[str, str]] = {}  # of functions that put things on a device: what, and where
         self.ungiven: dict[int, dict[str, Any]] = {}  # of private functions: parameters that every call leaves None
+        self.passed: dict[int, frozenset[str]] = {}  # of private functions: parameters that every call writes
         self.wrapped: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name's call is given in functions
         self.indexed: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name indexes in functions
         self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors

@@ -42,16 +42,29 @@ def _left(name: str, frame: Frame) -> Any:
 
 def _always(name: str, frame: Frame) -> bool:
     """Whether each call gives a parameter of this function something, and none gives it None."""
-    node, seen = frame.routine.node, frame.routine.seen.get(name)
-    if type(node) is not core.Function or seen is None or not _private(node, frame):
+    seen = frame.routine.seen.get(name)
+    if seen is None or any(option is NONE or type(option) is Unknown for option in options(seen)):
         return False
-    if any(option is NONE or type(option) is Unknown for option in options(seen)):
-        return False
-    positional = [param for param in node.params if param.kind == "positional"]
-    params = [param for param in node.params if param.name == name and param.kind in ("positional", "keyword")]
-    calls = _calls(node.name, frame.home)
-    told = calls and all(_written(call, param, positional) for call in calls for param in params)
-    return bool(told and params) and not any(_bound(node.body, name))
+    known = frame.world.passed.get(frame.routine.serial)
+    if known is None:
+        known = frame.world.passed[frame.routine.serial] = frozenset(_passed_by_all(frame))
+    return name in known
+
+
+def _passed_by_all(frame: Frame) -> Iterator[str]:
+    """The parameters of a private function that each call of it writes, and that keep what they are given."""
+    node = frame.routine.node
+    if type(node) is not core.Function or not _private(node, frame):
+        return
+    calls, positional = _calls(node.name, frame.home), _positional(node)
+    for param in node.params if calls else ():
+        told = param.kind in ("positional", "keyword") and all(_written(call, param, positional) for call in calls)
+        if told and not any(_bound(node.body, param.name)):
+            yield param.name
+
+
+def _positional(node: core.Function) -> list[Param]:
+    return [param for param in node.params if param.kind == "positional"]
 
 
 def _written(call: core.Call, param: Param, positional: list[Param]) -> bool:
@@ -69,8 +82,7 @@ def _private(node: core.Function, frame: Frame) -> bool:
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
-    calls = _calls(node.name, frame.home)
-    positional = [param for param in node.params if param.kind == "positional"]
+    calls, positional = _calls(node.name, frame.home), _positional(node)
     for param in node.params if calls else ():
         if param.kind in ("positional", "keyword"):
             passed = {_passed(call, param, positional) for call in calls}
