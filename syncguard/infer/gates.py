@@ -240,14 +240,15 @@ def _names_in(node: Node, frame: Frame) -> list[str]:
 
 def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
     """The names that are given to the call whose result a name holds in this function."""
-    node = frame.routine.node
-    known = frame.world.wrapped.get(id(node))
-    if known is None:
-        binds = (part for part in walk(node.body) if type(part) is core.Bind and type(part.value) is core.Call)
-        known = frame.world.wrapped[id(node)] = {
+    written = frame.routine.written
+    if written.wrapped is None:
+        binds = (
+            part for part in walk(frame.routine.node.body) if type(part) is core.Bind and type(part.value) is core.Call
+        )
+        written.wrapped = {
             target.id: tuple(filter(None, map(last_name, bind.value.args)))
             for bind in binds
             for target in bind.targets
             if type(target) is core.Name and type(bind.value) is core.Call
         }
-    return known
+    return written.wrapped

@@ -48,13 +48,13 @@ def _function(path: str, frame: Frame) -> Call | None:
 
 def _takes(called: Call, position: int, frame: Frame) -> bool:
     """Whether the parameter at a position is declared to be a tensor, and nothing else."""
-    routine, world = called.routine, frame.world
+    routine = called.routine
     if not routine.home.own:
         frame.routine.uses[routine.home.path, routine.qualname] = None
     position += called.receiver is not None
-    known = world.takes.get((routine.serial, position))
+    known = routine.written.takes.get(position)
     if known is None:
-        known = world.takes[routine.serial, position] = _declared(routine, position, frame)
+        known = routine.written.takes[position] = _declared(routine, position, frame)
     return known
 
 

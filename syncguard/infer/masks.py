@@ -46,17 +46,16 @@ def foreseen(name: str, value: Value, source: Node | None, frame: Frame) -> Valu
 
 def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
     """What each name indexes in this function."""
-    node = frame.routine.node
-    known = frame.world.indexed.get(id(node))
-    if known is None:
+    node, written = frame.routine.node, frame.routine.written
+    if written.indexed is None:
         found: dict[str, list[str]] = {}
         for part in walk(node.body) if type(node) is core.Function else ():
             if type(part) is core.Index:
                 path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
                 for name in _names(part.key) if path else ():
                     found.setdefault(name, []).append(path)
-        known = frame.world.indexed[id(node)] = {name: tuple(paths) for name, paths in found.items()}
-    return known
+        written.indexed = {name: tuple(paths) for name, paths in found.items()}
+    return written.indexed
 
 
 def _names(key: Node) -> Iterator[str]:

@@ -159,16 +159,16 @@ def _replaced(frame: Frame, param: Param) -> bool:
     node = frame.routine.node
     if param.default is not None or type(node) is not core.Function:
         return False
-    known = frame.world.replaced.get(id(node))
-    if known is None:
-        known = frame.world.replaced[id(node)] = frozenset(
+    written = frame.routine.written
+    if written.replaced is None:
+        written.replaced = frozenset(
             target.id
             for part in walk(node.body)
             if type(part) is core.Bind
             for target in part.targets
             if type(target) is core.Name and not _mentions(part.value, target.id)
         )
-    return param.name in known
+    return param.name in written.replaced
 
 
 def _mentions(node: Node | None, name: str) -> bool:

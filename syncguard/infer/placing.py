@@ -18,10 +18,9 @@ def placed(
     found: Value, routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, at: At, frame: Frame
 ) -> Value:
     """What a call gives back: where it only puts things on the host, what it was given, on the host."""
-    known = frame.world.placing.get(routine.serial)
-    if known is None:
-        known = frame.world.placing[routine.serial] = _placing(routine)
-    subject, target = known
+    if routine.written.placing is None:
+        routine.written.placing = _placing(routine)
+    subject, target = routine.written.placing
     if not subject:
         return found
     passed = given(routine, args, keywords, bound)

@@ -37,12 +37,12 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     )
     if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
         return returned  # a tensor for sure is one, whatever is declared
-    whole = frame.world.whole.get(id(node))
-    if whole is False and not unknown:
+    written = frame.routine.written
+    if written.whole is False and not unknown:
         return returned
     declared = promised(node.returns, frame, frame.world.place(frame.routine))
-    frame.world.whole[id(node)] = scalar(declared)
-    if scalar(declared):
+    written.whole = scalar(declared)
+    if written.whole:
         return declared
     if declared is UNKNOWN or not unknown:
         return returned

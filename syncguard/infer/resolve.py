@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
 
 from syncguard.infer.handed import handed_on
 from syncguard.infer.routine import Frame, Routine
@@ -45,14 +44,6 @@ class Names:
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}
         self._properties: dict[str, bool] = {}
-        self.whole: dict[int, bool] = {}  # which functions declare to return whole numbers, flags or texts
-        self.replaced: dict[int, frozenset[str]] = {}
-        self.placing: dict[int, tuple[str, str]] = {}  # of functions that put things on a device: what, and where
-        self.ungiven: dict[int, dict[str, Any]] = {}  # of private functions: parameters that every call leaves None
-        self.passed: dict[int, frozenset[str]] = {}  # of private functions: parameters that every call writes
-        self.wrapped: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name's call is given in functions
-        self.indexed: dict[int, dict[str, tuple[str, ...]]] = {}  # what each name indexes in functions
-        self.takes: dict[tuple[int, int], bool] = {}  # which parameters of functions are declared to be tensors
         self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])

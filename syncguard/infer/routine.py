@@ -10,6 +10,7 @@ from syncguard.infer.lattice import pooled
 from syncguard.infer.sureness import CERTAIN
 from syncguard.infer.values import Later, Value, Why
 from syncguard.infer.wrappers import thin
+from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class Routine:
         "serial",
         "sightings",
         "steps",
-        "thin",
         "uses",
+        "written",
         "yielded",
     )  # fmt: skip
 
@@ -156,6 +157,7 @@ class Routine:
     ) -> None:
         self.node, self.home, self.owner, self.qualname, self.closure = node, home, owner, qualname, closure
         self.serial = next(SERIAL)
+        self.written = Written()
         self.uses: dict[Used, None] = {}
         self.seen: dict[str, Value] = {}
         self.returned: Value | None = None
@@ -175,7 +177,6 @@ class Routine:
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
-        self.thin: bool | None = None  # whether it is short enough to be a name for its waits
         self.queued = False
         self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are

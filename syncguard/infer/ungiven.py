@@ -33,11 +33,10 @@ def _left(name: str, frame: Frame) -> Any:
     node = frame.routine.node
     if type(node) is not core.Function or not any(param.name == name for param in node.params):
         return GIVEN
-    known = frame.world.ungiven.get(frame.routine.serial)
-    if known is None:
-        known = dict(_ungiven(node, frame)) if _private(node, frame) else {}
-        frame.world.ungiven[frame.routine.serial] = known
-    return known.get(name, GIVEN)
+    written = frame.routine.written
+    if written.ungiven is None:
+        written.ungiven = dict(_ungiven(node, frame)) if _private(node, frame) else {}
+    return written.ungiven.get(name, GIVEN)
 
 
 def _always(name: str, frame: Frame) -> bool:
@@ -45,10 +44,10 @@ def _always(name: str, frame: Frame) -> bool:
     seen = frame.routine.seen.get(name)
     if seen is None or any(option is NONE or type(option) is Unknown for option in options(seen)):
         return False
-    known = frame.world.passed.get(frame.routine.serial)
-    if known is None:
-        known = frame.world.passed[frame.routine.serial] = frozenset(_passed_by_all(frame))
-    return name in known
+    written = frame.routine.written
+    if written.passed is None:
+        written.passed = frozenset(_passed_by_all(frame))
+    return name in written.passed
 
 
 def _passed_by_all(frame: Frame) -> Iterator[str]:

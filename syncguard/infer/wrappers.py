@@ -18,10 +18,10 @@ SHORT = 5  # statements of a function that only wraps a wait
 
 def thin(routine: Routine) -> bool:
     """Whether a function is short and straight enough to be no more than a name for what it waits for."""
-    if routine.thin is None:
-        node = routine.node
-        routine.thin = type(node) is core.Function and not node.generator and 0 < _length(node.body) <= SHORT
-    return routine.thin
+    node, written = routine.node, routine.written
+    if written.thin is None:
+        written.thin = type(node) is core.Function and not node.generator and 0 < _length(node.body) <= SHORT
+    return written.thin
 
 
 def _length(body: tuple[Node, ...]) -> int:

@@ -1,0 +1,22 @@
+"""What the text of a function says of it, whoever calls it: each thing is worked out when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Written:
+    """Memories for one function; None is what nobody has asked for yet."""
+
+    __slots__ = ("indexed", "passed", "placing", "replaced", "takes", "thin", "ungiven", "whole", "wrapped")
+
+    def __init__(self) -> None:
+        self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
+        self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
+        self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None
+        self.passed: frozenset[str] | None = None  # of a private one: parameters that every call writes
+        self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
+        self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
+        self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not
+        self.whole: bool | None = None  # whether it declares to return whole numbers, flags or texts
+        self.thin: bool | None = None  # whether it is short enough to be a name for its waits
