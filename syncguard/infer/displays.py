@@ -65,7 +65,10 @@ def comp(node: core.Comp, frame: Frame) -> Value:
             evaluate.value_of(condition, frame)
             frame.env.update(narrowed(condition, True, frame))
     values = [evaluate.value_of(part, frame) for part in node.body]
+    last = node.body[-1]
+    if type(last) is core.Do and last.what == "*":  # since Python 3.15: what each turn gives is put together
+        values = [values[0] if node.kind == "dict" else element_of(values[0], last.at, frame)]
     frame.env, frame.context = before, context
     if node.kind == "dict":
-        return Table({}, values[1])
+        return Table({}, values[1]) if len(values) > 1 else values[0] if type(values[0]) is Table else Table({})
     return Seq(node.kind, None, values[0])

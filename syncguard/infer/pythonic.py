@@ -12,7 +12,9 @@ from syncguard.infer.sureness import tensor_sureness
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
+    Alias,
     Call,
+    ClassOf,
     Const,
     Host,
     Instance,
@@ -28,7 +30,8 @@ from syncguard.infer.values import (
     tensor_in,
     without,
 )
-from syncguard.read.core import At, Do, Node
+from syncguard.read.core import At, Do, Node, united
+from syncguard.read.core import Const as Written
 
 Function = Callable[[list[Value], dict[str, Value], At, tuple[Node, ...], Frame], Value | None]
 
@@ -250,6 +253,18 @@ def _cast(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     return args[1] if told is UNKNOWN or (type(args[1]) is Tensor and type(told) is Tensor) else told
 
 
+def _type_variable(
+    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value | None:
+    """typing.TypeVar: what bounds it, or one of the types that it is limited to."""
+    bound = keywords.get("bound")
+    if type(bound) is Const and isinstance(bound.value, str):
+        return Alias(Written(bound.value, at), frame)
+    if bound is not None:
+        return bound if type(bound) in (Named, ClassOf, Alias) else None
+    return Alias(united(nodes[1:]), frame) if len(nodes) > 2 else None
+
+
 def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
     return args[0] if args and type(args[0]) is not Tensor else None
 
@@ -272,7 +287,9 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.all": _all_any("builtins.all"), "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")),
     "dataclasses.replace": lambda args, k, at, n, f: f.world.copied(args[0], k, f) if args else None,
     "torch.jit.annotate": lambda args, k, at, n, f: args[1] if len(args) > 1 else None,
-    "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "copy.copy": _copy, "copy.deepcopy": _copy,
+    "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "typing_extensions.cast": _cast,
+    "typing.TypeVar": _type_variable, "typing_extensions.TypeVar": _type_variable,
+    "copy.copy": _copy, "copy.deepcopy": _copy,
     "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import msgspec
@@ -273,6 +274,14 @@ class Module(Node, frozen=True, gc=False, eq=False):
     body: tuple[Piece, ...]
     uses: dict[str, frozenset[str]]
     rebound: frozenset[str] = frozenset()
+
+
+def united(types: Sequence[Node]) -> Node:
+    """`A | B | C`, of the types."""
+    found = types[0]
+    for one in types[1:]:
+        found = Do("|", (found, one), (*found.at[:2], *one.at[2:]))
+    return found
 
 
 if not TYPE_CHECKING:  # what a reader of the disk may find in a Node's place

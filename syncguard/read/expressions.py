@@ -25,16 +25,19 @@ from syncguard.read.core import (
     Param,
     Seq,
     Slice,
+    united,
 )  # fmt: skip
+from syncguard.read.kinds import Kinds
 
 
 class Scope:
     """What is being lowered: the qualified name, the uses of each local name, the names called in each open loop.
 
-    `rebound`, one for a whole file, are the global names that functions assign.
+    `rebound`, one for a whole file, are the global names that functions assign. `bounds` is what the type parameters
+    stand for that are declared around here, `def f[T: Tensor](x: T)`, and `types` the same while a type is lowered.
     """
 
-    __slots__ = ("calls", "generator", "qualname", "rebound", "uses")
+    __slots__ = ("bounds", "calls", "generator", "qualname", "rebound", "types", "uses")
 
     def __init__(self, qualname: str, outer: Scope | None) -> None:
         self.qualname = qualname
@@ -42,10 +45,20 @@ class Scope:
         self.calls: list[set[str]] = []
         self.generator = False
         self.rebound: set[str] = outer.rebound if outer is not None else set()
+        self.bounds: dict[str, ast.expr] = outer.bounds if outer is not None else {}
+        self.types: dict[str, ast.expr] | None = None
 
-    def within(self, name: str) -> Scope:
-        """The scope of what is defined in this one under a name."""
-        return Scope(f"{self.qualname}.{name}" if self.qualname else name, self)
+    def within(self, node: Any) -> Scope:
+        """The scope of what is defined in this one: a function, a class, or what a name is given to."""
+        name = node if isinstance(node, str) else node.name
+        inner = Scope(f"{self.qualname}.{name}" if self.qualname else name, self)
+        declared = getattr(node, "type_params", ())  # since Python 3.12
+        if declared:
+            inner.bounds = {
+                **self.bounds,
+                **{part.name: part.bound for part in declared if getattr(part, "bound", None)},
+            }
+        return inner
 
     def use(self, name: str, how: str) -> None:
         known = self.uses.get(name)
@@ -64,6 +77,16 @@ at: Callable[[Any], tuple[int, int, int, int]] = attrgetter("lineno", "col_offse
 
 def expression(node: ast.expr, scope: Scope) -> Node:
     return EXPRESSIONS[type(node)](node, scope)
+
+
+def annotation(node: ast.expr | None, scope: Scope) -> Node | None:
+    """A type, in which a type parameter stands for what bounds it."""
+    if node is None or not scope.bounds:
+        return maybe(node, scope)
+    scope.types = scope.bounds
+    lowered = expression(node, scope)
+    scope.types = None
+    return lowered
 
 
 def maybe(node: ast.expr | None, scope: Scope) -> Node | None:
@@ -90,7 +113,14 @@ def constant(node: ast.Constant, scope: Scope) -> Node:
 
 
 def name(node: ast.Name, scope: Scope) -> Node:
-    return Name(node.id, at(node))
+    types = scope.types
+    if types is None or node.id not in types:
+        return Name(node.id, at(node))
+    bound = types[node.id]
+    scope.types = None  # a bound may name its parameter: `T: Ordered[T]`
+    found = united(several(bound.elts if type(bound) is ast.Tuple else [bound], scope))  # `T: (Tensor, float)` is one
+    scope.types = types
+    return found
 
 
 def attribute(node: ast.Attribute, scope: Scope) -> Node:
@@ -194,8 +224,10 @@ def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
                 for c in node.generators
             ]
         )
-        body = (node.key, node.value) if kind == "dict" else (node.elt,)
-        return Comp(kind, clauses, several(list(body), scope), at(node))
+        body = [node.elt] if kind != "dict" else [node.key, node.value]
+        if body[-1] is None:  # `{**part for part in parts}`, since Python 3.15
+            return Comp(kind, clauses, (Do("*", (expression(node.key, scope),), at(node.key)),), at(node))
+        return Comp(kind, clauses, several(body, scope), at(node))
 
     return lowered
 
@@ -223,6 +255,16 @@ def formatted(node: ast.FormattedValue, scope: Scope) -> Node:
     return Do("format", tuple(parts), at(node.value))
 
 
+def unknown(node: ast.AST, scope: Scope) -> Node:
+    """What this page has no name for, a template string or the syntax of a later Python: its parts run."""
+    return Do("unknown", several(parts_of(node), scope), at(node))
+
+
+def parts_of(node: ast.AST) -> list[ast.expr]:
+    """The expressions that stand right inside, but for those of a pattern or a handler."""
+    return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+
+
 def keyword_call(what: str) -> Callable[[Any, Scope], Node]:
     def lowered(node: Any, scope: Scope) -> Node:
         if what in ("yield", "yield from"):
@@ -248,10 +290,10 @@ def parameters(args: ast.arguments, scope: Scope) -> tuple[Param, ...]:
 
 
 def parameter(arg: ast.arg, kind: str, default: ast.expr | None, scope: Scope) -> Param:
-    return Param(arg.arg, kind, maybe(arg.annotation, scope), maybe(default, scope), at(arg))
+    return Param(arg.arg, kind, annotation(arg.annotation, scope), maybe(default, scope), at(arg))
 
 
-EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = {
+EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = Kinds({
     ast.Constant: constant, ast.Name: name, ast.Attribute: attribute, ast.Subscript: subscript, ast.Slice: slice_,
     ast.Call: call, ast.BinOp: binary, ast.UnaryOp: unary, ast.Compare: compare, ast.BoolOp: boolean,
     ast.IfExp: ternary, ast.Tuple: display("tuple"), ast.List: display("list"), ast.Set: display("set"),
@@ -260,7 +302,7 @@ EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = {
     ast.Lambda: lambda_, ast.NamedExpr: walrus, ast.JoinedStr: joined, ast.FormattedValue: formatted,
     ast.Await: keyword_call("await"), ast.Yield: keyword_call("yield"), ast.YieldFrom: keyword_call("yield from"),
     ast.Starred: keyword_call("*"),
-}  # fmt: skip
+}, unknown)  # fmt: skip
 
 OPERATORS: dict[type, str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*x", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",

@@ -29,7 +29,20 @@ from syncguard.read.core import (
     With,
 )  # fmt: skip
 from syncguard.read.docstrings import tensors
-from syncguard.read.expressions import OPERATORS, Scope, at, expression, frozen, maybe, parameters, several, truth
+from syncguard.read.expressions import (
+    OPERATORS,
+    Scope,
+    annotation,
+    at,
+    expression,
+    frozen,
+    maybe,
+    parameters,
+    parts_of,
+    several,
+    truth,
+)
+from syncguard.read.kinds import Kinds
 
 
 def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
@@ -68,7 +81,7 @@ def declared(node: ast.expr, scope: Scope) -> tuple[Node, ...] | None:
 
 def annotated(node: ast.AnnAssign, scope: Scope) -> Node:
     return Bind(
-        (expression(node.target, scope),), maybe(node.value, scope), expression(node.annotation, scope), at(node)
+        (expression(node.target, scope),), maybe(node.value, scope), annotation(node.annotation, scope), at(node)
     )
 
 
@@ -129,10 +142,12 @@ def import_from(node: ast.ImportFrom, scope: Scope) -> Node:
 
 
 def function(node: Any, scope: Scope) -> Node:
-    inner = scope.within(node.name)
+    inner = scope.within(node)
+    before, scope.bounds = scope.bounds, inner.bounds
     params = documented(parameters(node.args, scope), node.body[0])
+    returns = annotation(node.returns, scope)
+    scope.bounds = before
     decorators = several(node.decorator_list, scope)
-    returns = maybe(node.returns, scope)
     body = block(node.body, inner)
     return Function(
         node.name, inner.qualname, params, body, decorators, returns, inner.generator, frozen(inner), at(node)
@@ -153,7 +168,7 @@ def documented(params: tuple[Param, ...], first: ast.stmt) -> tuple[Param, ...]:
 
 
 def class_(node: ast.ClassDef, scope: Scope) -> Node:
-    inner = scope.within(node.name)
+    inner = scope.within(node)
     keywords = tuple([(k.arg or "", expression(k.value, scope)) for k in node.keywords])
     return Class(
         node.name,
@@ -196,11 +211,23 @@ def patterns(pattern: ast.pattern) -> list[ast.pattern]:
     return [p for option in pattern.patterns for p in patterns(option)] if type(pattern) is ast.MatchOr else [pattern]
 
 
+def alias(node: Any, scope: Scope) -> Node:
+    """`type Pair = tuple[Tensor, Tensor]`, since Python 3.12."""
+    return Bind((expression(node.name, scope),), annotation(node.value, scope.within(node)), None, at(node))
+
+
+def unknown(node: ast.stmt, scope: Scope) -> Node:
+    """A statement of a later Python: its expressions run, and what stands in it may."""
+    inside = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.stmt)]
+    return If(Do("unknown", several(parts_of(node), scope), at(node)), block(inside, scope), (), at(node))
+
+
 SILENT = {ast.Pass, ast.Nonlocal}
-STATEMENTS: dict[type, Callable[[Any, Scope], Node]] = {
+STATEMENTS: dict[type, Callable[[Any, Scope], Node]] = Kinds({
     ast.Assign: assign, ast.AnnAssign: annotated, ast.AugAssign: update, ast.Expr: run, ast.If: if_, ast.While: while_,
     ast.For: for_, ast.AsyncFor: for_, ast.Try: try_, ast.TryStar: try_, ast.With: with_, ast.AsyncWith: with_,
     ast.Return: leave("return"), ast.Raise: leave("raise"), ast.Break: leave("break"), ast.Continue: leave("continue"),
     ast.Assert: check, ast.Import: import_, ast.ImportFrom: import_from, ast.FunctionDef: function,
     ast.AsyncFunctionDef: function, ast.ClassDef: class_, ast.Delete: delete, ast.Match: match, ast.Global: shared,
-}  # fmt: skip
+    **{getattr(ast, later): lowered for later, lowered in {"TypeAlias": alias}.items() if hasattr(ast, later)},
+}, unknown)  # fmt: skip
