@@ -60,6 +60,56 @@ def test_what_is_found(text: str, found: list[str]) -> None:
     assert codes(text) == found
 
 
+@pytest.mark.parametrize(
+    ("case", "found"),
+    [
+        ("Tensor() as t if t.sum() > 0: t.item()", ["SG204", "SG201"]),
+        ("Tensor(): x.item()", ["SG201"]),
+        ("float(v): int(v)", []),
+        ("Tensor() | None: ...", []),
+        ("y: y.item()", ["SG201"]),
+        ("1: ...", ["SG204"]),
+        ("None: ...", []),
+        ("_: ...", []),
+    ],
+)
+def test_a_pattern_asks_and_binds(case: str, found: list[str]) -> None:
+    assert codes(f"def f(x: Tensor | None):\n    match x:\n        case {case}") == found
+
+
+@pytest.mark.parametrize(
+    ("case", "found"),
+    [
+        ("(y, _): y.item()", ["SG201"]),
+        ("[y, int(n)]: range(n)", []),
+        ("[_, n] if n > 0: ...", []),
+        ("[y, *_] if y > 0: ...", ["SG204"]),
+        ("[*_, n]: range(n)", []),
+        ("[*every]: every[0].item()", ["SG201"]),
+    ],
+)
+def test_the_items_of_a_sequence_are_told_apart(case: str, found: list[str]) -> None:
+    assert codes(f"def f(pair: tuple[Tensor, int]):\n    match pair:\n        case {case}") == found
+
+
+@pytest.mark.parametrize(
+    ("case", "found"),
+    [
+        ("Batch(x=x): x.item()", ["SG201"]),
+        ("Batch(n=n) if n > 3: range(n)", []),
+        ("Batch(x=[y, *_]): y.item()", ["SG201"]),
+    ],
+)
+def test_attributes_are_bound_by_their_names(case: str, found: list[str]) -> None:
+    head = "class Batch:\n    x: Tensor\n    n: int\n\n"
+    assert codes(f"{head}def f(batch: Batch):\n    match batch:\n        case {case}") == found
+
+
+def test_keys_are_bound_by_their_names() -> None:
+    text = "def f(d: dict[str, Tensor]):\n    match d:\n        case {'loss': loss, **rest}: loss.item()"
+    assert codes(text) == ["SG201"]
+
+
 class Strange(ast.expr):
     """An expression that no Python has."""
 

@@ -14,7 +14,6 @@ from syncguard.read.core import (
     Check,
     Class,
     Do,
-    Either,
     Function,
     If,
     Leave,
@@ -43,6 +42,7 @@ from syncguard.read.expressions import (
     truth,
 )
 from syncguard.read.kinds import Kinds
+from syncguard.read.patterns import matched
 
 
 def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
@@ -191,24 +191,7 @@ def delete(node: ast.Delete, scope: Scope) -> Node:
 
 
 def match(node: ast.Match, scope: Scope) -> Node:
-    """A chain of branches; a literal pattern is an equality that is tested for truth."""
-    subject = expression(node.subject, scope)
-    chain: tuple[Node, ...] = ()
-    for case in reversed(node.cases):
-        tests: list[Node] = [
-            Do("truth", (Do("==", (subject, expression(p.value, scope)), at(p)),), at(p))
-            for p in patterns(case.pattern)
-            if type(p) is ast.MatchValue
-        ]
-        if case.guard is not None:
-            tests.append(truth(case.guard, scope))
-        test = Either("or", tuple(tests), at(case.pattern)) if tests else Do("unknown", (), at(case.pattern))
-        chain = (If(test, block(case.body, scope), chain, at(node)),)
-    return chain[0]
-
-
-def patterns(pattern: ast.pattern) -> list[ast.pattern]:
-    return [p for option in pattern.patterns for p in patterns(option)] if type(pattern) is ast.MatchOr else [pattern]
+    return matched(node, scope, block)
 
 
 def alias(node: Any, scope: Scope) -> Node:
