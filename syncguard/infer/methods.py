@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.apply import apply
+from syncguard.infer.iterators import called
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, tensor_sureness
@@ -38,14 +39,15 @@ def sequence_method(
         return of.element
     if name == "copy":
         return of
-    if name == "sort" and not keywords:
-        return compared(of, at, nodes, frame)
-    return NONE if name in MUTATORS or name in ("sort", "reverse", "clear", "remove") else UNKNOWN
+    if name == "sort":
+        key = keywords.get("key", NONE)
+        return compared(of.element if key is NONE else called(key, [of.element], at, (), frame), at, nodes, frame)
+    return NONE if name in MUTATORS or name in ("reverse", "clear", "remove") else UNKNOWN
 
 
-def compared(of: Seq, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+def compared(item: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     """Sorting asks of each two items which is less, and of two tuples whether their first items are equal."""
-    first = of.element.items[0] if type(of.element) is Seq and of.element.items else of.element
+    first = item.items[0] if type(item) is Seq and item.items else item
     if tensor_sureness(first):
         apply(frame, frame.world.row("builtins.sorted"), at, [first], {}, nodes[:1])
     return NONE

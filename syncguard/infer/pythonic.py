@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
+from syncguard.infer.iterators import ITERATORS, Function
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
@@ -32,8 +31,6 @@ from syncguard.infer.values import (
 )
 from syncguard.read.core import At, Do, Node, united
 from syncguard.read.core import Const as Written
-
-Function = Callable[[list[Value], dict[str, Value], At, tuple[Node, ...], Frame], Value | None]
 
 
 def _element(value: Value, at: At, frame: Frame) -> Value:
@@ -110,19 +107,8 @@ def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: t
     return Table({}, _call(args[0], [], at, frame)) if args and type(args[0]) in (Named, Call) else Table({})
 
 
-def _filter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    element = _element(args[1], at, frame) if len(args) > 1 else UNKNOWN
-    if args and args[0] is NONE and tensor_sureness(element):
-        apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [element], {}, nodes[1:])
-    return Seq("iterator", None, element)
-
-
 def _first(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     return _element(args[0], at, frame) if args else UNKNOWN
-
-
-def _iter(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    return Seq("iterator", None, _element(args[0], at, frame)) if args else UNKNOWN
 
 
 def _dict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -191,7 +177,9 @@ def _extreme(name: str) -> Function:
             return Host("array")
         result = join_all(several)
         if "key" in keywords:
-            _call(keywords["key"], [result], at, frame)
+            told = _call(keywords["key"], [result], at, frame)
+            if tensor_in(told) and len(nodes) > 0:
+                apply(frame, frame.world.row(name), at, [told], {}, nodes)
         return Seq("list", None, result) if name.endswith("sorted") else result
 
     return compared
@@ -274,9 +262,10 @@ def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[N
 
 
 FUNCTIONS: dict[str, Function] = {
+    **ITERATORS,
     "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
     "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
-    "builtins.filter": _filter, "builtins.next": _first, "builtins.iter": _iter, "builtins.reversed": _iter,
+    "builtins.next": _first,
     "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
     "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len, "builtins.bool": _bool,
     "builtins.int": _number("int"), "builtins.float": _number("float"),
@@ -290,10 +279,9 @@ FUNCTIONS: dict[str, Function] = {
     "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "typing_extensions.cast": _cast,
     "typing.TypeVar": _type_variable, "typing_extensions.TypeVar": _type_variable,
     "copy.copy": _copy, "copy.deepcopy": _copy,
-    "itertools.chain": lambda args, k, at, n, f: Seq("iterator", None, join_all([_element(a, at, f) for a in args])),
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
-    "itertools.islice": _iter, "itertools.cycle": _iter, "collections.defaultdict": _defaultdict,
+    "collections.defaultdict": _defaultdict,
     "functools.reduce": _reduce, "torch.utils.checkpoint.checkpoint": _checkpoint,
     "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip

@@ -1,0 +1,65 @@
+"""What itertools, draws and sorting give and ask of the tensors in a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = """import itertools, random, torch
+from torch import Tensor
+
+
+def f(xs: list[Tensor], ns: list[int]):
+    """
+
+
+def codes(text: str) -> list[str]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return [finding.code for finding in pipeline.check(["-"], config, HEAD + text + "\n").findings]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for x, n in itertools.product(xs, ns): range(n), x.item()",
+        "for x, y in itertools.combinations(xs, 2): y.item()",
+        "for x, y in itertools.pairwise(xs): y.item()",
+        "for x, n in itertools.zip_longest(xs, ns, fillvalue=0): range(n), x.item()",
+        "for n, x in itertools.chain([(0, xs[0])], zip(ns, xs)): range(n), x.item()",
+        "for x in itertools.chain.from_iterable([xs, xs]): x.item()",
+        "for x in itertools.accumulate(xs): x.item()",
+        "for x in itertools.repeat(xs[0], 3): x.item()",
+        "for x in itertools.starmap(torch.add, [(xs[0], 1)]): x.item()",
+        "for x in itertools.takewhile(lambda x: x.dim() > 1, xs): x.item()",
+        "for k, group in itertools.groupby(xs, len): next(group).item()",
+        "a, b = itertools.tee(xs); next(b).item()",
+        "for n, x in zip(itertools.count(), xs): range(n), x.item()",
+        "random.choice(xs).item()",
+        "random.sample(xs, 2)[0].item()",
+    ],
+)
+def test_the_items_are_known(text: str) -> None:
+    assert codes(text) == ["SG201"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("return sorted(xs, key=lambda x: x.sum())", 1),
+        ("return max(xs, key=lambda x: x.norm())", 1),
+        ("xs.sort(key=lambda x: x.mean())", 1),
+        ("xs.sort(reverse=True)", 1),
+        ("xs.sort(key=len)", 0),
+        ("return max(xs, key=lambda x: x.shape[0])", 0),
+        ("return sorted(ns, key=lambda n: -n)", 0),
+        ("return list(filter(lambda x: x.sum() > 0, xs))", 1),
+        ("return list(filter(None, xs))", 1),
+        ("return list(filter(lambda x: x.dim() > 1, xs))", 0),
+        ("return list(itertools.dropwhile(lambda x: x > 0, xs))", 1),
+        ("return list(itertools.compress(xs, ns))", 0),
+    ],
+)
+def test_what_is_asked_of_the_items(text: str, found: int) -> None:
+    assert codes(text) == ["SG204"] * found
