@@ -47,9 +47,17 @@ def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
         case core.Do(what="not", args=(inner,)):
             return narrowed(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
         case core.Either(what=what, operands=operands):
+            found = [narrowed(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
-                return {key: value for operand in operands for key, value in narrowed(operand, outcome, frame).items()}
+                return {key: value for one in found for key, value in one.items()}
+            return _one_of(found)
     return {}
+
+
+def _one_of(found: list[dict[str, Value]]) -> dict[str, Value]:
+    """What one of several outcomes tells, of which nobody knows which it is: that which each of them speaks of."""
+    told = [name for name in found[0] if all(name in one for one in found)]
+    return {name: join_all([one[name] for one in found if one[name] is not UNKNOWN] or [UNKNOWN]) for name in told}
 
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:

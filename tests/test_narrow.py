@@ -1,0 +1,53 @@
+"""What a test that joins several tells of a variable where nobody knows which of them failed or held."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = """import torch
+from collections.abc import Iterable
+from torch import Tensor
+
+
+"""
+
+
+def codes(text: str) -> list[str]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return [finding.code for finding in pipeline.check(["-"], config, HEAD + text).findings]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "test", "use", "found"),
+    [
+        # Whatever iterable it was has gone: a number is left, and two of it are no list.
+        ("tuple[int, int] | int", "isinstance(n, Iterable) and not isinstance(n, str)", "[0] * n", []),
+        ("list[Tensor] | Tensor", "isinstance(n, list) and len(n) > 1", "n[0].item()", ["SG201"]),
+        ("Tensor | list[float] | None", "n is None or isinstance(n, list)", "n.item()", ["SG201"]),
+        ("Tensor | float", "isinstance(n, float) or n is None", "n.item()", ["SG201"]),
+    ],
+)
+def test_where_a_test_fails(annotation: str, test: str, use: str, found: list[str]) -> None:
+    assert codes(f"def f(n: {annotation}):\n    if {test}:\n        return\n    return {use}\n") == found
+
+
+def test_one_of_two_that_held() -> None:
+    text = """
+def f(n: object):
+    if isinstance(n, Tensor) or isinstance(n, torch.nn.Parameter):
+        return n.item()
+"""
+    assert codes(text) == ["SG201"]
+
+
+def test_a_sequence_that_was_made_a_tensor_is_one() -> None:
+    text = """
+def f(w: list[float] | Tensor | None, x: Tensor):
+    if w is not None and not isinstance(w, Tensor):
+        w = torch.ones(3, device=x.device)
+    return w[x.argsort()] if w is not None else 1.0
+"""
+    assert codes(text) == []
