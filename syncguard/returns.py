@@ -41,6 +41,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
+    · unknown host: nobody knows what, but every tensor in it is on the host
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
     promote: the common dtype of all arguments, Python numbers included
     type: the name of the first tensor's type, which says its place and dtype
@@ -80,10 +81,12 @@ def _expression(tokens: list[str]) -> Result:
         raise ValueError(f"unknown result `{kind}`")
     flags: dict[str, str] = {}
     of = ""
-    while kind in ("tensor", "new") and tokens and tokens[0] in FLAGS:
+    while kind in ("tensor", "new", "unknown") and tokens and tokens[0] in FLAGS:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
             raise ValueError(f"an instance is not `{tokens[0]}`")
+        if kind == "unknown" and tokens[0] != "host":
+            raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
         flags[group] = tokens.pop(0)

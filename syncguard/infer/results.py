@@ -146,7 +146,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
                 dict(args.named),
             )
-    return UNKNOWN
+    return Unknown(batch=Why("loaded", why.at, None, why.path)) if shape.place == "host" else UNKNOWN
 
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:

@@ -95,6 +95,7 @@ SENTENCES = {
     "module": "`{source}` calls a module with tensors",
     "batch": "`{source}` takes batches from a DataLoader, which are on the host",
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
+    "loaded": "`{source}` gives tensors on the host",
     "placed": "`{source}` puts all that it is given on the host",
     "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
     "torch only": "`{source}`: this function computes with torch and with no other array library",

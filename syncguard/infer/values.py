@@ -279,8 +279,8 @@ def unpacked(value: Value) -> Value:
 
 
 def fetched(value: Value) -> bool:
-    """Whether this is what a function put on the host, with all that it holds."""
-    return type(value) is Unknown and value.batch is not None and value.batch.text == "placed"
+    """Whether this is what a function put on the host, or gave there, with all that it holds."""
+    return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded")
 
 
 def tensor_in(value: Value) -> Tensor | None:

@@ -1,0 +1,43 @@
+"""What functions that read files give is on the host, unless they are told a device."""
+
+from __future__ import annotations
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.returns import results
+
+HEAD = """import torch, torchaudio
+from safetensors.torch import load_file
+from torchvision.io import read_image
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [
+        ("torch.load(path, map_location='cpu')['loss'].item()", []),
+        ("torch.load(path, map_location=torch.device('cpu'))['state'][0].tolist()", []),
+        ("torch.load(path)['loss'].item()", ["SG201"]),
+        ("torch.load(path, map_location=device)['loss'].item()", ["SG201"]),
+        ("torch.load(path, map_location='cpu' if small else device)['loss'].item()", ["SG201"]),
+        ("load_file(path)['w'].max().item()", []),
+        ("load_file(path, device='cuda')['w'].item()", ["SG201"]),
+        ("torchaudio.load(path)[0].abs().max().item()", []),
+        ("torchaudio.load(path)[0].cuda().max().item()", ["SG301", "SG201"]),
+        ("read_image(path)[0, 0].item()", []),
+    ],
+)
+def test_where_it_is(read: str, found: list[str]) -> None:
+    text = f"{HEAD}def f(path, device, small):\n    return {read}\n"
+    config = Config(heat="all", stdin_filename="example.py", ignore=("SG301",) if "map_location" in read else ())
+    assert [finding.code for finding in pipeline.check(["-"], config, text).findings] == found
+
+
+def test_only_the_host_is_said_of_what_is_unknown() -> None:
+    assert results("unknown host")[0][1].place == "host"
+    with pytest.raises(ValueError, match="may be on the host, not `device`"):
+        results("unknown device")
