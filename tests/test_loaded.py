@@ -41,3 +41,14 @@ def test_only_the_host_is_said_of_what_is_unknown() -> None:
     assert results("unknown host")[0][1].place == "host"
     with pytest.raises(ValueError, match="may be on the host, not `device`"):
         results("unknown device")
+
+
+def test_what_is_pinned_by_hand_is_sent_without_a_wait() -> None:
+    text = f"{HEAD}def f(path, names, device):\n    held = load_file(path)\n    for name in names:\n        "
+    config = Config(heat="all", stdin_filename="example.py")
+    for sent, found in (
+        ('held[name].pin_memory().to("cuda", non_blocking=True)', []),
+        ('held[name].pin_memory().to("cuda")', ["SG303"]),
+        ('held[name].to("cuda")', ["SG301"]),
+    ):
+        assert [finding.code for finding in pipeline.check(["-"], config, text + sent + "\n").findings] == found

@@ -50,14 +50,22 @@ def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             found = [narrowed(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
                 return {key: value for one in found for key, value in one.items()}
-            return _one_of(found)
+            return _one_of(found, frame)
     return {}
 
 
-def _one_of(found: list[dict[str, Value]]) -> dict[str, Value]:
-    """What one of several outcomes tells, of which nobody knows which it is: that which each of them speaks of."""
-    told = [name for name in found[0] if all(name in one for one in found)]
-    return {name: join_all([one[name] for one in found if one[name] is not UNKNOWN] or [UNKNOWN]) for name in told}
+def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
+    """What one of several outcomes tells, of which nobody knows which it is: of what each speaks of, the kinds are out
+    that none of them leaves. A kind that only a test names is believed where nothing else is left."""
+    names = [name for name in found[0] if all(name in one for one in found)]
+    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN)) for name in names}
+
+
+def _left(outcomes: list[Value], before: Value) -> Value:
+    left = [value for value in outcomes if value is not UNKNOWN]
+    those = [option for value in left for option in options(value)]
+    kept = without(before, lambda option: not any(option is other for other in those))
+    return kept if kept is not UNKNOWN else join_all(left or [UNKNOWN])
 
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:

@@ -94,6 +94,7 @@ SENTENCES = {
     "computed": "`{source}` is computed from tensors",
     "module": "`{source}` calls a module with tensors",
     "batch": "`{source}` takes batches from a DataLoader, which are on the host",
+    "pinned batch": "`{source}` gives tensors in pinned memory, on the host",
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "loaded": "`{source}` gives tensors on the host",
     "placed": "`{source}` puts all that it is given on the host",

@@ -34,7 +34,8 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if moves:
         return moved(of, op, name, args, keywords, at, nodes, frame)
     if of.batch is not None:
-        return of
+        pins = name == "pin_memory" and of.batch.text != "pinned batch"
+        return Unknown(batch=frame.why("pinned batch", at, of.batch), part=of.part) if pins else of
     there = proven(op, name, args, keywords, at, nodes, frame)
     if there is None:
         return made_of([*args, *keywords.values()], at, frame)
