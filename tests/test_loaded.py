@@ -44,7 +44,7 @@ def test_only_the_host_is_said_of_what_is_unknown() -> None:
 
 
 def test_what_is_pinned_by_hand_is_sent_without_a_wait() -> None:
-    text = f"{HEAD}def f(path, names, device):\n    held = load_file(path)\n    for name in names:\n        "
+    text = f"{HEAD}def f(path, names, device):\n    held = load_file(path)\n    for name in names:\n        moved = "
     config = Config(heat="all", stdin_filename="example.py")
     for sent, found in (
         ('held[name].pin_memory().to("cuda", non_blocking=True)', []),

@@ -15,8 +15,8 @@ from torch import Tensor
 """
 
 
-def codes(text: str) -> list[str]:
-    config = Config(heat="all", stdin_filename="example.py")
+def codes(text: str, confidence: str = "likely") -> list[str]:
+    config = Config(heat="all", confidence=confidence, stdin_filename="example.py")
     return [finding.code for finding in pipeline.check(["-"], config, HEAD + text).findings]
 
 
@@ -32,6 +32,16 @@ def codes(text: str) -> list[str]:
 )
 def test_where_a_test_fails(annotation: str, test: str, use: str, found: list[str]) -> None:
     assert codes(f"def f(n: {annotation}):\n    if {test}:\n        return\n    return {use}\n") == found
+
+
+def test_a_tensor_that_was_let_through_stays_one() -> None:
+    text = """
+def f(n: Tensor | int | None):
+    if not isinstance(n, Tensor) and not isinstance(n, int) and n is not None:
+        raise ValueError(n)
+    print(f"{n}")
+"""
+    assert codes(text, "possible") == ["SG206"]
 
 
 def test_one_of_two_that_held() -> None:

@@ -64,7 +64,8 @@ def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
 def _left(outcomes: list[Value], before: Value) -> Value:
     left = [value for value in outcomes if value is not UNKNOWN]
     those = [option for value in left for option in options(value)]
-    kept = without(before, lambda option: not any(option is other for other in those))
+    tensor = any(type(option) is Tensor for option in those)
+    kept = without(before, lambda o: not (tensor if type(o) is Tensor else any(o is other for other in those)))
     return kept if kept is not UNKNOWN else join_all(left or [UNKNOWN])
 
 
