@@ -114,6 +114,9 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.sight(node.test.at, "if", "size-threshold", None, None, LIKELY)
     offs = [off for _, off, _ in sides]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
+    if alive_in(yes) and alive_in(no):
+        for (told, _, _), arm in zip(sides, (yes, no), strict=True):
+            forget(told, arm, before)
     frame.env = joined(yes, no)
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
@@ -122,6 +125,13 @@ def branch(node: core.If, frame: Frame) -> None:
             frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "")
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
+
+
+def forget(told: Env, arm: Env, before: Env) -> None:
+    """Drop what a test told one arm of a global name: that the other did not hear of it tells nothing."""
+    for name in told:
+        if name not in before and arm.get(name) is told[name]:
+            del arm[name]
 
 
 def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:

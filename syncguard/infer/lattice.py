@@ -54,14 +54,18 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
     both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
+    both.void = a.void and b.void
     return both
 
 
 def _place(a: Tensor, b: Tensor) -> str:
-    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others."""
+    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others, nor
+    does what has no elements.
+    """
     if a.device != b.device and "host" in (a.device, b.device):
         wrapped, other = (a, b) if a.device == "host" else (b, a)
-        if wrapped.rank == 0 and wrapped.why is not None and wrapped.why.parent is None:  # made from no tensor
+        made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
+        if made and (wrapped.rank == 0 or wrapped.void):
             return other.device
     return join_devices(a.device, b.device)
 
@@ -198,7 +202,7 @@ def same(a: Value, b: Value) -> bool:
 
 def _same_tensors(a: Tensor, b: Tensor) -> bool:
     known = a.dtype == b.dtype and a.device == b.device and a.rank == b.rank
-    return known and a.pinned == b.pinned and (a.pending is None) == (b.pending is None)
+    return known and a.pinned == b.pinned and a.void == b.void and (a.pending is None) == (b.pending is None)
 
 
 def _same_sequences(a: Seq, b: Seq) -> bool:

@@ -79,11 +79,52 @@ def declared(frame: Frame, routine: Routine) -> Value:
 
 def instantiated(returned: Value, args: list[Value]) -> Value:
     """A routine that serves host and device callers returns to each what it passed."""
-    if type(returned) is not Tensor or returned.device not in ("assumed", "mixed"):
-        return returned
-    devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
-    if devices == {"host"}:
-        return returned.but(device="host")
-    if returned.device == "mixed" and devices and "host" not in devices:
-        return returned.but(device="assumed")
+    if type(returned) is Tensor and returned.device in ("assumed", "mixed"):
+        devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
+        if devices == {"host"}:
+            return returned.but(device="host")
+    if varies(returned):
+        passed = {device for arg in args for device in devices_in(arg)}
+        if passed and "host" not in passed:
+            return settled(returned)
     return returned
+
+
+def devices_in(value: Value) -> set[str]:
+    """Where the tensors are that a value is, or lists."""
+    match value:
+        case Tensor():
+            return {value.device}
+        case Union():
+            inner = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case _:
+            return set()
+    return {device for part in inner for device in devices_in(part)}
+
+
+def varies(value: Value) -> bool:
+    """Whether a value is or holds a tensor whose device varies by path."""
+    match value:
+        case Tensor():
+            return value.device == "mixed"
+        case Union():
+            return any(map(varies, value.options))
+        case Seq():
+            return any(map(varies, value.items if value.items is not None else (value.element,)))
+    return False
+
+
+def settled(value: Value) -> Value:
+    """The same for who is known to compute on the device."""
+    match value:
+        case Tensor():
+            return value.but(device="assumed") if value.device == "mixed" else value
+        case Union():
+            return Union(tuple([settled(option) for option in value.options]), value.wide)
+        case Seq() if value.items is not None:
+            return Seq(value.kind, tuple([settled(item) for item in value.items]), names=value.names)
+        case Seq():
+            return Seq(value.kind, None, settled(value.element))
+    return value

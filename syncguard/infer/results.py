@@ -151,11 +151,28 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
     first = tensors[0] if tensors else None
-    return Tensor(
+    made = Tensor(
         _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, tensors),
         why=why, sure=not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
+    made.void = shape.place == "factory" and not tensors and _empty(args)
+    return made
+
+
+def _empty(args: Arguments) -> bool:
+    """Whether a factory is asked for nothing at all: `torch.empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`."""
+    size = args.get("size") or args.get("data")
+    if type(size) is Seq and size.items is not None:
+        parts = size.items
+        inner = parts[0] if len(parts) == 1 else None
+        parts = inner.items if type(inner) is Seq and inner.items is not None else parts
+        return not size.items or (args.get("size") is not None and any(map(_is_zero, parts)))
+    return args.get("size") is not None and size is not None and _is_zero(size)
+
+
+def _is_zero(value: Value) -> bool:
+    return type(value) is Const and type(value.value) is int and value.value == 0
 
 
 def may_be_true(value: Value | None) -> bool:
@@ -226,9 +243,10 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
             return held
     if not tensors and rule == "" and args.default_device == "host" and args.numbers():
         return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
-    place = common_device(
-        tensors[:1] if rule == "like" else tensors, args.default_device if rule == "like" else "assumed"
-    )
+    if rule == "like" and not tensors:
+        like = next(iter(args.named.values()), UNKNOWN)
+        return "host" if type(like) is Unknown and like.batch is not None else "assumed"
+    place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
     # Whatever device it is, both paths are there now.
     return "assumed" if place == "mixed" and type(asked) is Unknown else place
 

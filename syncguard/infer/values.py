@@ -55,7 +55,7 @@ class Tensor(Value):
     varies by path.
     """
 
-    __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "why")
+    __slots__ = ("device", "dtype", "either", "pending", "pinned", "rank", "sure", "void", "why")
 
     def __init__(
         self,
@@ -69,6 +69,7 @@ class Tensor(Value):
         pending: Why | None = None,
     ) -> None:
         self.either = False  # declared to be one of several types
+        self.void = False  # without a single element
         self.dtype, self.device, self.rank, self.sure, self.why, self.pinned = dtype, device, rank, sure, why, pinned
         self.pending = pending  # the copy to the host that may not have landed yet
 
@@ -80,7 +81,7 @@ class Tensor(Value):
         new = Tensor(
             self.dtype, self.device, self.rank, sure=self.sure, why=self.why, pinned=self.pinned, pending=self.pending
         )
-        new.either = self.either
+        new.either, new.void = self.either, self.void
         for name, value in changes.items():
             setattr(new, name, value)
         return new

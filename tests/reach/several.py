@@ -1,0 +1,59 @@
+import torch
+
+_CURRENT = None
+
+
+class Current:
+    def scale(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+def begin():
+    global _CURRENT
+    _CURRENT = Current()
+
+
+def current() -> Current:
+    if _CURRENT is None:
+        begin()
+    return _CURRENT
+
+
+def scaled(count):
+    return 1 if current().scale(count) > 0 else 2  # waits
+
+
+def begun(x: torch.Tensor):
+    y, longest = _padded([x.relu(), x], 3)
+    return y.max().item()  # waits
+
+
+def begun_on_host(names):
+    y, longest = _padded([torch.tensor([len(name)]) for name in names], 3)
+    return y.max().item()
+
+
+def _padded(xs, longest):
+    y = xs[0].new_zeros(len(xs), longest)
+    for i, x in enumerate(xs):
+        y[i, : x.shape[0]] = x
+    return y, longest
+
+
+def halves(xs: list[torch.Tensor]):
+    rows = torch.zeros((0, 3))
+    for x in xs:
+        rows = torch.cat([rows, x / 2])
+    return rows.cpu()  # waits
+
+
+class Halves:
+    def __init__(self, x: torch.Tensor):
+        self.rows = torch.empty(0) if x.shape[0] == 0 else x.relu()
+
+    def longest(self):
+        return self.rows.max().item()  # waits
+
+
+def nothing():
+    return torch.empty(0).tolist()
