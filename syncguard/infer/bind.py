@@ -9,9 +9,9 @@ from syncguard.infer.conditions import one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
-from syncguard.infer.kin import as_tensor
+from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.lattice import join
-from syncguard.infer.masks import foreseen, mask
+from syncguard.infer.masks import foreseen, mask, picks
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import CERTAIN
@@ -144,7 +144,10 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 rebind(target.of, filled(option, key, value), frame)
             case Unknown():
                 tensor = tensor_in(key)
-                if tensor is not None and tensor.on_device and tensor_in(value) is not None:
+                if picks(option, key, target.key, frame):
+                    was = Tensor(sure=False, why=option.weak)
+                    setitem(target, was, mask(was, key, target.key, frame), operand(value), frame, source)
+                elif tensor is not None and tensor.on_device and tensor_in(value) is not None:
                     of = Tensor(device=tensor.device, sure=False, why=tensor.why)
                     setitem(target, of, key, value, frame, source)
 

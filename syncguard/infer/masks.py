@@ -33,6 +33,16 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
 
 
+def picks(of: Unknown, key: Value, node: Node, frame: Frame) -> bool:
+    """Whether something unknown that was computed from tensors is indexed as only a tensor or an array can be, by a
+    comparison of what was computed from tensors, where nothing computes with arrays.
+    """
+    if of.weak is None or type(key) is not Unknown or key.weak is None:
+        return False
+    turned = type(node) is core.Do and node.what == "~"
+    return (turned or compares(node)) and frame.world.only_torch(frame)
+
+
 def foreseen(name: str, value: Value, source: Node | None, frame: Frame) -> Value:
     """A comparison of what is unknown is a mask from the start where its name indexes a tensor later."""
     if type(value) is not Unknown or value.batch is not None or source is None or not compares(source):

@@ -10,6 +10,7 @@ from syncguard.infer.sureness import number_sureness
 from syncguard.infer.values import Tensor, Unknown
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 Nodes = tuple[Node, ...]
 
@@ -83,3 +84,21 @@ def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
         return False
     key = quiet_value(of.key, frame)
     return type(key) is Tensor and key.device == "host"
+
+
+def made_of_host(node: Node, frame: Frame) -> bool:
+    """Whether a name holds what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
+    from syncguard.infer.evaluate import quiet_value
+
+    body = frame.routine.node.body if type(node) is core.Name else ()
+    for part in walk(body):
+        if type(part) is core.Bind and type(part.value) is core.Call and _names(part.targets, node):
+            for arg in part.value.args:
+                given = quiet_value(arg, frame)
+                if type(given) is Tensor and given.device == "host":
+                    return True
+    return False
+
+
+def _names(targets: Nodes, node: Node) -> bool:
+    return any(type(part) is core.Name and type(node) is core.Name and part.id == node.id for part in targets)

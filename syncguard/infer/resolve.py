@@ -229,8 +229,8 @@ class Names:
                 own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
-                if rest and type(value) is Named and value.name.partition(".")[0] == "torch":
-                    op = self.op(f"{value.name}.{rest}")
+                if type(value) is Named and value.name.partition(".")[0] == "torch":
+                    op = self.op(f"{value.name}.{rest}" if rest else value.name)
                     if op is not None and self.asks_tensor(op):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
@@ -259,10 +259,9 @@ class Names:
     def only_torch(self, frame: Frame, name: str = "") -> bool:
         """Whether this function, where torch is imported, computes with no other library that has arrays; what arrays
         are asked for too (`name`) proves something only where it computes with torch."""
-        roots = {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
-        here = frame.env.get("torch")  # imported by the function itself
-        if "torch" not in roots and not (type(here) is Named and here.name == "torch"):
+        if not self.computes_torch(frame):
             return False
+        roots = imported_by(frame)
         arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["object_libraries"][:1]
         if not roots & set(arrays):
             return True
@@ -273,6 +272,11 @@ class Names:
         }
         shared = name in self.reductions or self.places.is_("host", "array_methods", name)
         return not used & set(arrays) and (not shared or "torch" in used or self.declares_tensors(frame))
+
+    def computes_torch(self, frame: Frame) -> bool:
+        """Whether torch is imported here."""
+        here = frame.env.get("torch")  # imported by the function itself
+        return "torch" in imported_by(frame) or (type(here) is Named and here.name == "torch")
 
     def own_density(self, frame: Frame) -> bool:
         """Whether classes of this file have the method that else only a distribution has: theirs check nothing."""
@@ -291,6 +295,11 @@ class Names:
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""
         return "host" if routine.host else "assumed"
+
+
+def imported_by(frame: Frame) -> set[str]:
+    """The packages that a file has names of."""
+    return {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
 
 
 def _number(version: str) -> tuple[int, ...]:

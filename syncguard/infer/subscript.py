@@ -5,9 +5,9 @@ from __future__ import annotations
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
-from syncguard.infer.kin import as_tensor
+from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.lattice import join_all
-from syncguard.infer.masks import mask
+from syncguard.infer.masks import mask, picks
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS, tensor_sureness
@@ -98,6 +98,8 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
 
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
     """What a subscript tells of something unknown."""
+    if picks(of, key, node.key, frame):
+        return item(operand(of), key, node, frame)
     masked = (
         tensor_in(key)
         if type(key) is not Seq

@@ -5,10 +5,11 @@ from __future__ import annotations
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.kin import made_of
-from syncguard.infer.receivers import of_distribution, of_numbers, part_of_batch, picked_by_host
+from syncguard.infer.receivers import made_of_host, of_distribution, of_numbers, part_of_batch, picked_by_host
 from syncguard.infer.routine import Frame
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import UNKNOWN, Tensor, Unknown, Value, options
+from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op
 
@@ -23,6 +24,9 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
         op = world.row(f"{world.distribution.name}.{name}")
         return apply(frame, op, at, [of, *args], keywords, nodes)
+    there = fetched(of, name, nodes, frame) if op is not None else None
+    if op is not None and there is not None:
+        return apply(frame, op, at, [there, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
         return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
     if of.weak is not None:
@@ -40,6 +44,22 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if there is None:
         return made_of([*args, *keywords.values()], at, frame)
     return apply(frame, op, at, [there, *args], keywords, nodes)
+
+
+def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
+    """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`."""
+    world, node = frame.world, nodes[0] if nodes else None
+    if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
+        return None
+    fetch = world.op(f"torch.Tensor.{node.fn.name}")
+    if fetch is None or "host" not in fetch.returns.split() or world.op(f"torch.nn.Module.{name}") is not None:
+        return None
+    inner = (node.fn.of,)
+    hostly = part_of_batch(inner, frame) or picked_by_host(inner, frame) or made_of_host(inner[0], frame)
+    if hostly or not world.computes_torch(frame):
+        return None
+    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{node.fn.name}", node.at))
+    return apply(frame, fetch, node.at, [here], {}, inner)
 
 
 def moved(
