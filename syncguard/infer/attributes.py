@@ -129,6 +129,8 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         # A class that says `x = None` only declares what its methods assign.
         if held is None or held is NONE or not (type(value) is Const and value.value is None):
             held = value if held is None else join(held, value)
+        if held is NONE:
+            held = info.expected(name)
     if held is not None and held is not UNKNOWN:
         if any(type(option) is not Unknown and option is not NONE for option in options(held)):
             return held

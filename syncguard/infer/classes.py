@@ -98,7 +98,12 @@ class ClassInfo:
         assigned, declared = self.attribute(name, reader), self.find(name)
         if assigned is not None or declared is None or type(declared[0]) is Call:
             return assigned
-        return declared[0]
+        return self.expected(name) if declared[0] is NONE else declared[0]
+
+    def expected(self, name: str) -> Value:
+        """What is declared of an attribute that is None at first."""
+        declared = next((info.promises[name] for info in self.mro if name in info.promises), None)
+        return NONE if declared is None else join(declared, NONE)
 
     def settle(self) -> None:
         """With the body run: a class of unknown bases that defines forward(self, ...) is taken for a module."""
@@ -145,11 +150,10 @@ class ClassInfo:
         """What was assigned; where that is None and things unknown, what was declared (`self.x: Tensor = None`)."""
         if type(found) is Tensor and found.device == "assumed" and self.on_host(name):
             return found.but(device="host")
-        declared = next((info.promises[name] for info in self.mro if name in info.promises), None)
-        if declared is None or found is None:
+        if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):
             return found
-        told = any(type(option) is not Unknown and option is not NONE for option in options(found))
-        return found if told else join(declared, NONE)
+        declared = self.expected(name)
+        return found if declared is NONE else declared
 
     def lend(self, name: str, value: Value) -> Iterable[Routine]:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""

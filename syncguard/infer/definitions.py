@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from syncguard.infer.annotations import promised
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.execute import run
 from syncguard.infer.hosts import host_reason
 from syncguard.infer.outcomes import Outcomes
 from syncguard.infer.routine import Env, Frame, Routine
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Instance, Tensor, Union, Value, options
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Instance, Tensor, Union, Value, options, without
 from syncguard.read import core
 
 
@@ -71,11 +72,21 @@ class Definitions(Outcomes):
                     value_of(decorator, inner)
             else:
                 run((statement,), inner)
+                if type(statement) is core.Bind:
+                    self.declare(statement, info, inner)
         info.settle()
         for routine in frame.home.routines:
             if routine.owner is info:
                 routine.host = host_reason(routine, self)
         return ClassOf(info)
+
+    def declare(self, node: core.Bind, info: ClassInfo, frame: Frame) -> None:
+        """`x: Tensor = None` in the body of a class says what its instances will hold."""
+        target = node.targets[0]
+        if node.annotation is not None and type(target) is core.Name and info.members.get(target.id) is NONE:
+            declared = without(promised(node.annotation, frame, self.place(frame.routine)), lambda o: o is NONE)
+            if declared is not UNKNOWN and type(declared) is not Union:  # of several kinds we would know too little
+                info.promises[target.id] = declared
 
     def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
         """A copy of an instance with other values in some of its fields."""

@@ -17,7 +17,7 @@ from syncguard.infer.receivers import taken
 from syncguard.infer.refills import refill
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.sureness import LIKELY
-from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Seq, Union, Value
+from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Seq, Tensor, Union, Value
 from syncguard.infer.wrappers import decided
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -115,8 +115,9 @@ def branch(node: core.If, frame: Frame) -> None:
     offs = [off for _, off, _ in sides]
     yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
     if alive_in(yes) and alive_in(no):
-        for (told, _, _), arm in zip(sides, (yes, no), strict=True):
+        for (told, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
             forget(told, arm, before)
+            follow(arm, other, before, frame)
     frame.env = joined(yes, no)
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
@@ -132,6 +133,18 @@ def forget(told: Env, arm: Env, before: Env) -> None:
     for name in told:
         if name not in before and arm.get(name) is told[name]:
             del arm[name]
+
+
+def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
+    """What one arm moves to the device is there (`if cuda: x = x.cuda()`): where it is not, there is no device."""
+    world = frame.world
+    for name, was in before.items():
+        now = arm.get(name)
+        if type(was) is Tensor and was.device == "host" and type(now) is Tensor and now.on_device:
+            why = now.why
+            moved = why is not None and why.parent is was.why and why.text.rpartition(".")[2] in world.moving
+            if moved and other.get(name) is was:
+                other[name] = now
 
 
 def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:

@@ -67,6 +67,7 @@ class Names:
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.movers = places.tables["evidence"]["placed"]
         self.placers = frozenset(places.tables["names"]["placers"])
+        self.moving = self.placers | self.family
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
     # -- rows ---------------------------------------------------------------------------------
