@@ -126,11 +126,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
             if "property" in kinds:
                 return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
             value = bound(value, kinds, of, info)
-        # A class that says `x = None` only declares what its methods assign.
-        if held is None or held is NONE or not (type(value) is Const and value.value is None):
-            held = value if held is None else join(held, value)
-        if held is NONE:
-            held = info.expected(name)
+        held = beside(held, value, name, info)
     if held is not None and held is not UNKNOWN:
         if any(type(option) is not Unknown and option is not NONE for option in options(held)):
             return held
@@ -149,6 +145,15 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         return Host("dtype")
     known = frame.world.evidence(node.path, name, frame, node.at)
     return known if known is not None else Bound(of, name)
+
+
+def beside(held: Value | None, value: Value, name: str, info: ClassInfo) -> Value:
+    """What methods assign, and what the class says: with `x = None` it only declares what they will assign."""
+    if held is None:
+        held = value
+    elif held is NONE or not (type(value) is Const and value.value is None):
+        held = join(held, value)
+    return info.expected(name) if held is NONE else held
 
 
 def library_first(info: ClassInfo, name: str, owner: ClassInfo, frame: Frame) -> bool:
