@@ -133,7 +133,7 @@ def main() -> None:
         ("tensor_only", only),
         ("tensor_names", names),
         ("family", family),
-        ("keywords", ["dim", "keepdim"]),
+        ("keywords", ["as_tuple", "dim", "keepdim"]),
         ("sized", ["dtype", "ndim", "shape", "size"]),
         ("placed", ["cpu", "cuda", "device", "is_cuda"]),
         ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]),

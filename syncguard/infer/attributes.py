@@ -200,11 +200,13 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
 
 
 def cast(node: Node, name: str, frame: Frame) -> bool:
-    """Whether this is `x.float()` that goes on as no module does: an array has no such method."""
-    if type(node) is not core.Call or node.args or type(node.fn) is not core.Attr:
+    """Whether this is `x.float()` that goes on as no module does, or `x.eq(0)`: an array has no such method."""
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
         return False
     is_op, places = frame.world.op, frame.world.places
-    return places.is_("names", "casts", node.fn.name) and is_op(f"torch.nn.Module.{name}") is None
+    if len(node.args) == 1 and places.is_("names", "compared", node.fn.name):
+        return frame.world.computes_torch(frame) and not frame.world.has_tables(frame)
+    return not node.args and places.is_("names", "casts", node.fn.name) and is_op(f"torch.nn.Module.{name}") is None
 
 
 def decorators(value: Call) -> tuple[str, ...]:

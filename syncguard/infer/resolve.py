@@ -67,6 +67,7 @@ class Names:
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}
         self.movers = places.tables["evidence"]["placed"]
         self.placers = frozenset(places.tables["names"]["placers"])
+        self.tables = places.tables["host"]["object_libraries"][:1]
         self.moving = self.placers | self.family
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
@@ -263,7 +264,7 @@ class Names:
         if not self.computes_torch(frame):
             return False
         roots = imported_by(frame)
-        arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["object_libraries"][:1]
+        arrays = self.places.tables["host"]["array_libraries"] + self.tables
         if not roots & set(arrays):
             return True
         used = {
@@ -278,6 +279,10 @@ class Names:
         """Whether torch is imported here."""
         here = frame.env.get("torch")  # imported by the function itself
         return "torch" in imported_by(frame) or (type(here) is Named and here.name == "torch")
+
+    def has_tables(self, frame: Frame) -> bool:
+        """Whether a library is imported here whose tables have methods as tensors do."""
+        return not imported_by(frame).isdisjoint(self.tables)
 
     def own_density(self, frame: Frame) -> bool:
         """Whether classes of this file have the method that else only a distribution has: theirs check nothing."""

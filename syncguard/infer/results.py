@@ -245,7 +245,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
     if rule == "like" and not tensors:
         like = next(iter(args.named.values()), UNKNOWN)
-        return "host" if type(like) is Unknown and like.batch is not None else "assumed"
+        return "assumed" if type(like) is Unknown and like.weak is not None else args.default_device
     place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
     # Whatever device it is, both paths are there now.
     return "assumed" if place == "mixed" and type(asked) is Unknown else place

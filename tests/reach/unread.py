@@ -31,8 +31,8 @@ def taken_by_torch(size):
     return softmax(scores, dim=-1), scores.max().item()  # waits
 
 
-def like_what_is_not_known(size, device):
-    return zeros_like(renderer.values(size)).to(device)
+def like_what_was_computed(x: torch.Tensor, device):
+    return zeros_like(renderer.draw(x)).to(device)
 
 
 def fetched(size):
@@ -53,3 +53,18 @@ def fetched_of_host(sample, step):
 
 def of_a_batch(batch):
     return np.abs(batch["label"].cpu().numpy())
+
+
+def compared(sample, end):
+    tokens = sample["tokens"]
+    if tokens[:, 0].eq(end).all():  # waits
+        return np.zeros(3)
+    done = renderer.flags(tokens.shape)
+    return np.zeros(3), done.nonzero(as_tuple=True)  # waits
+
+
+def of_a_table(sample):
+    import pandas
+
+    rows = pandas.DataFrame(sample)
+    return rows["tokens"].eq(0).all(), rows.to_numpy().nonzero()
