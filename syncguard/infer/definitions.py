@@ -10,7 +10,21 @@ from syncguard.infer.execute import run
 from syncguard.infer.hosts import host_reason
 from syncguard.infer.outcomes import Outcomes
 from syncguard.infer.routine import Env, Frame, Routine
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Const, Instance, Tensor, Union, Value, options, without
+from syncguard.infer.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+    without,
+)
 from syncguard.read import core
 
 
@@ -85,7 +99,8 @@ class Definitions(Outcomes):
         target = node.targets[0]
         if node.annotation is not None and type(target) is core.Name and info.members.get(target.id) is NONE:
             declared = without(promised(node.annotation, frame, self.place(frame.routine)), lambda o: o is NONE)
-            if declared is not UNKNOWN and type(declared) is not Union:  # of several kinds we would know too little
+            # Of several kinds we would know too little; a number may well be a tensor that the code asks for.
+            if type(declared) not in (Unknown, Union, Host):
                 info.promises[target.id] = declared
 
     def copied(self, instance: Value, keywords: dict[str, Value], frame: Frame) -> Value:
