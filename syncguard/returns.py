@@ -43,6 +43,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     tensors are made of the arguments)
     · unknown host: nobody knows what, but every tensor in it is on the host
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
+    · dict(*=a), of any keys
     promote: the common dtype of all arguments, Python numbers included
     type: the name of the first tensor's type, which says its place and dtype
     count: the first tensor's dtype, but int for a bool
@@ -105,7 +106,7 @@ def _parts(kind: str, tokens: list[str]) -> tuple[tuple[str, Result], ...]:
         name = ""
         if kind in ("named", "dict"):
             name, equals = (tokens.pop(0), tokens.pop(0)) if len(tokens) > 1 else ("", "")
-            if equals != "=" or not name.isidentifier():
+            if equals != "=" or not (name.isidentifier() or (kind == "dict" and name == "*")):
                 raise ValueError(f"{kind}(...) takes name=result")
         parts.append((name, _expression(tokens)))
         separator = ")" if tokens[:1] == [")"] else ","

@@ -72,6 +72,11 @@ unsqueeze masked_fill masked_fill_ masked_select index_select new_zeros new_ones
 grad_fn requires_grad_ index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_
 detach backward expand_as narrow
 """.split()
+# What no array and no module has, but many a container of tensors: two of these, or one with a shape, are proof enough.
+TOGETHER = """
+dim nelement requires_grad is_leaf is_contiguous contiguous permute unbind chunk register_hook retain_grad unflatten
+movedim moveaxis tril triu topk t lerp lerp_ zero_ add_ sub_ mul_ div_ copy_ normal_ uniform_ fill_diagonal_ matmul mm
+""".split()
 
 
 def resolve(name: str) -> tuple[object, object]:
@@ -134,6 +139,7 @@ def main() -> None:
         ("tensor_names", names),
         ("family", family),
         ("keywords", ["as_tuple", "dim", "keepdim"]),
+        ("together", sorted(TOGETHER)),
         ("sized", ["dtype", "ndim", "shape", "size"]),
         ("placed", ["cpu", "cuda", "device", "is_cuda"]),
         ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 import inspect
 from collections.abc import Container
@@ -30,6 +31,11 @@ def public(modules: list[str], private: list[str], shown: Container[str]) -> lis
         owner, _, name = path.rpartition(".")
         note(found, path, getattr(importlib.import_module(owner), name, None), shown)
     return list(found.values())
+
+
+def spelled(pattern: str) -> list[str]:
+    """The names that a pattern stands for: what torch has under `torch._foreach_*`."""
+    return fnmatch.filter([f"torch.{name}" for name in dir(torch)], pattern) if "*" in pattern else [pattern]
 
 
 def note(found: dict[int, tuple[Any, list[str]]], name: str, thing: Any, shown: Container[str]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from fitted import bound, fit, holds
-from names import defined, first, members, public
+from names import defined, first, members, public, spelled
 from observed import Seen, observe
 from stubs import Entry, annotated, arguments, stubbed
 
@@ -24,7 +24,7 @@ from syncguard.pack import load
 
 OUT = Path(__file__).parent.parent / "rules" / "ops" / "results.json"
 GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
-PRIVATE = GIVEN["private"].split()
+PRIVATE = [name for pattern in GIVEN["private"].split() for name in spelled(pattern)]
 WORKS = [f"torch.distributed.{name}" for name in GIVEN["collectives"].split()]
 MADE = GIVEN["made"] | dict.fromkeys(WORKS, "torch.distributed.Work")
 FIXED = {name: text for text, names in GIVEN["fixed"].items() for name in names.split()}

@@ -50,6 +50,11 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
+            holder = holder_of(source, value) if source is not None else None
+            if holder is not None:
+                frame.taken[name] = holder
+            elif frame.taken:
+                frame.taken.pop(name, None)
             if frame.failed:
                 frame.failed.pop(name, None)
         case core.Attr():
@@ -182,10 +187,26 @@ def filled(of: Seq | Table, key: Value, value: Value) -> Value:
     return Table(of.items, element, of.keys if type(key) is Const else key)
 
 
+def holder_of(source: Node, value: Value) -> Node | None:
+    """Where a container is held that an attribute holds, or holds in another one: `self.state[p]`."""
+    if not any(type(option) in (Seq, Table) for option in options(value)):
+        return None
+    match source:
+        case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
+            source = core.Index(of, key, source.at)
+    root = source
+    while type(root) is core.Index:
+        root = root.of
+    return source if type(root) is core.Attr and root.path else None
+
+
 def rebind(node: Node, value: Value, frame: Frame) -> None:
-    """A container that was changed in place is held by the same name."""
+    """A container that was changed in place is held by the same name, and where that name took it from."""
     if type(node) is core.Name and node.id in frame.env:
         frame.env[node.id] = value
+        source = frame.taken.get(node.id)
+        if source is not None:
+            rebind(source, value, frame)
     elif type(node) is core.Attr:
         store(node, value, frame)
     elif type(node) is core.Index:

@@ -34,6 +34,7 @@ from syncguard.infer.values import (
     Named,
     Seq,
     Table,
+    Tensor,
     Union,
     Unknown,
     Value,
@@ -182,8 +183,8 @@ def do(node: core.Do, frame: Frame) -> Value:
     return binary(what, args[0], args[1], node.at, node.args, frame)
 
 
-def truth(node: core.Do, frame: Frame) -> Value:
-    """Python asks `bool()` of the operand."""
+def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
+    """Python asks `bool()` of the operand; `replaced` if another tensor stands in for one that is false."""
     operand = node.args[0]
     value = as_tensor(value_of(operand, frame), "__bool__")
     if node.what == "not" and type(operand) is core.Do and operand.what in ("truth", "not"):
@@ -194,7 +195,7 @@ def truth(node: core.Do, frame: Frame) -> Value:
     if tensor is not None:
         optional = any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
-            limit, frame.limit = frame.limit, POSSIBLE if optional else frame.limit
+            limit, frame.limit = frame.limit, POSSIBLE if optional and not replaced else frame.limit
             asked = node.args
             if type(operand) is core.Do and operand.args and operand.args[0].at[:2] < operand.at[:2]:
                 asked = operand.args[:1]  # the subject of a `match`, which a literal pattern is compared with
@@ -211,8 +212,12 @@ def either(node: core.Either, frame: Frame) -> Value:
     before = dict(frame.env)
     values = []
     quiet, sometimes, surrounding = frame.quiet, frame.sometimes, frame.context
+    replaced = replaces(node, frame)
     for operand in node.operands:
-        values.append(value_of(operand, frame))
+        if replaced and type(operand) is core.Do and operand.what == "truth":
+            values.append(truth(operand, frame, True))
+        else:
+            values.append(value_of(operand, frame))
         frame.sometimes += not decided(operand)
         frame.quiet += off_device(operand, node.what == "and", frame)
         frame.surround(gate=gated(operand, node.what == "and", frame))
@@ -229,6 +234,14 @@ def either(node: core.Either, frame: Frame) -> Value:
             ]
         return join_all([*asked, values[-1]])
     return values[-1] if type(values[-1]) in (Host, Const) else Host("bool")
+
+
+def replaces(node: core.Either, frame: Frame) -> bool:
+    """Whether a tensor stands in for what is None: `mean or torch.zeros(1)` asks a mean that is given for its truth."""
+    last = node.operands[-1]
+    if node.what != "or" or type(last) is not core.Call:
+        return False
+    return type(quiet_value(last, frame)) is Tensor
 
 
 def quiet_value(node: Node, frame: Frame) -> Value:

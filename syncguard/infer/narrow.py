@@ -36,18 +36,44 @@ def path_of(node: Node) -> str:
         return node.id
     if type(node) is core.Attr:
         return node.path
+    if type(node) is core.Index:
+        return _key_path(node)
     return node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
+
+
+def _key_path(node: core.Index) -> str:
+    """The same of what a dict holds under a text that is written out: `state["step`."""
+    named = type(node.of) is core.Name or type(node.of) is core.Attr
+    if not named or type(node.key) is not core.Const or not isinstance(node.key.value, str):
+        return ""
+    holder = path_of(node.of)
+    return f'{holder}["{node.key.value}' if holder else ""
 
 
 def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     """The variables about which the test's outcome tells something, with what they are then."""
+    told = _told(test, outcome, frame)
+    if not any('["' in path for path in told):
+        return told
+    found: dict[str, Value] = {}
+    for path, value in told.items():
+        holder, _, key = path.partition('["')
+        held = found.get(holder) or frame.env.get(holder) if key else None
+        if type(held) is Table:
+            found[holder] = Table({**held.items, key: value}, held.element, held.keys)
+        elif not key:
+            found[path] = value
+    return found
+
+
+def _told(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     match test:
         case core.Do(what="truth", args=(inner,)):
             return _truth(inner, outcome, frame)
         case core.Do(what="not", args=(inner,)):
-            return narrowed(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
+            return _told(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
         case core.Either(what=what, operands=operands):
-            found = [narrowed(operand, outcome, frame) for operand in operands]
+            found = [_told(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
                 return {key: value for one in found for key, value in one.items()}
             return _one_of(found, frame)
@@ -57,7 +83,7 @@ def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
     """What one of several outcomes tells, of which nobody knows which it is: of what each speaks of, the kinds are out
     that none of them leaves. A kind that only a test names is believed where nothing else is left."""
-    names = [name for name in found[0] if all(name in one for one in found)]
+    names = [name for name in found[0] if '["' not in name and all(name in one for one in found)]
     return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN)) for name in names}
 
 
@@ -91,13 +117,13 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
-        case core.Name() | core.Attr() | core.Let():
+        case core.Name() | core.Attr() | core.Let() | core.Index():
             path = path_of(inner)
             value = value_at(inner, frame) if path else UNKNOWN
             if path and outcome and any(_falsy(option) for option in options(value)):
                 return {path: without(value, _falsy)}
         case core.Either() | core.Do():
-            return narrowed(inner, outcome, frame)
+            return _told(inner, outcome, frame)
     return {}
 
 

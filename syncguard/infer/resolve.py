@@ -51,6 +51,7 @@ class Names:
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
         self.host_keywords = frozenset(places.tables["host"]["keywords"])
+        self.together = frozenset(places.tables["evidence"]["together"])
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
@@ -223,6 +224,9 @@ class Names:
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
             )
+        shared = uses & self.together
+        if len(shared) > 1 or (shared and uses & self.sized):
+            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(shared)}", at))
         for use in sorted(uses):
             if use.startswith("(0"):
                 callee = use[2:]

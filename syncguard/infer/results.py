@@ -136,7 +136,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 names=tuple([key for key, _ in shape.parts]),
             )
         case "dict":
-            return Table({key: build(name, part, args, tensors, why) for key, part in shape.parts}, keys=Host("str"))
+            items = {key: build(name, part, args, tensors, why) for key, part in shape.parts}
+            element = items.pop("*", None)
+            return Table(items, keys=Host("str")) if element is None else Table(items, element)
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":

@@ -47,6 +47,8 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
         case Table():
             if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
                 return of.items.get(key.value, of.element)
+            if type(key) is Tensor and of.element is not UNKNOWN:
+                return of.element  # no text and no number is found under a tensor
             return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN
         case Const() | Host():
             return item_of_host(of, key, node, frame)
