@@ -178,7 +178,8 @@ integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
 def slice_bound(args: Arguments, name: str) -> int:
     bounds = [
         bound
-        for part in index_parts(args.get(name))
+        for index in options(args.get(name) or UNKNOWN)
+        for part in index_parts(index)
         if type(part) is Seq and part.kind == "slice"
         for bound in part.items or ()
     ]

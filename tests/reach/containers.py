@@ -191,3 +191,12 @@ def host(x: Tensor):
         return y[y > 0].tolist()
     z = y.numpy()
     return float(z.sum()), y.max().item()
+
+
+def segments(src: Tensor, bounds: Tensor, batched: bool):
+    for i in range(len(bounds) - 1):
+        if batched:
+            part = (slice(None), slice(bounds[i], bounds[i + 1]))
+        else:
+            part = slice(bounds[i], bounds[i + 1])
+        src[part].sum()  # waits
