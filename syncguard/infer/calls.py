@@ -101,6 +101,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
     library = frame.world.host_library(name)
+    if library == "array" and any(map(holds_anything, (*args, *keywords.values()))):
+        return Seq("list", None)
     if library:
         return Host(library, next((value.read for value in args if type(value) is Host and value.read), None))
     last = name.rpartition(".")[2]
@@ -109,6 +111,11 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if name.startswith("torch."):
         return Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def holds_anything(dtype: Value) -> bool:
+    """Whether an array is of Python's objects, so that it keeps a tensor as it is: `np.empty(n, dtype=object)`."""
+    return type(dtype) is Named and dtype.name == "builtins.object"
 
 
 def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:

@@ -33,6 +33,7 @@ CONSTANTS: dict[str, Value] = {
     "builtins.__debug__": TRUE,
     **dict.fromkeys(NUMBERS, Host("float")),
 }
+PASSED = "([*"  # to torch itself, in a list, or with numbers
 
 
 class Names:
@@ -228,26 +229,26 @@ class Names:
         if len(shared) > 1 or (shared and uses & self.sized):
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(shared)}", at))
         for use in sorted(uses):
-            if use.startswith("(0"):
+            if use[1:2] == "0" and use[0] in PASSED:
                 callee = use[2:]
                 head, _, rest = callee.partition(".")
                 value = frame.lookup(head)
-                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
+                own = type(value) not in (Named, ClassOf) and use[0] == "("  # `accelerator.backward(loss)`
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}" if rest else value.name)
-                    if op is not None and self.asks_tensor(op):
+                    if op is not None and self.asks_tensor(op, use[0] == "["):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
 
-    def asks_tensor(self, op: Op) -> bool:
-        """Whether nothing but a tensor can be the first argument."""
+    def asks_tensor(self, op: Op, several: bool = False) -> bool:
+        """Whether nothing but a tensor, or several of them, can be the first argument."""
         return (
             bool(op.args)
-            and op.args[0] in self.operand_names
+            and (op.args[0] == "tensors" if several else op.args[0] in self.operand_names)
             and (op.returns.startswith(("tensor", "named", "tuple")) or bool(op.waits))
             and "factory" not in op.returns
         )

@@ -166,10 +166,34 @@ def call(node: ast.Call, scope: Scope) -> Node:
             names.add(called)
     if path:
         for position, arg in enumerate(args):
-            given = arg.id if type(arg) is Name else arg.path if type(arg) is Attr else ""
-            if given:
-                scope.use(given, f"({position}{path}")
+            for mark, given in passed(arg):
+                scope.use(given, f"{mark}{position}{path}")
     return Call(fn, args, keywords, at(node))
+
+
+def passed(arg: Node) -> list[tuple[str, str]]:
+    """What an argument passes: `(` a name itself, `[` the names of a display, `*` one that numbers are computed with."""
+    if type(arg) is Seq:
+        return [("[", given) for part in arg.items if (given := dotted(part))]
+    mark = "("
+    while (inner := changed(arg)) is not None:
+        mark, arg = "*", inner
+    given = dotted(arg)
+    return [(mark, given)] if given else []
+
+
+def changed(node: Node) -> Node | None:
+    """What a number makes another value of: `x` of `x * 2` and of `-x`."""
+    match node:
+        case Do(what="neg", args=(of,)):
+            return of
+        case Do(what="+" | "-" | "*x" | "/" | "**", args=(of, Const()) | (Const(), of)):
+            return of
+    return None
+
+
+def dotted(node: Node) -> str:
+    return node.id if type(node) is Name else node.path if type(node) is Attr else ""
 
 
 def binary(node: ast.BinOp, scope: Scope) -> Node:

@@ -200,3 +200,13 @@ def segments(src: Tensor, bounds: Tensor, batched: bool):
         else:
             part = slice(bounds[i], bounds[i + 1])
         src[part].sum()  # waits
+
+
+def tridiagonal(b: Tensor, n: int):
+    parts = np.empty(n, dtype=object)
+    numbers = np.empty(n)
+    parts[0] = b[..., 0]
+    numbers[0] = b[0, 0]  # waits
+    for i in range(1, n):
+        parts[i] = b[..., i] - parts[i - 1]
+    return torch.stack(parts.tolist(), dim=-1), parts[0].max().item()  # waits

@@ -1,0 +1,51 @@
+import numpy as np
+import torch
+
+
+def normalize(x, limit):
+    if x.dim() > 2:
+        raise ValueError(x.shape)
+    if x.norm() > limit:  # waits
+        return x / x.norm()
+    return x
+
+
+def together(first, second, limit):
+    both = torch.stack([first, second], dim=-1)
+    if first > limit:  # waits
+        return both
+    return torch.exp(-2 * both)
+
+
+def decayed(rate, step):
+    weight = torch.exp(-rate / 2)
+    return weight if rate > step else 1.0  # waits
+
+
+def on_host(rates, first, second):
+    both = np.stack([first, second])
+    if first > second and rates[0] > np.exp(-first):
+        return both
+    return None
+
+
+class Embedding(torch.nn.Module):
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+
+    def forward(self, x, width):
+        half = self.rows(width // 2)
+        if width > 4:
+            half = half + 1
+        return self.rows(2 * width) + half
+
+    def rows(self, count):
+        return self.table[:count]
+
+
+def built(config, image, group):
+    """Settings that are called as methods of tensors are, a picture, and processes."""
+    if config.dim > 2 and config.topk > config.requires_grad:
+        return image.size[0] if image.width > image.size[1] else image.shape
+    return config.size if group.size() > 1 else group.rank()
