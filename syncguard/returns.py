@@ -15,7 +15,7 @@ KINDS = frozenset(
 )
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
-    **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank".split(), "rank"),
+    **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank written".split(), "rank"),
     **dict.fromkeys("host pinned device factory like kwarg".split(), "place"),
 }
 Conditions = tuple[tuple[str, str], ...]
@@ -36,9 +36,9 @@ class Result:
 def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
-    One alternative: tensor [bool|int|float|complex|promote|count] [0d|1d|2d|reduce|drop|more|broadcast|samerank]
-    [host|pinned|device|factory|like|kwarg] · int float bool str number none size device dtype type array self each
-    unknown module
+    One alternative: tensor [bool|int|float|complex|promote|count]
+    [0d|1d|2d|reduce|drop|more|broadcast|samerank|written] [host|pinned|device|factory|like|kwarg]
+    · int float bool str number none size device dtype type array self each unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
     · unknown host: nobody knows what, but every tensor in it is on the host
@@ -51,6 +51,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     samerank, drop, more: as many dimensions as the first tensor, one less, one more
     reduce, drop: less by those that dim= names, which keepdim= keeps; without dim= all of them, or one
     broadcast: as many dimensions as the tensor that has most
+    written: as many as the text of equation= names behind its arrow
     Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`.
     """
     found: list[tuple[Conditions, Result]] = []

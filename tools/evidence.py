@@ -74,8 +74,9 @@ detach backward expand_as narrow
 """.split()
 # What no array and no module has, but many a container of tensors: two of these, or one with a shape, are proof enough.
 TOGETHER = """
-dim nelement requires_grad is_leaf is_contiguous contiguous permute unbind chunk register_hook retain_grad unflatten
-movedim moveaxis tril triu topk t lerp lerp_ zero_ add_ sub_ mul_ div_ copy_ normal_ uniform_ fill_diagonal_ matmul mm
+size() dim() numel() nelement() requires_grad is_leaf is_contiguous() contiguous() permute() unbind() chunk()
+register_hook() retain_grad() unflatten() movedim() moveaxis() tril() triu() topk() t() lerp() lerp_() zero_() add_()
+sub_() mul_() div_() copy_() normal_() uniform_() fill_diagonal_() matmul() mm()
 """.split()
 
 
@@ -140,6 +141,7 @@ def main() -> None:
         ("family", family),
         ("keywords", ["as_tuple", "dim", "keepdim"]),
         ("together", sorted(TOGETHER)),
+        ("shaped", ["ndim", "shape"]),
         ("sized", ["dtype", "ndim", "shape", "size"]),
         ("placed", ["cpu", "cuda", "device", "is_cuda"]),
         ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]),

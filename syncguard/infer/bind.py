@@ -9,6 +9,7 @@ from syncguard.infer.conditions import one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
+from syncguard.infer.holders import filled, hold
 from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.lattice import join
 from syncguard.infer.masks import foreseen, mask, picks
@@ -50,11 +51,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 prefix = f"{name}."
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
-            holder = holder_of(source, value) if source is not None else None
-            if holder is not None:
-                frame.taken[name] = holder
-            elif frame.taken:
-                frame.taken.pop(name, None)
+            hold(name, value, source, frame)
             if frame.failed:
                 frame.failed.pop(name, None)
         case core.Attr():
@@ -175,29 +172,6 @@ def brought(value: Value, frame: Frame) -> bool:
         or tensor.why is None
         or tensor.why.root.text not in frame.world.places.tables["factories"]["built"]
     )
-
-
-def filled(of: Seq | Table, key: Value, value: Value) -> Value:
-    """The container with `value` under `key`."""
-    if isinstance(of, Seq):
-        return Seq(of.kind, None, join(of.element, value) if of.items != () else value)
-    if type(key) is Const and isinstance(key.value, (str, int)):
-        return Table({**of.items, key.value: value}, of.element, of.keys)
-    element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
-    return Table(of.items, element, of.keys if type(key) is Const else key)
-
-
-def holder_of(source: Node, value: Value) -> Node | None:
-    """Where a container is held that an attribute holds, or holds in another one: `self.state[p]`."""
-    if not any(type(option) in (Seq, Table) for option in options(value)):
-        return None
-    match source:
-        case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
-            source = core.Index(of, key, source.at)
-    root = source
-    while type(root) is core.Index:
-        root = root.of
-    return source if type(root) is core.Attr and root.path else None
 
 
 def rebind(node: Node, value: Value, frame: Frame) -> None:

@@ -99,6 +99,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
     if found is UNKNOWN:
         found = _overriding(frame, param, position, place)
+    if found is UNKNOWN and seen is None:
+        found = _by_all_uses(frame, param, place)
     if default is not None and type(default) is core.Const:
         found = join(found, NONE)
     if seen is None:
@@ -152,6 +154,16 @@ def _by_use(frame: Frame, param: Param, position: int) -> Value:
     if found is None or (type(found) is Tensor and _replaced(frame, param)):
         return _forwarded(frame, param, position)
     return found
+
+
+def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
+    """What no use tells alone may follow from two: something that has a shape and `.dim()` is a tensor, unless a caller
+    that we see passes something else."""
+    world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
+    shared = uses & world.together
+    if not shared or not (len(shared) > 1 or uses & world.shaped) or _typed(param) or _replaced(frame, param):
+        return UNKNOWN
+    return Tensor(device=place, sure=False, why=frame.why(f"use:{min(shared).removesuffix('()')}", param.at))
 
 
 def _replaced(frame: Frame, param: Param) -> bool:

@@ -53,6 +53,7 @@ class Names:
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
         self.host_keywords = frozenset(places.tables["host"]["keywords"])
         self.together = frozenset(places.tables["evidence"]["together"])
+        self.shaped = frozenset(places.tables["evidence"]["shaped"])
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
@@ -225,9 +226,6 @@ class Names:
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
             )
-        shared = uses & self.together
-        if len(shared) > 1 or (shared and uses & self.sized):
-            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(shared)}", at))
         for use in sorted(uses):
             if use[1:2] == "0" and use[0] in PASSED:
                 callee = use[2:]

@@ -277,9 +277,19 @@ def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
         case "broadcast":
             ranks = [tensor.rank for tensor in tensors]
             return max(ranks) if ranks and min(ranks) >= 0 else -1
+        case "written":
+            return written_rank(args.get("equation"))
         case "reduce" | "drop":
             return reduced(rule, args, tensors[0].rank if tensors else -1)
     return int(rule[0])
+
+
+def written_rank(equation: Value | None) -> int:
+    """How many dimensions `"bij,pij->bp"` names behind its arrow."""
+    text = equation.value if type(equation) is Const else None
+    if not isinstance(text, str) or "->" not in text or "." in text:
+        return -1
+    return len(text.rpartition("->")[2].replace(" ", ""))
 
 
 def reduced(rule: str, args: Arguments, rank: int) -> int:

@@ -242,8 +242,8 @@ class Param(Node, frozen=True, gc=False, eq=False):
 class Function(Node, frozen=True, gc=False, eq=False):
     """A def or lambda.
 
-    `uses` maps a local name (or `self.name`) to the attributes asked of it and, after a `(`, to what it is passed to,
-    after a `[` in a display, after a `*` with numbers.
+    `uses` maps a local name (or `self.name`) to the attributes asked of it, with `()` if they are called, and, after a
+    `(`, to what it is passed to, after a `[` in a display, after a `*` with numbers.
     """
 
     name: str

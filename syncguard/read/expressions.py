@@ -164,6 +164,8 @@ def call(node: ast.Call, scope: Scope) -> Node:
     if called:
         for names in scope.calls:
             names.add(called)
+    if type(fn) is Attr and "." in path:
+        scope.use(path.rpartition(".")[0], f"{called}()")
     if path:
         for position, arg in enumerate(args):
             for mark, given in passed(arg):
@@ -172,7 +174,7 @@ def call(node: ast.Call, scope: Scope) -> Node:
 
 
 def passed(arg: Node) -> list[tuple[str, str]]:
-    """What an argument passes: `(` a name itself, `[` the names of a display, `*` one that numbers are computed with."""
+    """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with."""
     if type(arg) is Seq:
         return [("[", given) for part in arg.items if (given := dotted(part))]
     mark = "("

@@ -44,6 +44,17 @@ class Embedding(torch.nn.Module):
         return self.table[:count]
 
 
+def above(x, limit):
+    rows = x.size(0) if x.dim() > 1 else 1
+    return rows if x > limit else 0  # waits
+
+
+def penalty(weight):
+    if weight.requires_grad and weight.shape[0] > 1:
+        return weight if weight.norm() > 1 else 0  # waits
+    return 0.0
+
+
 def built(config, image, group):
     """Settings that are called as methods of tensors are, a picture, and processes."""
     if config.dim > 2 and config.topk > config.requires_grad:
