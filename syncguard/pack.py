@@ -46,7 +46,7 @@ class Pack:
 
     def is_property(self, name: str) -> bool:
         """Is this an attribute that is read, not called?"""
-        return next((len(self.made[n]) > 2 for n in self._spellings(name) if n in self.made), False)
+        return next((len(self.made[n]) > 2 for n in self.spellings(name) if n in self.made), False)
 
     def rule(self, key: str) -> Rule | None:
         """The page with this code or name."""
@@ -74,14 +74,14 @@ class Pack:
         return self.ops.first(name) if isinstance(self.ops, Rows) else name
 
     def _find(self, name: str) -> Op | None:
-        hand = next((self.ops[n] for n in self._spellings(name) if n in self.ops), None)
-        returns, args = next((self.made[n][:2] for n in self._spellings(name) if n in self.made), ("", ""))
+        hand = next((self.ops[n] for n in self.spellings(name) if n in self.ops), None)
+        returns, args = next((self.made[n][:2] for n in self.spellings(name) if n in self.made), ("", ""))
         names = _positional(args.split(",")) if args else ()
         if hand is not None:
             return replace(hand, name=name, args=hand.args or names, returns=hand.returns or returns)
         return Op(name, names, returns) if returns else None
 
-    def _spellings(self, name: str) -> Iterator[str]:
+    def spellings(self, name: str) -> Iterator[str]:
         """The name, the one that it is another spelling of, and the same method on each base."""
         yield name
         if name in self.aliases:

@@ -91,7 +91,8 @@ class Names:
     def is_property(self, op: Op) -> bool:
         known = self._properties.get(op.name)
         if known is None:
-            named = op.name in self.properties or self.pack.row_of(op.name) in self.properties
+            spelled = (op.name, self.pack.row_of(op.name), *self.pack.spellings(op.name))
+            named = any(name in self.properties for name in spelled)
             known = named or self.pack.is_property(op.name)
             self._properties[op.name] = known
         return known
