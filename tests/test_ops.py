@@ -30,6 +30,7 @@ HERE = (
 ELSEWHERE = {
     "torch.Tensor.hpu",  # only on a machine that has one
     "torch.optim.Optimizer.param_groups",  # of an instance
+    "torch.optim.Optimizer.state",
 }
 
 
