@@ -11,7 +11,6 @@ from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
 from syncguard.infer.holders import filled, hold
 from syncguard.infer.kin import as_tensor, operand
-from syncguard.infer.lattice import join
 from syncguard.infer.masks import foreseen, mask, picks
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame

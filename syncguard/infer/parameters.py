@@ -160,10 +160,13 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
     """What no use tells alone may follow from two: something that has a shape and `.dim()` is a tensor, unless a caller
     that we see passes something else."""
     world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
-    shared = uses & world.together
-    if not shared or not (len(shared) > 1 or uses & world.shaped) or _typed(param) or _replaced(frame, param):
+    if not uses or _typed(param) or _replaced(frame, param):
         return UNKNOWN
-    return Tensor(device=place, sure=False, why=frame.why(f"use:{min(shared).removesuffix('()')}", param.at))
+    shared, given = uses & world.together, world.computes(uses, frame)
+    if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):
+        return UNKNOWN
+    told = f"passed:{given}" if given else f"use:{min(shared).removesuffix('()')}"
+    return Tensor(device=place, sure=False, why=frame.why(told, param.at))
 
 
 def _replaced(frame: Frame, param: Param) -> bool:

@@ -33,7 +33,6 @@ CONSTANTS: dict[str, Value] = {
     "builtins.__debug__": TRUE,
     **dict.fromkeys(NUMBERS, Host("float")),
 }
-PASSED = "([*"  # to torch itself, in a list, or with numbers
 
 
 class Names:
@@ -228,20 +227,31 @@ class Names:
                 device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
             )
         for use in sorted(uses):
-            if use[1:2] == "0" and use[0] in PASSED:
+            if use.startswith("(0"):
                 callee = use[2:]
                 head, _, rest = callee.partition(".")
                 value = frame.lookup(head)
-                own = type(value) not in (Named, ClassOf) and use[0] == "("  # `accelerator.backward(loss)`
+                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if type(value) is Named and value.name.partition(".")[0] == "torch":
                     op = self.op(f"{value.name}.{rest}" if rest else value.name)
-                    if op is not None and self.asks_tensor(op, use[0] == "["):
+                    if op is not None and self.asks_tensor(op):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def computes(self, uses: frozenset[str], frame: Frame) -> str:
+        """The function of torch that is given what has these uses: in a list, or with numbers computed with it."""
+        for use in sorted(uses):
+            head, _, rest = use[2:].partition(".") if use[:2] in ("[0", "*0") else ("", "", "")
+            value = frame.lookup(head) if rest else UNKNOWN
+            if type(value) is Named and value.name.partition(".")[0] == "torch":
+                op = self.op(f"{value.name}.{rest}")
+                if op is not None and self.asks_tensor(op, use[0] == "["):
+                    return use[2:]
+        return ""
 
     def asks_tensor(self, op: Op, several: bool = False) -> bool:
         """Whether nothing but a tensor, or several of them, can be the first argument."""

@@ -60,3 +60,15 @@ def built(config, image, group):
     if config.dim > 2 and config.topk > config.requires_grad:
         return image.size[0] if image.width > image.size[1] else image.shape
     return config.size if group.size() > 1 else group.rank()
+
+
+def rebound(tokenizer, text, weights, ids: torch.Tensor):
+    """Names that are given something else before torch is given them."""
+    prefix = tokenizer(text)["input_ids"]
+    count = int(prefix[0]) if prefix > text else len(prefix)
+    prefix = torch.tensor(prefix, dtype=ids.dtype)
+    layers = [int(k.split(".")[1]) for k in weights]
+    for k in weights:
+        q, k, v = weights[k].chunk(3)
+        weights[layers[0]] = torch.cat([q, k, v])
+    return torch.cat([prefix, ids.cpu()]), count  # waits
