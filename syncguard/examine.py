@@ -16,6 +16,7 @@ from syncguard.infer.beliefs import Watch
 from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.project import World
+from syncguard.infer.replaced import replaced_by
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
@@ -154,7 +155,8 @@ class Examiner:
     def judged(self, home: Home, source: Source) -> Examined:
         """The findings of a file that has been run."""
         routines = [*home.routines, *([home.top] if home.top is not None else [])]
-        warmth = warmths(routines, self.world.places, self.config.hot, self.config.cold, self.decorators)
+        config, places = self.config, self.world.places
+        warmth = warmths(routines, places, config.hot, config.cold, self.decorators, self.replaced)
         every = findings_of(home, self.world, self.rules, warmth, self.text_of)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
@@ -168,7 +170,7 @@ class Examiner:
             allowed=allowed,
             functions=len(home.routines),
             hot=sum(warmth[routine].heat == "hot" for routine in home.routines),
-            calls=functions_of(home, routines, warmth, self.world.places.is_test(home.path)),
+            calls=functions_of(home, routines, warmth, places.is_test(home.path)),
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),
             cites=self.cited(home, (*every, *caused)),
@@ -212,6 +214,10 @@ class Examiner:
                 self.cores.put(told, Lowered(parts, home.core))
         uses = {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses}
         return Interface(told, parts, uses, asked_by(home))
+
+    def replaced(self, routine: Routine) -> str:
+        """The decorator that may find another function to run in the place of this one."""
+        return replaced_by(routine, self.world)
 
     def decorators(self, routine: Routine) -> tuple[str, ...]:
         """The dotted names of what decorates a function: `torch.compile` makes it hot."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from syncguard.infer.gates import trains
@@ -27,14 +27,13 @@ def warmths(
     hot: tuple[str, ...] = (),
     cold: tuple[str, ...] = (),
     decorator: Callable[[Routine], tuple[str, ...]] = lambda r: (),
+    replaced: Callable[[Routine], str] = lambda r: "",
 ) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
     setup = prepared(routines, places, hot, cold)
     training: dict[Routine, bool] = {}
-    cached = {
-        routine for routine in routines if any(places.is_("gates", "caches", name) for name in decorator(routine))
-    }
+    seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
     found: dict[Routine, Warmth] = {}
     for routine in routines:
         if routine not in setup and (reason := root(routine, places, hot, cold, decorator)):
@@ -45,22 +44,38 @@ def warmths(
             rare.setdefault(callee, Warmth("amortized", path))
         else:
             found.setdefault(callee, Warmth("hot", path))
-    found = followed({**rare, **found}, cached, lambda routine: trained(routine, places, training))
+    found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
-    for routine in cached:
-        if found[routine].heat in ("hot", "unknown"):
-            kept = Fact(f"but `{routine.qualname}` is cached", line_of(routine), routine.home.path)
-            found[routine] = Warmth("amortized", (*found[routine].path, kept))
+    for routine, why in seldom.items():
+        if found[routine].heat != "cold":
+            but = Fact(f"but {why}", line_of(routine), routine.home.path)
+            found[routine] = Warmth("amortized", (*found[routine].path, but))
     return cooled(routines, found)
 
 
+def rarely(
+    routine: Routine,
+    places: Places,
+    decorator: Callable[[Routine], tuple[str, ...]],
+    replaced: Callable[[Routine], str],
+) -> str:
+    """Why a decorator keeps the body of a function from running at each call of it; '' where none does."""
+    if any(places.is_("gates", "caches", name) for name in decorator(routine)):
+        return f"`{routine.qualname}` is cached"
+    chooser = replaced(routine)
+    return f"`{chooser}` may find another to run in its place" if chooser else ""
+
+
 def followed(
-    found: dict[Routine, Warmth], cached: set[Routine], trains: Callable[[Routine], bool]
+    found: dict[Routine, Warmth], seldom: Container[Routine], trains: Callable[[Routine], bool]
 ) -> dict[Routine, Warmth]:
-    """These and what they call: what is behind a gate, or cached, is amortized, unless it is the step itself."""
-    found = dict(found)
+    """These and what they call: what is behind a gate, or seldom runs when it is called, is amortized, unless it is the
+    step itself."""
+    found = {
+        routine: Warmth("amortized", warmth.path) if routine in seldom else warmth for routine, warmth in found.items()
+    }
     queue = deque(found)
     while queue:
         routine = queue.popleft()
@@ -70,7 +85,7 @@ def followed(
             if context.failing:
                 continue
             gated = bool(context.gate) and not trains(callee)
-            heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in cached else "hot"
+            heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
             if known is None or (known.heat == "amortized" and heat == "hot"):
                 path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
