@@ -745,3 +745,30 @@ def test_what_is_not_finite_is_rare(test: str, heat: str) -> None:
                 return x
         """
     assert [one.heat for one in found(text.format(test)) if one.code == "SG102"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("declared", "test", "heat"),
+    [
+        ("ids: torch.Tensor", "if ids is None:", "amortized"),
+        ("ids: torch.Tensor", "if not (ids is not None):", "amortized"),
+        ("ids: torch.Tensor", "if ids is not None:", "hot"),
+        ("ids: torch.Tensor | None", "if ids is None:", "hot"),
+        ("ids: torch.Tensor = None", "if ids is None:", "hot"),
+        ("ids", "if ids is None:", "hot"),
+        ("ids: int", "if ids is None:", "hot"),
+        ("ids: torch.Tensor", "ids = find(ids)\n        if ids is None:", "hot"),
+    ],
+)
+def test_what_must_be_given_as_a_tensor_is_seldom_none(declared: str, test: str, heat: str) -> None:
+    text = """
+class Net(torch.nn.Module):
+    def forward(self, ids, x):
+        return self.places(ids, x)
+
+    def places(self, {}, x: torch.Tensor = None):
+        {}
+            return x == torch.tensor(3, device=x.device)
+        return x
+"""
+    assert heats(text.format(declared, test)) == [heat]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.keeps import BUILDS, GROWS, held, unbuilt
 from syncguard.infer.routine import Env, Frame, Step
-from syncguard.infer.ungiven import UNMET, unmet
+from syncguard.infer.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.places import Places
 from syncguard.read import core
@@ -44,7 +44,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""
         case core.Do(what="is" | "is not"):
-            return BUILDS if unbuilt(inner, outcome, frame) else UNMET if unmet(inner, outcome, frame) else ""
+            return _none(inner, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
@@ -63,6 +63,15 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Either():
             return gated(inner, outcome, frame)
     return ""
+
+
+def _none(inner: Node, outcome: bool, frame: Frame) -> str:
+    """Why this outcome of a test for None is rare."""
+    if unbuilt(inner, outcome, frame):
+        return BUILDS
+    if unmet(inner, outcome, frame):
+        return UNMET
+    return UNPROMISED if unpromised(inner, outcome, frame) else ""
 
 
 def flags(done: Env, failed: list[Env]) -> dict[str, bool]:

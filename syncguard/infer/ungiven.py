@@ -1,18 +1,20 @@
-"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any, or
-each does."""
+"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any,
+each does, or what it is declared to be is never that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from syncguard.infer.annotations import promised
 from syncguard.infer.routine import Frame, Home
-from syncguard.infer.values import NONE, Unknown, options
+from syncguard.infer.values import NONE, Tensor, Unknown, options
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.walk import everything, walk
 
 UNMET = "where no call leads"
+UNPROMISED = "where a parameter is None that is declared to be a tensor"
 BINDING = ("staticmethod", "classmethod")
 GIVEN = "given"
 
@@ -26,6 +28,25 @@ def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Name(id=name):
             return outcome and _left(name, frame) is not GIVEN
     return False
+
+
+def unpromised(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that a parameter is None that every caller must give, as a tensor."""
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return (what == "is") is outcome and _demanded(name, frame)
+    return False
+
+
+def _demanded(name: str, frame: Frame) -> bool:
+    """Whether a parameter is declared to be a tensor, with nothing to be where none is given."""
+    node = frame.routine.node
+    params = node.params if type(node) is core.Function else ()
+    param = next((param for param in params if param.name == name), None)
+    if type(node) is not core.Function or param is None or param.default is not None or param.annotation is None:
+        return False
+    declared = promised(param.annotation, frame, "assumed")
+    return type(declared) is Tensor and not any(_bound(node.body, name))
 
 
 def _left(name: str, frame: Frame) -> Any:
