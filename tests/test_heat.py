@@ -772,3 +772,21 @@ class Net(torch.nn.Module):
         return x
 """
     assert heats(text.format(declared, test)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("head", "first", "heat"),
+    [
+        ("", 'deprecate("read", "1.0")', "cold"),
+        ("", 'warnings.warn("gone soon", FutureWarning)', "cold"),
+        ("", 'warnings.warn("gone soon", category=DeprecationWarning)', "cold"),
+        ('@deprecated("gone soon")\n', "pass", "cold"),
+        ("", 'if scale: deprecate("scale", "1.0")', "unknown"),
+        ("", 'warnings.warn("slow", UserWarning)', "unknown"),
+    ],
+)
+def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: str) -> None:
+    text = f"{head}def read(x: torch.Tensor, scale=1):\n    {first}\n    return x.cpu().numpy()\n"
+    assert heats(text) == [heat]
+    called = text + "\n\ndef use(x: torch.Tensor):\n    return read(x)\n"
+    assert heats(called) == ["unknown"]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from syncguard.infer.gates import trains
+from syncguard.infer.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -45,9 +45,11 @@ def warmths(
         else:
             found.setdefault(callee, Warmth("hot", path))
     found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
+    called = {callee for routine in routines for callee in routine.calls if callee is not routine}
     for routine in routines:
         if routine not in found:
-            found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+            left = routine not in called and deprecated(routine, places)
+            found[routine] = Warmth("cold" if left or is_cold(routine, places, cold) else "unknown")
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
@@ -225,6 +227,26 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
+    )
+
+
+def deprecated(routine: Routine, places: Places) -> bool:
+    """Whether a function says, whenever it is called, that it should not be."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return False
+    runs = [part.value for part in node.body if type(part) is core.Run]
+    return any(_deprecates(part, places) for part in runs) or any(
+        places.is_("cold", "deprecators", last_name(part)) for part in node.decorators
+    )
+
+
+def _deprecates(call: core.Node, places: Places) -> bool:
+    if type(call) is not core.Call:
+        return False
+    kinds = (*call.args[1:2], *[value for name, value in call.keywords if name == "category"])
+    return places.is_("cold", "deprecators", last_name(call.fn)) or any(
+        places.is_("cold", "deprecations", last_name(kind)) for kind in kinds
     )
 
 
