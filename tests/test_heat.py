@@ -788,5 +788,26 @@ class Net(torch.nn.Module):
 def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: str) -> None:
     text = f"{head}def read(x: torch.Tensor, scale=1):\n    {first}\n    return x.cpu().numpy()\n"
     assert heats(text) == [heat]
+    newer = "\n\ndef read_anew(x: torch.Tensor):\n    return x.cpu().numpy()\n"
+    assert heats(text.replace("x.cpu().numpy()", "read_anew(x)") + newer) == ["unknown"]
     called = text + "\n\ndef use(x: torch.Tensor):\n    return read(x)\n"
     assert heats(called) == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / (1 + found)", "unknown"),
+        ("if not found.any(): return torch.tensor(0.0, device=x.device)\n    return x / found", "amortized"),
+        ("if not found.sum():\n        y = x.new_tensor(0.0)\n    else:\n        y = x / found\n    return y", "amortized"),
+        ("if (x > 0).any(): w = torch.tensor(2.0, device='cuda')\n    else: w = 1.0\n    return x * w", "unknown"),
+        ("if (x > 0).any():\n        x = x * torch.tensor(2.0, device='cuda')\n    return x", "unknown"),
+        ("if flag: return torch.tensor(0.0, device=x.device)\n    return x / found", "unknown"),
+        ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / found.sqrt()", "amortized"),
+        ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x * found", "unknown"),
+        ("if found != 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / found", "unknown"),
+    ],
+)
+def test_what_stands_for_a_result_where_there_is_none_is_rare(body: str, heat: str) -> None:
+    text = f"def score(x: torch.Tensor, found: torch.Tensor, flag: bool):\n    {body}\n"
+    assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]

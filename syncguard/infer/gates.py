@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.fallbacks import divides
 from syncguard.infer.keeps import BUILDS, GROWS, held, unbuilt
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -12,6 +13,7 @@ from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
 NOTHING = "where there is nothing"
+ZERO = "where it would divide by zero"
 BROKEN = "where a value is not finite"
 
 
@@ -35,6 +37,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "every n-th step" if (what == "==") is outcome else ""
         case core.Do(what="%"):
             return "" if outcome else "every n-th step"
+        case core.Do(what="==" | "!=") if divides(inner, outcome, frame):
+            return ZERO
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):

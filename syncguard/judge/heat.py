@@ -45,16 +45,26 @@ def warmths(
         else:
             found.setdefault(callee, Warmth("hot", path))
     found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
-    called = {callee for routine in routines for callee in routine.calls if callee is not routine}
     for routine in routines:
         if routine not in found:
-            left = routine not in called and deprecated(routine, places)
-            found[routine] = Warmth("cold" if left or is_cold(routine, places, cold) else "unknown")
+            found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
             found[routine] = Warmth("amortized", (*found[routine].path, but))
-    return cooled(routines, found)
+    return left(cooled(routines, found), places)
+
+
+def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
+    """The same, with what is deprecated and not called here as cold as it will be; what it calls may have replaced
+    it."""
+    called = {callee for routine in found for callee in routine.calls if callee is not routine}
+    return {
+        routine: Warmth("cold")
+        if warmth.heat == "unknown" and routine not in called and deprecated(routine, places)
+        else warmth
+        for routine, warmth in found.items()
+    }
 
 
 def rarely(
