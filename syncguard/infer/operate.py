@@ -44,9 +44,17 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     """`left op right`: a tensor on either side makes it torch's."""
     if type(left) is not Union and type(right) is not Union:
         return operate(what, left, right, at, nodes, frame)
-    found = [operate(what, a, b, at, nodes, frame) for a in options(left) for b in options(right)]
+    pairs = [(a, b) for a in options(left) for b in options(right)]
+    if what == "*x":
+        pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
+    found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _repeats(a: Value, b: Value) -> bool:
+    """Whether this repeats a list as often as a tensor tells."""
+    return (type(a) is Seq and type(b) is Tensor) or (type(a) is Tensor and type(b) is Seq)
 
 
 def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
