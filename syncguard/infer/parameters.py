@@ -220,9 +220,19 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
         and (module or routine.name == "backward")
     )
     ranged = "[,]" in uses  # `labels[..., 1:]`
-    if given or ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    if ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+        given = True
+    elif given:
+        given = not _tested(node, param.name)
+    if given:
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
+
+
+def _tested(node: core.Function, name: str) -> bool:
+    """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
+    tests = (part.args[0] for part in walk(node.body) if type(part) is core.Do and part.what in ("truth", "not"))
+    return any(type(test) is core.Name and test.id == name for test in tests)
 
 
 def refined(declared: Value, seen: Value | None) -> Value:
