@@ -799,7 +799,14 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
     [
         ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / (1 + found)", "unknown"),
         ("if not found.any(): return torch.tensor(0.0, device=x.device)\n    return x / found", "amortized"),
-        ("if not found.sum():\n        y = x.new_tensor(0.0)\n    else:\n        y = x / found\n    return y", "amortized"),
+        (
+            "if not found.sum():\n        y = x.new_tensor(0.0)\n    else:\n        y = x / found\n    return y",
+            "amortized",
+        ),
+        (
+            "if found > 0:\n        n = x / found\n    else:\n        n = torch.tensor([0.0], device=x.device).double()\n    return n",
+            "amortized",
+        ),
         ("if (x > 0).any(): w = torch.tensor(2.0, device='cuda')\n    else: w = 1.0\n    return x * w", "unknown"),
         ("if (x > 0).any():\n        x = x * torch.tensor(2.0, device='cuda')\n    return x", "unknown"),
         ("if flag: return torch.tensor(0.0, device=x.device)\n    return x / found", "unknown"),

@@ -101,7 +101,7 @@ def _constant(node: Node, frame: Frame) -> bool:
             if name in ABOUT:
                 return True
             parts = (*args, *[value for _, value in keywords])
-            made = name.startswith("new_") or type(quiet_value(fn, frame)) is Named
+            made = name.startswith("new_") or _constant(fn.of, frame)
             return made and all(_constant(part, frame) for part in parts)
         case core.Call(fn=core.Name() as fn, args=args, keywords=keywords):
             parts = (*args, *[value for _, value in keywords])

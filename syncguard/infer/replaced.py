@@ -55,7 +55,9 @@ def _chooses(function: Node, places: Places) -> bool:
     for part in everything(function):
         if type(part) is core.Function:
             given = frozenset(param.name for param in part.params)
-            returned = {last_name(leave.value) for leave in walk(part.body) if type(leave) is core.Leave and leave.value}
+            returned = {
+                last_name(leave.value) for leave in walk(part.body) if type(leave) is core.Leave and leave.value
+            }
             inner = [one for one in part.body if type(one) is core.Function and one.name in returned]
             if any(_looks_up(one, given, places) for one in inner):
                 return True
@@ -67,7 +69,11 @@ def _puts(function: Node, method: str, places: Places) -> bool:
     parts = everything(function)
     binds = [part for part in parts if type(part) is core.Bind]
     own = frozenset(
-        target.id for bind in binds if _member(bind.value, method) for target in bind.targets if type(target) is core.Name
+        target.id
+        for bind in binds
+        if _member(bind.value, method)
+        for target in bind.targets
+        if type(target) is core.Name
     )
     put = {last_name(bind.value) for bind in binds if bind.value and any(_member(aim, method) for aim in bind.targets)}
     return any(type(part) is core.Function and part.name in put and _looks_up(part, own, places) for part in parts)
