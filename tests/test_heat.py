@@ -818,3 +818,30 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
 def test_what_stands_for_a_result_where_there_is_none_is_rare(body: str, heat: str) -> None:
     text = f"def score(x: torch.Tensor, found: torch.Tensor, flag: bool):\n    {body}\n"
     assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "calls", "heat"),
+    [
+        ("if not torch.is_tensor(t):", "", "amortized"),
+        ("if not isinstance(t, torch.Tensor):", "", "amortized"),
+        ("if isinstance(t, torch.Tensor): t = t * 2\n        else:", "", "amortized"),
+        ("if not torch.is_tensor(t):", "net = Net()\nfor n in range(3):\n    net(x, n)", "hot"),
+        ("if not torch.is_tensor(t):", "Net()(x, 1.0)", "hot"),
+        ("if not isinstance(t, list):", "", "hot"),
+        ("t = other\n        if not torch.is_tensor(t):", "", "hot"),
+    ],
+)
+def test_a_number_for_a_tensor_is_rare_where_none_is_given(test: str, calls: str, heat: str) -> None:
+    text = f"""
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, given: torch.Tensor | float | int, other=0.5):
+        t = given
+        {test}
+            t = torch.tensor([t], device=x.device)
+        return x * t
+
+x = torch.ones(3, device="cuda")
+{calls}
+"""
+    assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]

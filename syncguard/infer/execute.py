@@ -8,7 +8,7 @@ from typing import Any
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
-from syncguard.infer.fallbacks import FALLBACK, fallback
+from syncguard.infer.fallbacks import excused
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
 from syncguard.infer.keeps import GROWS, outgrown
@@ -98,8 +98,7 @@ def branch(node: core.If, frame: Frame) -> None:
             run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
             continue
-        if not gate and fallback(node.test, body, node.orelse if body is node.body else node.body, frame):
-            gate = FALLBACK
+        gate = gate or excused(node, body is node.body, frame)
         frame.env = {**before, **told}
         frame.paid = dict(paid)
         frame.quiet += off

@@ -1,15 +1,25 @@
-"""An arm of a branch in, whether it answers without the data that the other one computes from out."""
+"""An arm of a branch in, why it is rarely taken out, by what stands in it: an answer without data, a conversion."""
 
 from __future__ import annotations
 
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import number_sureness
 from syncguard.infer.values import Const, Host, Named, Tensor, options
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
+CONVERTS = "where a number is given for a tensor"
 FALLBACK = "where the data leave nothing to compute"
 ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
+
+
+def excused(node: core.If, outcome: bool, frame: Frame) -> str:
+    """Why the arm of this outcome is rarely taken, by what it does; '' where nothing says so."""
+    body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+    if fallback(node.test, body, other, frame):
+        return FALLBACK
+    return CONVERTS if converts(node.test, outcome, body, frame) else ""
 
 
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
@@ -19,6 +29,59 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
         return False
     leaves = type(body[-1]) is core.Leave and body[-1].what == "return" and body[-1].value is not None
     return (leaves or bool(other)) and _told(body, frame) and not (other and _told(other, frame))
+
+
+def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether this arm makes a tensor of what is none, where no call that we see gives a number: `if not
+    torch.is_tensor(t): t = torch.tensor([t])`."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return converts(inner, outcome, body, frame)
+        case core.Do(what="not", args=(inner,)):
+            return converts(inner, not outcome, body, frame)
+        case core.Call(fn=fn, args=(core.Name(id=name), *kinds)) if not outcome:
+            asked = _named(fn, frame)
+            typed = asked == "builtins.isinstance" and len(kinds) == 1
+            tensor = frame.world.is_tensor_type(_named(kinds[0], frame)) if typed else frame.world.is_type_test(asked)
+            return tensor and _converted(body, name, frame) and not _number_given(name, frame)
+    return False
+
+
+def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
+    """Whether a block makes a tensor of what is named so, and names it the same."""
+    calls = [
+        call
+        for part in body
+        if type(part) is core.Bind and any(type(aim) is core.Name and aim.id == name for aim in part.targets)
+        for call in walk(part.value)
+        if type(call) is core.Call and frame.world.places.is_("factories", "converts", _named(call.fn, frame))
+    ]
+    return any(type(one) is core.Name and one.id == name for call in calls for one in walk(call.args))
+
+
+def _number_given(name: str, frame: Frame) -> bool:
+    """Whether what is named so holds a number, by what calls give, or by what the function itself gives it."""
+    node, told = frame.routine.node, {name}
+    binds = [part for part in walk(node.body) if type(part) is core.Bind and type(part.value) is core.Name]
+    told |= {part.value.id for part in binds for aim in part.targets if type(aim) is core.Name and aim.id == name}
+    params = {param.name: param for param in node.params} if type(node) is core.Function else {}
+    given = [params[one] for one in told if one in params]
+    if any(type(param.default) is core.Const and _number(param.default.value) for param in given):
+        return True
+    seen = [frame.routine.seen.get(param.name) for param in given]
+    held = [frame.lookup(one) for one in told] if not given else []
+    return any(number_sureness(option) for value in (*seen, *held) if value is not None for option in options(value))
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _named(node: Node, frame: Frame) -> str:
+    from syncguard.infer.evaluate import quiet_value
+
+    value = quiet_value(node, frame) if type(node) in (core.Name, core.Attr) else None
+    return value.name if type(value) is Named else ""
 
 
 def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
