@@ -845,3 +845,11 @@ x = torch.ones(3, device="cuda")
 {calls}
 """
     assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("name", "heat"), [("ExportableDecoder", "cold"), ("OnnxExportWrapper", "cold"), ("Decoder", "hot")]
+)
+def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:
+    text = f"class {name}(torch.nn.Module):\n    def forward(self, x):\n        return x * x.max().item()\n"
+    assert heats(text) == [heat]

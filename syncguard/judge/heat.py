@@ -189,7 +189,7 @@ def root(
         return ""
     if matches(hot, name) or matches(hot, dotted):
         return f"`{dotted}` is named hot in the configuration"
-    if routine.host or test_file(routine, places):
+    if routine.host or test_file(routine, places) or exported(routine, places):
         return ""
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
@@ -237,7 +237,14 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
+        or exported(routine, places)
     )
+
+
+def exported(routine: Routine, places: Places) -> bool:
+    """Whether a class is made to be exported: its methods are traced once, or check what was."""
+    owner = routine.owner
+    return owner is not None and any(places.is_("cold", "classes", info.name) for info in owner.mro)
 
 
 def deprecated(routine: Routine, places: Places) -> bool:
