@@ -804,7 +804,7 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
             "amortized",
         ),
         (
-            "if found > 0:\n        n = x / found\n    else:\n        n = torch.tensor([0.0], device=x.device).double()\n    return n",
+            "if found > 0: n = x / found\n    else: n = torch.tensor([0.0], device=x.device).double()\n    return n",
             "amortized",
         ),
         ("if (x > 0).any(): w = torch.tensor(2.0, device='cuda')\n    else: w = 1.0\n    return x * w", "unknown"),
@@ -835,7 +835,7 @@ def test_what_stands_for_a_result_where_there_is_none_is_rare(body: str, heat: s
 def test_a_number_for_a_tensor_is_rare_where_none_is_given(test: str, calls: str, heat: str) -> None:
     text = f"""
 class Net(torch.nn.Module):
-    def forward(self, x: torch.Tensor, given: torch.Tensor | float | int, other=0.5):
+    def forward(self, x: torch.Tensor, given: torch.Tensor | float | int, other: float | torch.Tensor = None):
         t = given
         {test}
             t = torch.tensor([t], device=x.device)

@@ -182,7 +182,7 @@ def _union(values: list[Value]) -> Value:
     sure = len(kinds) == 1
     marked = [value.but(either=True) if type(value) is Tensor and not sure else value for value in values]
     if any(_made_on_host(value) for value in kinds):
-        marked = [value.but(device="mixed") if _assumed(value) else value for value in marked]
+        marked = [_anywhere(value) for value in marked]
     result = marked[0]
     for value in marked[1:]:
         result = join(result, value)
@@ -192,9 +192,9 @@ def _union(values: list[Value]) -> Value:
 def _made_on_host(value: Value) -> bool:
     """Whether this is an image or the like, of a library that knows no device: then so may be a tensor in its place."""
     if type(value) is Seq:
-        return value.element is not None and _made_on_host(value.element)
+        return _made_on_host(value.element)
     return any(type(option) is Host and option.kind == "object" for option in options(value))
 
 
-def _assumed(value: Value) -> bool:
-    return type(value) is Tensor and value.device == "assumed"
+def _anywhere(value: Value) -> Value:
+    return value.but(device="mixed") if type(value) is Tensor and value.device == "assumed" else value

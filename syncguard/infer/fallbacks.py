@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import number_sureness
 from syncguard.infer.values import Const, Host, Named, Tensor, options
@@ -60,21 +61,37 @@ def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
 
 
 def _number_given(name: str, frame: Frame) -> bool:
-    """Whether what is named so holds a number, by what calls give, or by what the function itself gives it."""
-    node, told = frame.routine.node, {name}
-    binds = [part for part in walk(node.body) if type(part) is core.Bind and type(part.value) is core.Name]
-    told |= {part.value.id for part in binds for aim in part.targets if type(aim) is core.Name and aim.id == name}
-    params = {param.name: param for param in node.params} if type(node) is core.Function else {}
-    given = [params[one] for one in told if one in params]
-    if any(type(param.default) is core.Const and _number(param.default.value) for param in given):
+    """Whether what is named so may well be a number: it is no parameter that is declared a tensor before all else, or
+    a call, or its default, gives one."""
+    node = frame.routine.node
+    if type(node) is not core.Function:
         return True
-    seen = [frame.routine.seen.get(param.name) for param in given]
-    held = [frame.lookup(one) for one in told] if not given else []
-    return any(number_sureness(option) for value in (*seen, *held) if value is not None for option in options(value))
+    aliases = {
+        part.value.id
+        for part in walk(node.body)
+        if type(part) is core.Bind and type(part.value) is core.Name
+        for aim in part.targets
+        if type(aim) is core.Name and aim.id == name
+    }
+    given = [param for param in node.params if param.name == name or param.name in aliases]
+    if not given or not all(_tensor_first(param.annotation, frame) for param in given):
+        return True
+    if any(type(param.default) is core.Const and param.default.value is not None for param in given):
+        return True
+    seen = [value for param in given if (value := frame.routine.seen.get(param.name)) is not None]
+    return any(number_sureness(option) for value in seen for option in options(value))
 
 
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _tensor_first(annotation: Node | None, frame: Frame) -> bool:
+    """Whether a type names a tensor before all that it may be besides."""
+    match annotation:
+        case core.Do(what="|", args=(first, _)):
+            return _tensor_first(first, frame)
+        case core.Index(key=core.Seq(items=(first, *_))):
+            return _tensor_first(first, frame)
+        case core.Name() | core.Attr():
+            return type(promised(annotation, frame, "assumed")) is Tensor
+    return False
 
 
 def _named(node: Node, frame: Frame) -> str:

@@ -21,7 +21,7 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
     """Why code on this side of a test runs seldom: every n-th step, or on one rank; '' if it does not."""
     match test:
         case core.Do(what="truth", args=(inner,)):
-            return _gate(inner, outcome, frame)
+            return ZERO if divides(inner, outcome, frame) else _gate(inner, outcome, frame)
         case core.Do(what="not", args=(inner,)):
             return gated(inner, not outcome, frame)
         case core.Either(what=what, operands=operands):
@@ -37,8 +37,6 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "every n-th step" if (what == "==") is outcome else ""
         case core.Do(what="%"):
             return "" if outcome else "every n-th step"
-        case core.Do(what="==" | "!=") if divides(inner, outcome, frame):
-            return ZERO
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):
