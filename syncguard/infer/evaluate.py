@@ -111,6 +111,8 @@ def call(node: core.Call, frame: Frame) -> Value:
             frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
     bound = any(type(option) is Bound for option in options(fn))
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if type(result) is Union and keywords.get("default") in (TRUE, FALSE):
+        return without(result, lambda option: type(option) is Tensor)  # what is a flag by default is one
     if type(result) is not Unknown:
         return result
     if keywords and not frame.world.host_keywords.isdisjoint(keywords):

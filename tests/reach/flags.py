@@ -1,4 +1,4 @@
-"""Parameters of a forward that nobody declared: what is asked for its truth alone is a flag."""
+"""Flags: what nobody declared and is asked for its truth alone, and what is a flag by default."""
 
 import torch
 
@@ -14,3 +14,21 @@ class Encoder(torch.nn.Module):
         if mask.any():  # waits
             y = y * 2
         return (y, found) if not output_attentions else y[y > 0]  # waits
+
+
+def taken(table, key, default=None):
+    value = table.get(key, default)
+    if isinstance(value, torch.Tensor):
+        return value
+    return default
+
+
+def trained(table):
+    if taken(table, "frozen", default=False):
+        return None
+    mask = taken(table, "mask")
+    if mask is not None and mask.any():  # waits
+        return mask
+    if taken(table, "scale", default=1.0) > 2:  # waits
+        return None
+    return None
