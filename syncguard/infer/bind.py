@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer import methods
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
+from syncguard.infer.arms import forget
 from syncguard.infer.conditions import one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
@@ -51,6 +52,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
             frame.env[name] = value
             hold(name, value, source, frame)
+            if frame.arms:
+                forget(name, frame)
             if frame.failed:
                 frame.failed.pop(name, None)
         case core.Attr():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from syncguard.infer.arms import remember, turned
 from syncguard.infer.bind import bind, effect, update
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
@@ -121,6 +122,8 @@ def branch(node: core.If, frame: Frame) -> None:
             forget(told, arm, before)
             follow(arm, other, before, frame)
     frame.env = joined(yes, no)
+    if alive_in(yes) and alive_in(no):
+        remember(node.test, yes, no, frame)
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
@@ -169,6 +172,8 @@ def loop(node: core.Loop, frame: Frame) -> None:
     surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
+    if frame.arms:
+        turned(node, frame)
     head, paid = frame.env, frame.paid
     for _ in range(ROUNDS):
         frame.env, frame.paid = dict(head), {}

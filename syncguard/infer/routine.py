@@ -196,6 +196,7 @@ class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
     __slots__ = (
+        "arms",
         "asked",
         "breaks",
         "context",
@@ -230,6 +231,7 @@ class Frame:
         self.taken: dict[str, Node] = {}  # names of containers that an attribute holds, and where it holds them
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
+        self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = CERTAIN  # no sighting is surer than this
         self.returned: Value | None = None
