@@ -131,3 +131,54 @@ def test_what_is_made_of_what_is_on_the_host_is_there(tmp_path, where, lines):
 def test_what_is_for_another_device_waits_for_no_gpu(tmp_path, name, lines):
     text = f"import torch\n\n\ndef {name}(x: torch.Tensor):\n    return x.cumsum(0).tolist()\n"
     assert [line for line, _ in found(tmp_path, text)] == lines
+
+
+WRAPPED = """
+import ray, torch
+
+class Scorer:
+    def score(self, rewards: torch.Tensor):
+        return rewards[rewards > 0]
+
+class Scorers:
+    def __init__(self):
+        self.made = ray.remote(Scorer)
+        self.all = [{made} for _ in range(4)]
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "lines"),
+    [
+        ("self.made.options(name='scorer').remote()", []),
+        ("self.made.options(num_gpus=1).remote()", [(6, "SG102")]),
+        ("self.make()", [(6, "SG102")]),
+    ],
+)
+def test_what_a_worker_asks_for_is_said_where_it_is_made(tmp_path, made, lines):
+    assert found(tmp_path, WRAPPED.format(made=made)) == lines
+
+
+BESIDE = """
+import torch
+
+def kept(masks: torch.Tensor, scores: torch.Tensor):
+    return masks[scores > 0.5]
+
+class {name}:
+    def {method}(self, x):
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "lines"),
+    [
+        ("SegmentImageProcessor", "preprocess", []),
+        ("Segmenter", "preprocess", [(5, "SG102")]),
+        ("SegmentCollator", "torch_call", [(5, "SG102")]),
+        ("SegmentImageProcessor", "forward", [(5, "SG102")]),
+    ],
+)
+def test_functions_beside_what_prepares_data_do_so_too(tmp_path, name, method, lines):
+    assert found(tmp_path, BESIDE.format(name=name, method=method)) == lines

@@ -41,9 +41,19 @@ def host_reason(routine: Routine, world: Names) -> str:
     home = routine.home
     if owner is not None and owner.is_module:
         return ""
+    if owner is None and (beside := _beside(home, places)):
+        return f"it stands beside `{beside}`, which prepares data on the host"
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return home.processes or ""
+
+
+def _beside(home: Home, places: Places) -> str:
+    """The class of this file that prepares data on the host, where none computes: functions beside it do as much."""
+    classes = [node for node in home.core.body if type(node) is core.Class]
+    if any(type(part) is core.Function and part.name == "forward" for node in classes for part in node.body):
+        return ""
+    return next((node.name for node in classes if places.is_("host", "preparers", node.name)), "")
 
 
 def _stem(path: str) -> str:
@@ -86,6 +96,7 @@ def _processes(home: Home, world: Names) -> str:
     if not (imported or found):
         return ""
     defined = {node.name for node in home.core.body if isinstance(node, core.Function | core.Class)}
+    wraps = asks = False
     for node in everything(home.core.body):
         if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
             return ""
@@ -94,14 +105,16 @@ def _processes(home: Home, world: Names) -> str:
             maker = next((name for name in named if name and places.is_("host", "processes", name)), "")
             found = f"`{maker}` makes processes that see no GPU" if maker else found
         if type(node) is core.Call and node.args and places.is_("host", "processes", _named(node, home)):
-            if type(node.args[0]) is core.Name and node.args[0].id in defined:
-                return ""  # what these workers ask for is said where they are made
+            wraps |= type(node.args[0]) is core.Name and node.args[0].id in defined
             found = found or f"`{_named(node, home)}` has other processes compute"
+        asks |= (
+            type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in places.tables["host"]["askers"]
+        )
         if type(node) is core.Class and any(
             world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases
         ):
             return ""
-    return found
+    return found if asks or not wraps else ""  # what workers of the file ask for is said where they are made
 
 
 def _places_tensors(node: Node, places: Places) -> bool:
