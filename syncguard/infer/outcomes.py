@@ -9,6 +9,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.keys import holds_own, key_of, outlined
 from syncguard.infer.lattice import same
 from syncguard.infer.modules import Load, Modules, nothing
+from syncguard.infer.refined import refined
 from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.infer.values import NONE, UNKNOWN, Value
 from syncguard.pack import Pack
@@ -87,7 +88,7 @@ class Outcomes(Modules):
             told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
-        seen = {name: parameters.refined(told[name], outlined(value)) for name, value in given.items()}
+        seen = {name: refined(told[name], outlined(value)) for name, value in given.items()}
         return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
     def aside(self, routine: Routine, node: core.Function, given: Given) -> tuple[Value, Sightings, Asks]:

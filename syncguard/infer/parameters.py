@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
-from syncguard.infer.lattice import join, join_all, pooled, same
+from syncguard.infer.lattice import join, pooled, same
+from syncguard.infer.refined import refined
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
-    Call,
     ClassOf,
     Const,
     Host,
@@ -18,13 +17,10 @@ from syncguard.infer.values import (
     Seq,
     Table,
     Tensor,
-    Union,
     Unknown,
     Value,
-    fetched,
     kind_of,
     options,
-    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -150,6 +146,8 @@ def _by_use(frame: Frame, param: Param, position: int) -> Value:
     """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
     if _typed(param):
         return UNKNOWN
+    if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
+        return Seq("list", None)
     found = frame.world.evidence(param.name, param.name, frame, param.at)
     if found is None or (type(found) is Tensor and _replaced(frame, param)):
         return _forwarded(frame, param, position)
@@ -167,6 +165,13 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
         return UNKNOWN
     told = f"passed:{given}" if given else f"use:{min(shared).removesuffix('()')}"
     return Tensor(device=place, sure=False, why=frame.why(told, param.at))
+
+
+def _asked_as_tensor(frame: Frame, param: Param) -> bool:
+    """Whether a parameter is asked for what only a tensor has."""
+    node = frame.routine.node
+    uses = node.uses.get(param.name, frozenset()) if type(node) is core.Function else frozenset()
+    return "[,]" in uses or not uses.isdisjoint(frame.world.tensor_names)
 
 
 def _replaced(frame: Frame, param: Param) -> bool:
@@ -233,67 +238,6 @@ def _tested(node: core.Function, name: str) -> bool:
     """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
     tests = (part.args[0] for part in walk(node.body) if type(part) is core.Do and part.what in ("truth", "not"))
     return any(type(test) is core.Name and test.id == name for test in tests)
-
-
-def refined(declared: Value, seen: Value | None) -> Value:
-    """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
-    if declared is UNKNOWN:
-        return seen or UNKNOWN
-    if seen is None or type(declared) is Const:
-        return declared
-    if type(declared) is Host:
-        return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
-    if type(declared) is Seq:
-        return _refined_items(declared, seen)
-    if any(type(option) is Call for option in options(seen)):
-        return join(seen, NONE) if type(declared) is Union else seen
-    if type(declared) is Union:
-        if device_of(seen) == "host" and any(map(device_of, declared.options)):
-            return declared  # callers elsewhere pass other devices
-        if all(type(option) in (Host, Const) for option in options(seen)):
-            return seen  # `int | Tensor`, and numbers are what it is given
-        passed = tensor_in(seen)
-        if tensor_in(declared) is None and _besides(declared, seen):
-            return join(declared, seen)
-        if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
-            return declared
-        return join_all([refined(option, passed) for option in declared.options])
-    if type(declared) is not Tensor:
-        return declared
-    if type(seen) is not Tensor:
-        arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
-        there = declared.device == "assumed" and all(map(_there, options(seen)))
-        return seen if arrays else declared.but(device="host") if there else declared
-    return declared.but(
-        dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
-        rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
-    )  # fmt: skip
-
-
-def _besides(declared: Union, seen: Value) -> bool:
-    """Whether callers pass a tensor for sure where none is declared, and nothing else that is not."""
-    more = [option for option in options(seen) if not any(same(option, known) for known in declared.options)]
-    return bool(more) and all(type(option) is Tensor and option.sure for option in more)
-
-
-def _there(option: Value) -> bool:
-    """Whether this is on the host for sure."""
-    return fetched(option) or (type(option) is Tensor and option.device == "host")
-
-
-def _given_tensors(seen: Value) -> bool:
-    """Whether some callers pass a tensor for sure, and the others numbers."""
-    tensors = [option for option in options(seen) if type(option) is Tensor]
-    others = all(type(option) is Tensor or number_sureness(option) for option in options(seen))
-    return bool(tensors) and others and all(tensor.sure for tensor in tensors)
-
-
-def _refined_items(declared: Seq, seen: Value) -> Value:
-    """A declared list of tensors, likewise."""
-    if type(seen) is not Seq or declared.items is not None or type(declared.element) is not Tensor:
-        return declared
-    passed = seen.element
-    return Seq(declared.kind, None, refined(declared.element, passed)) if type(passed) is Tensor else declared
 
 
 def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
