@@ -853,3 +853,7 @@ x = torch.ones(3, device="cuda")
 def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:
     text = f"class {name}(torch.nn.Module):\n    def forward(self, x):\n        return x * x.max().item()\n"
     assert heats(text) == [heat]
+
+
+def test_converting_is_setup() -> None:
+    assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
