@@ -40,11 +40,15 @@ def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) ->
             return converts(inner, outcome, body, frame)
         case core.Do(what="not", args=(inner,)):
             return converts(inner, not outcome, body, frame)
-        case core.Call(fn=fn, args=(core.Name(id=name), *kinds)) if not outcome:
-            asked = _named(fn, frame)
-            typed = asked == "builtins.isinstance" and len(kinds) == 1
-            tensor = frame.world.is_tensor_type(_named(kinds[0], frame)) if typed else frame.world.is_type_test(asked)
-            return tensor and _converted(body, name, frame) and not _number_given(name, frame)
+        case core.Call(fn=fn, args=(core.Name(id=name),)) if not outcome:
+            asked = frame.world.is_type_test(_named(fn, frame))
+            return asked and _converted(body, name, frame) and not _number_given(name, frame)
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kind)) if not outcome:
+            return (
+                frame.world.is_tensor_type(_named(kind, frame))
+                and _converted(body, name, frame)
+                and not _number_given(name, frame)
+            )
     return False
 
 
@@ -87,8 +91,8 @@ def _tensor_first(annotation: Node | None, frame: Frame) -> bool:
     match annotation:
         case core.Do(what="|", args=(first, _)):
             return _tensor_first(first, frame)
-        case core.Index(key=core.Seq(items=(first, *_))):
-            return _tensor_first(first, frame)
+        case core.Index(key=core.Seq(items=items)):
+            return bool(items) and _tensor_first(items[0], frame)
         case core.Name() | core.Attr():
             return type(promised(annotation, frame, "assumed")) is Tensor
     return False
