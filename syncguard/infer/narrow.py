@@ -97,11 +97,11 @@ def _left(outcomes: list[Value], before: Value) -> Value:
 
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
-    told = _told(inner, outcome, frame)
+    told = _asked(inner, outcome, frame)
     return {**recalled(inner, outcome, frame), **told} if frame.arms else told
 
 
-def _told(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     match inner:
         case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
             return _none(subject, (what in ("is", "==")) is outcome, frame)
