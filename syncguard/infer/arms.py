@@ -75,10 +75,12 @@ def _asked(inner: Node) -> tuple[str, bool]:
 
 def _steady(path: str, frame: Frame) -> bool:
     """Whether a function binds a flag nowhere but in its signature."""
-    node = frame.routine.node
+    node, written = frame.routine.node, frame.routine.written
     if type(node) is not core.Function:
         return False
-    return all(_asked(one)[0] != path for aim in _aims(walk(node.body)) for one in walk(aim))
+    if written.binds is None:
+        written.binds = frozenset([_asked(one)[0] for aim in _aims(walk(node.body)) for one in walk(aim)])
+    return path not in written.binds
 
 
 def _aims(parts: list[Node]) -> Iterator[Node]:

@@ -25,7 +25,9 @@ def replaced_by(routine: Routine, world: World) -> str:
         return ""
     frame = Frame(world, routine, {})
     for decorator in _functions(node.decorators, frame):
-        if _chooses(decorator.node, world.places):
+        if decorator.written.chooses is None:
+            decorator.written.chooses = _chooses(decorator.node, world.places)
+        if decorator.written.chooses:
             return _noted(decorator, routine)
     method = owner.members.get(node.name) if owner is not None else None
     if owner is not None and type(method) is Call and method.routine is routine:

@@ -8,9 +8,23 @@ from typing import Any
 class Written:
     """Memories for one function; None is what nobody has asked for yet."""
 
-    __slots__ = ("indexed", "passed", "placing", "replaced", "takes", "thin", "ungiven", "whole", "wrapped")
+    __slots__ = (
+        "binds",
+        "chooses",
+        "indexed",
+        "passed",
+        "placing",
+        "replaced",
+        "takes",
+        "thin",
+        "ungiven",
+        "whole",
+        "wrapped",
+    )
 
     def __init__(self) -> None:
+        self.binds: frozenset[str] | None = None  # the names and paths that the body binds
+        self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None
