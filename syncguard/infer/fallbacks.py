@@ -26,10 +26,10 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm of a test of tensors gives nothing but constants, and the other, or the rest of the block, goes
     on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
-    if not body or not _of_data(test, frame):
-        return False
-    leaves = type(body[-1]) is core.Leave and body[-1].what == "return" and body[-1].value is not None
-    return (leaves or bool(other)) and _told(body, frame) and not (other and _told(other, frame))
+    last = body[-1] if body else None
+    leaves = type(last) is core.Leave and last.what == "return" and last.value is not None
+    constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
+    return bool(constant) and _of_data(test, frame)
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
