@@ -9,7 +9,7 @@ from syncguard.infer.routine import Env, Frame
 from syncguard.infer.values import Union
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import walk
+from syncguard.read.walk import targets, walk
 
 
 def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
@@ -46,7 +46,7 @@ def forget(name: str, frame: Frame) -> None:
 
 def turned(node: core.Loop, frame: Frame) -> None:
     """What the body of a loop binds, a later turn of it finds bound."""
-    for name in {one.id for aim in _aims(walk(node.body)) for one in walk(aim) if type(one) is core.Name}:
+    for name in {one.id for one in _bound(node.body) if type(one) is core.Name}:
         forget(name, frame)
 
 
@@ -79,19 +79,10 @@ def _steady(path: str, frame: Frame) -> bool:
     if type(node) is not core.Function:
         return False
     if written.binds is None:
-        written.binds = frozenset([_asked(one)[0] for aim in _aims(walk(node.body)) for one in walk(aim)])
+        written.binds = frozenset([_asked(one)[0] for one in _bound(node.body)])
     return path not in written.binds
 
 
-def _aims(parts: list[Node]) -> Iterator[Node]:
-    """What these statements bind."""
-    for part in parts:
-        match part:
-            case core.Bind(targets=targets):
-                yield from targets
-            case core.Update(target=target) | core.Let(target=target):
-                yield target
-            case core.Loop(target=target) if target is not None:
-                yield target
-            case core.With(items=items):
-                yield from (target for _, target in items if target is not None)
+def _bound(body: tuple[Node, ...]) -> Iterator[Node]:
+    """All that a block binds, with the parts of each target."""
+    return (one for part in walk(body) for one in walk(targets(part)))

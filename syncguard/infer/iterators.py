@@ -82,10 +82,6 @@ def _repeat(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: 
     return _each(args[0]) if args else UNKNOWN
 
 
-def _accumulate(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
-    return _each(element(args[0], at, frame)) if args else UNKNOWN
-
-
 def _starmap(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """`starmap(f, pairs)`: f of the parts of each item."""
     item = element(args[1], at, frame) if len(args) > 1 else UNKNOWN
@@ -122,7 +118,7 @@ ITERATORS: dict[str, Function] = {
     "builtins.iter": _same, "builtins.reversed": _same, "builtins.filter": tested,
     "itertools.islice": _same, "itertools.cycle": _same, "itertools.compress": _same, "itertools.tee": _copies,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _flat, "itertools.repeat": _repeat,
-    "itertools.count": _counted, "itertools.accumulate": _accumulate, "itertools.starmap": _starmap,
+    "itertools.count": _counted, "itertools.accumulate": _same, "itertools.starmap": _starmap,
     "itertools.product": _product, "itertools.zip_longest": _longest, "itertools.pairwise": _pairwise,
     "itertools.combinations": _groups, "itertools.permutations": _groups, "itertools.batched": _groups,
     "itertools.combinations_with_replacement": _groups, "itertools.groupby": _grouped,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
-from syncguard.infer.iterators import ITERATORS, Function
+from syncguard.infer.iterators import ITERATORS, Function, called, element
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import tensor_sureness
@@ -33,12 +33,6 @@ from syncguard.read.core import At, Do, Node, united
 from syncguard.read.core import Const as Written
 
 
-def _element(value: Value, at: At, frame: Frame) -> Value:
-    from syncguard.infer.elements import element_of
-
-    return element_of(value, at, frame)
-
-
 def _collect(kind: str) -> Function:
     def collected(
         args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
@@ -47,7 +41,7 @@ def _collect(kind: str) -> Function:
             return Seq(kind, ())
         if type(args[0]) is Seq and args[0].items is not None:
             return Seq(kind, args[0].items)
-        return Seq(kind, None, _element(args[0], at, frame))
+        return Seq(kind, None, element(args[0], at, frame))
 
     return collected
 
@@ -55,7 +49,7 @@ def _collect(kind: str) -> Function:
 def _zip(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if len(args) == 1 and type(args[0]) is Seq and args[0].items is not None and _starred(nodes):
         return Seq("tuple", tuple([Seq("tuple", None, item) for item in args[0].items]))  # zip(*pairs) gives columns
-    return Seq("iterator", None, Seq("tuple", tuple([_element(arg, at, frame) for arg in args])))
+    return Seq("iterator", None, Seq("tuple", tuple([element(arg, at, frame) for arg in args])))
 
 
 def _starred(nodes: tuple[Node, ...]) -> bool:
@@ -63,14 +57,14 @@ def _starred(nodes: tuple[Node, ...]) -> bool:
 
 
 def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    return Seq("iterator", None, Seq("tuple", (Host("int"), _element(args[0], at, frame) if args else UNKNOWN)))
+    return Seq("iterator", None, Seq("tuple", (Host("int"), element(args[0], at, frame) if args else UNKNOWN)))
 
 
 def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     from syncguard.infer.calls import invoke
 
     return (
-        Seq("iterator", None, invoke(args[0], [_element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame))
+        Seq("iterator", None, invoke(args[0], [element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame))
         if len(args) > 1
         else UNKNOWN
     )
@@ -91,24 +85,18 @@ def _checkpoint(
     return invoke(args[0], args[1:], handed, at, nodes[1:], frame)
 
 
-def _call(fn: Value, args: list[Value], at: At, frame: Frame) -> Value:
-    from syncguard.infer.calls import invoke
-
-    return invoke(fn, args, {}, at, (), frame)
-
-
 def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    element = _element(args[1], at, frame) if len(args) > 1 else UNKNOWN
-    result = _call(args[0], [element, element], at, frame) if args else UNKNOWN
-    return element if tensor_in(result) is None else result
+    item = element(args[1], at, frame) if len(args) > 1 else UNKNOWN
+    result = called(args[0], [item, item], at, (), frame) if args else UNKNOWN
+    return item if tensor_in(result) is None else result
 
 
 def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    return Table({}, _call(args[0], [], at, frame)) if args and type(args[0]) in (Named, Call) else Table({})
+    return Table({}, called(args[0], [], at, (), frame)) if args and type(args[0]) in (Named, Call) else Table({})
 
 
 def _first(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    return _element(args[0], at, frame) if args else UNKNOWN
+    return element(args[0], at, frame) if args else UNKNOWN
 
 
 def _dict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -170,14 +158,14 @@ def _extreme(name: str) -> Function:
     def compared(
         args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
     ) -> Value | None:
-        several = args if len(args) > 1 else [_element(args[0], at, frame)] if args else []
+        several = args if len(args) > 1 else [element(args[0], at, frame)] if args else []
         if any(tensor_in(value) for value in several) and "key" not in keywords:
             apply(frame, frame.world.row(name), at, args, keywords, nodes)
         elif any(type(v) is Host and v.kind == "array" for v in several):
             return Host("array")
         result = join_all(several)
         if "key" in keywords:
-            told = _call(keywords["key"], [result], at, frame)
+            told = called(keywords["key"], [result], at, (), frame)
             if tensor_in(told) and len(nodes) > 0:
                 apply(frame, frame.world.row(name), at, [told], {}, nodes)
         return Seq("list", None, result) if name.endswith("sorted") else result
@@ -186,12 +174,12 @@ def _extreme(name: str) -> Function:
 
 
 def _sum(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
-    element = _element(args[0], at, frame) if args else UNKNOWN
-    if type(element) is Tensor:
-        return element.but(
-            why=frame.why("builtins.sum", at, element.why), dtype="int" if element.dtype == "bool" else element.dtype
+    item = element(args[0], at, frame) if args else UNKNOWN
+    if type(item) is Tensor:
+        return item.but(
+            why=frame.why("builtins.sum", at, item.why), dtype="int" if item.dtype == "bool" else item.dtype
         )
-    return Host("number") if type(element) in (Host, Const) and kind_of(element) != "str" else element
+    return Host("number") if type(item) in (Host, Const) and kind_of(item) != "str" else item
 
 
 def _bool(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:

@@ -275,9 +275,9 @@ class Names:
     def only_torch(self, frame: Frame, name: str = "") -> bool:
         """Whether this function, where torch is imported, computes with no other library that has arrays; what arrays
         are asked for too (`name`) proves something only where it computes with torch."""
-        if not self.computes_torch(frame):
-            return False
         roots = imported_by(frame)
+        if not _torch_among(roots, frame):
+            return False
         arrays = self.places.tables["host"]["array_libraries"] + self.tables
         if not roots & set(arrays):
             return True
@@ -291,8 +291,7 @@ class Names:
 
     def computes_torch(self, frame: Frame) -> bool:
         """Whether torch is imported here."""
-        here = frame.env.get("torch")  # imported by the function itself
-        return "torch" in imported_by(frame) or (type(here) is Named and here.name == "torch")
+        return _torch_among(imported_by(frame), frame)
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""
@@ -320,6 +319,11 @@ class Names:
 def imported_by(frame: Frame) -> set[str]:
     """The packages that a file has names of."""
     return {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
+
+
+def _torch_among(roots: set[str], frame: Frame) -> bool:
+    here = frame.env.get("torch")  # imported by the function itself
+    return "torch" in roots or (type(here) is Named and here.name == "torch")
 
 
 def _number(version: str) -> tuple[int, ...]:

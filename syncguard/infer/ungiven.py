@@ -11,7 +11,7 @@ from syncguard.infer.routine import Frame, Home
 from syncguard.infer.values import NONE, Tensor, Unknown, options
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.walk import everything, walk
+from syncguard.read.walk import everything, targets, walk
 
 UNMET = "where no call leads"
 UNPROMISED = "where a parameter is None that is declared to be a tensor"
@@ -160,21 +160,10 @@ def _bound(part: Any, name: str) -> Iterator[Node]:
         yield from () if _dead(part.test, True, name) else _bound(part.body, name)
         yield from () if _dead(part.test, False, name) else _bound(part.orelse, name)
     elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
-        yield from (aim for aim in walk(_targets(part)) if type(aim) is core.Name and aim.id == name)
+        yield from (aim for aim in walk(targets(part)) if type(aim) is core.Name and aim.id == name)
         for field in part.__struct_fields__:
             if field != "at":
                 yield from _bound(getattr(part, field), name)
-
-
-def _targets(node: Node) -> tuple[Node | None, ...]:
-    match node:
-        case core.Bind(targets=targets):
-            return targets
-        case core.Update(target=target) | core.Let(target=target) | core.Loop(target=target):
-            return (target,)
-        case core.With(items=items):
-            return tuple(target for _, target in items)
-    return ()
 
 
 def _dead(test: Node, outcome: bool, name: str) -> bool:

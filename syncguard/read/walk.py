@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from syncguard.read.core import Class, Function, Node
+from syncguard.read.core import Bind, Class, Function, Let, Loop, Node, Update, With
 
 _PLACES = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
 _INSIDE: dict[type[Any], tuple[str, ...]] = {
@@ -23,6 +23,20 @@ def walk(part: Any) -> list[Node]:
 def everything(part: Any) -> list[Node]:
     """A piece, or pieces, and all within, what is defined there included."""
     return _pieces(part, _INSIDE)
+
+
+def targets(node: Node) -> tuple[Node, ...]:
+    """What a statement, or a `:=`, binds; nothing of what stands inside it."""
+    match node:
+        case Bind(targets=several):
+            return several
+        case Update(target=target) | Let(target=target):
+            return (target,)
+        case Loop(target=target):
+            return (target,) if target is not None else ()
+        case With(items=items):
+            return tuple([target for _, target in items if target is not None])
+    return ()
 
 
 def _pieces(part: Any, inside: dict[type[Any], tuple[str, ...]]) -> list[Node]:
