@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from syncguard import pipeline
-from syncguard.config import Config
+import checked
+import pytest
 
 HEAD = """import itertools, random, torch
 from torch import Tensor
@@ -15,9 +15,7 @@ def f(xs: list[Tensor], ns: list[int]):
     """
 
 
-def codes(text: str) -> list[str]:
-    config = Config(heat="all", stdin_filename="example.py")
-    return [finding.code for finding in pipeline.check(["-"], config, HEAD + text + "\n").findings]
+codes = partial(checked.codes, head=HEAD)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from checked import codes
 
-from syncguard import pipeline
-from syncguard.config import Config
 from syncguard.returns import results
 
 HEAD = """import torch, torchaudio
@@ -33,8 +32,7 @@ from torchvision.io import read_image
 )
 def test_where_it_is(read: str, found: list[str]) -> None:
     text = f"{HEAD}def f(path, device, small):\n    return {read}\n"
-    config = Config(heat="all", stdin_filename="example.py", ignore=("SG301",) if "map_location" in read else ())
-    assert [finding.code for finding in pipeline.check(["-"], config, text).findings] == found
+    assert codes(text, ignore=("SG301",) if "map_location" in read else ()) == found
 
 
 def test_only_the_host_is_said_of_what_is_unknown() -> None:
@@ -45,10 +43,9 @@ def test_only_the_host_is_said_of_what_is_unknown() -> None:
 
 def test_what_is_pinned_by_hand_is_sent_without_a_wait() -> None:
     text = f"{HEAD}def f(path, names, device):\n    held = load_file(path)\n    for name in names:\n        moved = "
-    config = Config(heat="all", stdin_filename="example.py")
     for sent, found in (
         ('held[name].pin_memory().to("cuda", non_blocking=True)', []),
         ('held[name].pin_memory().to("cuda")', ["SG303"]),
         ('held[name].to("cuda")', ["SG301"]),
     ):
-        assert [finding.code for finding in pipeline.check(["-"], config, text + sent + "\n").findings] == found
+        assert codes(text + sent + "\n") == found

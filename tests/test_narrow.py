@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
+from functools import partial
 
-from syncguard import pipeline
-from syncguard.config import Config
+import checked
+import pytest
 
 HEAD = """import torch
 from collections.abc import Iterable
@@ -15,9 +15,7 @@ from torch import Tensor
 """
 
 
-def codes(text: str, confidence: str = "likely") -> list[str]:
-    config = Config(heat="all", confidence=confidence, stdin_filename="example.py")
-    return [finding.code for finding in pipeline.check(["-"], config, HEAD + text).findings]
+codes = partial(checked.codes, head=HEAD)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def f(n: Tensor | int | None):
         raise ValueError(n)
     print(f"{n}")
 """
-    assert codes(text, "possible") == ["SG206"]
+    assert codes(text, confidence="possible") == ["SG206"]
 
 
 def test_one_of_two_that_held() -> None:

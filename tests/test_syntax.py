@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import sys
-import textwrap
+from functools import partial
 
+import checked
 import pytest
 
-from syncguard import pipeline
-from syncguard.config import Config
 from syncguard.read import core
 from syncguard.read.expressions import Scope, expression
 from syncguard.read.statements import block
@@ -17,9 +16,7 @@ from syncguard.read.statements import block
 HEAD = "import torch\nfrom typing import TypeVar\nfrom torch import Tensor\n\n\n"
 
 
-def codes(text: str) -> list[str]:
-    config = Config(heat="all", stdin_filename="example.py")
-    return [finding.code for finding in pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings]
+codes = partial(checked.codes, head=HEAD)
 
 
 def since(*version: int) -> pytest.MarkDecorator:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
+from functools import partial
 
+import checked
 import pytest
-
-from syncguard import pipeline
-from syncguard.config import Config
 
 HEAD = "import torch\nfrom torch.utils.data import DataLoader\n\n\n"
 
 
-def codes(text: str) -> list[str]:
-    config = Config(heat="all", stdin_filename="example.py")
-    return [finding.code for finding in pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings]
+codes = partial(checked.codes, head=HEAD)
 
 
 @pytest.mark.parametrize(
