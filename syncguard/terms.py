@@ -146,4 +146,5 @@ class Finding:
     function: str = ""
     fix: Fix | None = None
     allowed: str = ""  # the reason that a comment gives
+    options: tuple[Fact, ...] = ()  # what must be set for the place to be reached: by default it is not
     verdict: str = ""  # of a run: confirmed, false-alarm, untested; "" where there was none

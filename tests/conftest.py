@@ -6,6 +6,7 @@ import compileall
 import gc
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -18,7 +19,9 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run -
 
 
 def pytest_configure(config):
-    """Hundreds of tests start a Python; where none may keep what it compiled, each would compile us again."""
+    """Hundreds of tests start a Python; where none may keep what it compiled, each would compile us again. Some of them
+    are sent Ctrl-C, which all that a shell runs in the background would ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(__file__).parent.parent / "syncguard", quiet=2)
 

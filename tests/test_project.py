@@ -219,6 +219,50 @@ def test_who_looked_at_a_part_that_changed_looks_again(project, monkeypatch, pat
     assert pipeline.check(["."], config()).findings == pipeline.check(["."], config(cache=False)).findings
 
 
+HELD = """import torch
+
+
+class State:
+    def __init__(self, exact=False):
+        self.scale = 3.0
+        self.exact = exact
+
+    def reset(self):
+        pass
+"""
+USED = """import torch
+
+from p.state import State
+
+
+def step(state: State, x: torch.Tensor):
+    if state.exact:
+        return x.sum().item()
+    return 1 if state.scale > 0 else 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        pass", "        self.scale = torch.zeros((), device='cuda')"),
+        ("        pass", "        self.exact = True"),
+        ("exact=False", "exact=True"),
+        ("self.exact = exact", "self.exact = True"),
+        ("class State:", "class State:\n    scale: torch.Tensor\n"),
+    ],
+)
+def test_who_reads_an_attribute_looks_again_when_other_things_are_assigned_to_it(project, old, new):
+    Path("p/state.py").write_text(HELD)
+    Path("p/used.py").write_text(USED)
+    before = pipeline.check(["p/used.py"], config()).findings
+    assert [finding.options != () for finding in before] == [True]
+    Path("p/state.py").write_text(HELD.replace(old, new))
+    now = pipeline.check(["p/used.py"], config()).findings
+    assert now == pipeline.check(["p/used.py"], config(cache=False)).findings
+    assert now != before or "scale: " in new
+
+
 def examined(monkeypatch):
     """Check the folder, and tell which files were examined anew."""
     seen = set()

@@ -249,6 +249,7 @@ def test_json_has_exactly_the_documented_fields():
             {"path": "train.py", "line": 12, "text": "`labels` is a batch"},
         ],
         "hot_path": [{"path": "train.py", "line": 40, "text": "the loop calls `loss`"}],
+        "options": [],
         "heat": "hot",
         "confidence": "likely",
         "level": "warning",

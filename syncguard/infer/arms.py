@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syncguard.infer.lattice import same
-from syncguard.infer.routine import Env, Frame
+from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.values import Union
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -19,7 +19,7 @@ def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
         return
     names = [name for name, value in frame.env.items() if type(value) is Union and yes.get(name) is not no.get(name)]
     apart = [name for name in names if name in yes and name in no and "." not in name]
-    if apart and _steady(path, frame):
+    if apart and steady(path, frame.routine):
         told, other = (yes, no) if outcome else (no, yes)
         both = {name: frame.env[name] for name in apart}
         frame.arms[path] = ({name: told[name] for name in apart}, {name: other[name] for name in apart}, both)
@@ -73,9 +73,9 @@ def _asked(inner: Node) -> tuple[str, bool]:
     return "", True
 
 
-def _steady(path: str, frame: Frame) -> bool:
+def steady(path: str, routine: Routine) -> bool:
     """Whether a function binds a flag nowhere but in its signature."""
-    node, written = frame.routine.node, frame.routine.written
+    node, written = routine.node, routine.written
     if type(node) is not core.Function:
         return False
     if written.binds is None:

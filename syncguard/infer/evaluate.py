@@ -214,16 +214,16 @@ def either(node: core.Either, frame: Frame) -> Value:
     before = dict(frame.env)
     values = []
     quiet, sometimes, surrounding = frame.quiet, frame.sometimes, frame.context
-    replaced = replaces(node, frame)
+    replaced, holds = replaces(node, frame), node.what == "and"
     for operand in node.operands:
         if replaced and type(operand) is core.Do and operand.what == "truth":
             values.append(truth(operand, frame, True))
         else:
             values.append(value_of(operand, frame))
         frame.sometimes += not decided(operand)
-        frame.quiet += off_device(operand, node.what == "and", frame)
-        frame.surround(gate=gated(operand, node.what == "and", frame))
-        for key, value in narrowed(operand, node.what == "and", frame).items():
+        frame.quiet += off_device(operand, holds, frame)
+        frame.surround(gate=gated(operand, holds, frame), test=(operand, holds))
+        for key, value in narrowed(operand, holds, frame).items():
             frame.env[key] = value
     frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
     frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
@@ -277,7 +277,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     for (off, known, gate), arm in zip(told, (node.yes, node.no), strict=True):
         frame.env = {**before, **known}
         frame.quiet += off
-        surrounding = frame.surround(gate=gate)
+        surrounding = frame.surround(gate=gate, test=(node.test, arm is node.yes))
         values.append(value_of(arm, frame))
         frame.context = surrounding
         offs.append(off)

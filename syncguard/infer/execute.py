@@ -104,7 +104,8 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.paid = dict(paid)
         frame.quiet += off
         rare = gate if gate and not trains(body, frame.world.places) else ""
-        surrounding = frame.surround(gate=rare, failing=frame.context.failing or fails(body, frame))
+        failing = frame.context.failing or fails(body, frame)
+        surrounding = frame.surround(gate=rare, failing=failing, test=(node.test, body is node.body))
         seen = len(frame.emitted)
         run(body, frame)
         frame.context = surrounding
@@ -128,7 +129,7 @@ def branch(node: core.If, frame: Frame) -> None:
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
             frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
-            frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "")
+            frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "", test=(node.test, i == 0))
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
 

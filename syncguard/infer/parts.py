@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
+from syncguard.infer.stores import stored
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -24,19 +25,23 @@ def quoted(lines: Sequence[str], numbers: Iterable[int]) -> str:
 def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
     """The digest of every function by qualified name, and under "" of all around them.
 
-    A function's first line counts as around it, and so do the global names that functions assign. Blank lines and
-    whole-line comments around functions do not count, and neither does where a function stands.
+    A function's first line counts as around it, and so do the global names that functions assign, and the attributes of
+    their first parameter. Blank lines and whole-line comments around functions do not count, and neither does where a
+    function stands.
     """
     found: dict[str, str] = {}
     inside: set[int] = set()
+    assigned = [*sorted(module.rebound)]
     for node in _functions(module.body):
         own = range(node.at[0] + 1, node.at[2] + 1)
         inside.update(own)
         text = "\n".join(lines[node.at[0] - 1 : node.at[2]])
         found[node.qualname] = digest(found.get(node.qualname, "") + text)
+        if node.params and (names := {*stored(node)}):
+            assigned.append(f"{node.qualname}: {' '.join(sorted(names))}")
     around = [line.rstrip() for number, line in enumerate(lines, 1) if number not in inside]
     kept = [line for line in around if line and not line.lstrip().startswith("#")]
-    found[""] = digest("\n".join([*kept, *sorted(module.rebound)]))
+    found[""] = digest("\n".join([*kept, *assigned]))
     return found
 
 

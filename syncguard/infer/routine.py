@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Env = dict[str, Value]
 Given = dict[str, Value]  # what the parameters of which something is known hold in a call
 Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
+Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 SERIAL = count()  # tells apart what may have stood at one address
 
@@ -79,12 +80,15 @@ class Step:
 
 
 class Context:
-    """What surrounds a place in its function: loops, the gate that makes it rare, whether it only runs on a failure."""
+    """What surrounds a place in its function: loops, the gate that makes it rare, whether it only runs on a failure,
+    and the tests that lead to it, from without, with the outcome that each must have."""
 
-    __slots__ = ("failing", "gate", "loops")
+    __slots__ = ("failing", "gate", "loops", "tests")
 
-    def __init__(self, loops: tuple[Step, ...] = (), gate: str = "", failing: bool = False) -> None:
-        self.loops, self.gate, self.failing = loops, gate, failing
+    def __init__(
+        self, loops: tuple[Step, ...] = (), gate: str = "", failing: bool = False, tests: tuple[Asked, ...] = ()
+    ) -> None:
+        self.loops, self.gate, self.failing, self.tests = loops, gate, failing, tests
 
 
 class Sighting:
@@ -289,7 +293,8 @@ class Frame:
         first = self.paid.setdefault((hazard, id(why)), at)
         if first == at:
             return context
-        return Context(context.loops, context.gate or f"what the wait at line {first[0]} leaves of it", context.failing)
+        gate = context.gate or f"what the wait at line {first[0]} leaves of it"
+        return Context(context.loops, gate, context.failing, context.tests)
 
     def why(self, text: str, at: At, parent: Why | None = None) -> Why:
         """A reason found in this file."""
@@ -305,5 +310,6 @@ class Frame:
             changes.get("loops", before.loops),
             changes.get("gate", before.gate) or before.gate,
             changes.get("failing", before.failing),
+            (*before.tests, changes["test"]) if "test" in changes else before.tests,
         )
         return before

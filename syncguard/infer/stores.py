@@ -22,13 +22,15 @@ def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Rou
         node = routine.node if routine is not None else None
         if routine is None or type(node) is not core.Function or not node.params or routine.owner is not info:
             continue
-        for name in dict.fromkeys(_stored(node.body, node.params[0].name, registrars)):
+        for name in dict.fromkeys(stored(node, registrars)):
             found.setdefault(name, []).append(routine)
     return found
 
 
-def _stored(body: tuple[Node, ...], me: str, registrars: frozenset[str]) -> Iterator[str]:
-    todo: list[Node] = [*body]
+def stored(function: core.Function, registrars: frozenset[str] | None = None) -> Iterator[str]:
+    """The attributes of its first parameter that a function assigns; without `registrars`, any method may be one."""
+    me = function.params[0].name
+    todo: list[Node] = [*function.body]
     while todo:
         node = todo.pop()
         match node:
@@ -39,7 +41,7 @@ def _stored(body: tuple[Node, ...], me: str, registrars: frozenset[str]) -> Iter
             case core.Run(
                 value=core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(core.Const(value=name), *_))
             ):
-                if of == me and how in registrars and isinstance(name, str):
+                if of == me and isinstance(name, str) and (registrars is None or how in registrars):
                     yield name
             case core.If(body=yes, orelse=no):
                 todo += [*yes, *no]

@@ -76,7 +76,7 @@ def _passed_by_all(frame: Frame) -> Iterator[str]:
     node = frame.routine.node
     if type(node) is not core.Function or not _private(node, frame):
         return
-    calls, positional = _calls(node.name, frame.home), _positional(node)
+    calls, positional = calls_of(node.name, frame.home), _positional(node)
     for param in node.params if calls else ():
         told = param.kind in ("positional", "keyword") and all(_written(call, param, positional) for call in calls)
         if told and not any(_bound(node.body, param.name)):
@@ -102,7 +102,7 @@ def _private(node: core.Function, frame: Frame) -> bool:
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
-    calls, positional = _calls(node.name, frame.home), _positional(node)
+    calls, positional = calls_of(node.name, frame.home), _positional(node)
     for param in node.params if calls else ():
         if param.kind in ("positional", "keyword"):
             passed = {_passed(call, param, positional) for call in calls}
@@ -127,7 +127,7 @@ def _value(node: Node | None) -> Any:
     return node.value if type(node) is core.Const and (node.value is None or node.value is False) else GIVEN
 
 
-def _calls(name: str, home: Home) -> list[core.Call]:
+def calls_of(name: str, home: Home) -> list[core.Call]:
     """Every call of a function by this name in a file; none where it is handed about, or named in a text."""
     if home.called_here is None:
         calls: dict[str, list[core.Call]] = {}

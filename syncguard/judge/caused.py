@@ -11,6 +11,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.heat import Warmth, is_cold, test_file
 from syncguard.judge.judge import judged
+from syncguard.judge.opted import Callers
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At
@@ -50,7 +51,7 @@ def _findings(
     """One for each, of which several may stand at one place: the last one counts."""
     for cause in causes:
         warmth = Warmth("cold" if is_cold(cause.routine, world.places, cold) else "unknown")
-        finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of)
+        finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of, Callers(cause.routine.home))
         if finding is not None:
             yield replace(finding, because=passed(finding.because, cause, text_of))
 

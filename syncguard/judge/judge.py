@@ -6,6 +6,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.heat import Warmth, heat_of
+from syncguard.judge.opted import Callers, opted, opted_by_all
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
@@ -16,16 +17,23 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
+    callers = Callers(home)
     for routine in (*home.routines, *([home.top] if home.top else [])):
         for sighting in routine.sightings.values():
-            finding = judged(sighting, routine, world, pack, warmth[routine], text_of)
+            finding = judged(sighting, routine, world, pack, warmth[routine], text_of, callers)
             if finding is not None:
                 found.setdefault((sighting.at, finding.code), finding)
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 
 
 def judged(
-    sighting: Sighting, routine: Routine, world: World, pack: Pack, warmth: Warmth, text_of: Texts
+    sighting: Sighting,
+    routine: Routine,
+    world: World,
+    pack: Pack,
+    warmth: Warmth,
+    text_of: Texts,
+    callers: Callers,
 ) -> Finding | None:
     """A rule meeting a sync; None where the place makes it no hazard."""
     heat, path = heat_of(sighting, warmth, routine, world.places)
@@ -44,6 +52,7 @@ def judged(
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
+        options=opted(sighting.context, routine, world, text_of) or opted_by_all(routine, callers, world, text_of),
     )  # fmt: skip
 
 

@@ -50,8 +50,8 @@ def in_cells(source: Source, finding: Finding) -> Finding:
     fix = finding.fix
     if fix is not None:
         fix = replace(fix, edits=tuple(Edit(site_in(source, edit.site), edit.text) for edit in fix.edits))
-    because, hot = facts_in(source, finding.because), facts_in(source, finding.hot_path)
-    return replace(finding, site=site_in(source, finding.site), because=because, hot_path=hot, fix=fix)
+    because, hot, opted = (facts_in(source, facts) for facts in (finding.because, finding.hot_path, finding.options))
+    return replace(finding, site=site_in(source, finding.site), because=because, hot_path=hot, options=opted, fix=fix)
 
 
 def cell_path(path: str, cell: int) -> str:

@@ -39,6 +39,7 @@ class Spelling:
             site=self._site(finding.site),
             because=tuple([self._fact(fact) for fact in finding.because]),
             hot_path=tuple([self._fact(fact) for fact in finding.hot_path]),
+            options=tuple([self._fact(fact) for fact in finding.options]),
             fix=self._fix(finding.fix),
         )
 

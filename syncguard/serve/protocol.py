@@ -201,7 +201,7 @@ class State:
 
     def diagnostic(self, finding: Finding, seen: answers.Seen) -> types.Diagnostic:
         path = seen.source.path
-        facts = (*finding.because, *finding.hot_path)
+        facts = (*finding.because, *finding.hot_path, *finding.options)
         return types.Diagnostic(
             range=self.range(finding.site, seen),
             message=sentence(finding),

@@ -43,6 +43,7 @@ def one(finding: Finding, look: Look) -> Iterator[str]:
     yield from frame(site, finding.level, margin, look)
     yield from _rows("because", _facts(finding.because, site.path), margin, look)
     yield from _rows("hot", _facts(finding.hot_path, site.path), margin, look)
+    yield from _rows("option", _facts(finding.options, site.path), margin, look)
     yield from _rows("breaks", [("", ", ".join(BREAKS.get(name, name) for name in finding.breaks))], margin, look)
     yield from _rows("hint", [("", printable(finding.hint))], margin, look)
     if finding.fix is not None:

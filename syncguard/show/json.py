@@ -52,6 +52,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "because": [_fact(fact, site.path) for fact in finding.because],
         "hot_path": [_fact(fact, site.path) for fact in finding.hot_path],
+        "options": [_fact(fact, site.path) for fact in finding.options],
         "heat": finding.heat,
         "confidence": finding.confidence,
         "level": finding.level,

@@ -52,6 +52,7 @@ def _failure(finding: Finding) -> str:
         f"{finding.site} {finding.code} {sentence(finding)}",
         *(f"because {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.because),
         *(f"hot {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.hot_path),
+        *(f"option {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.options),
     )
     said, kind = _attribute(finding.message), _attribute(finding.code)
     return f"<failure message={said} type={kind}>{escape(_plain(chr(10).join(lines)))}</failure>"

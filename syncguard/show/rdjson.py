@@ -32,8 +32,8 @@ def _diagnostic(finding: Finding, look: Look) -> dict[str, Any]:
         "source": SOURCE,
         "code": {"value": finding.code},
     }
-    if finding.because:
-        told["related_locations"] = [_related(fact, site.path) for fact in finding.because]
+    if facts := (*finding.because, *finding.options):
+        told["related_locations"] = [_related(fact, site.path) for fact in facts]
     if finding.fix is not None and finding.fix.tier != "display":
         told["suggestions"] = [
             {"range": _range(edit.site, look), "text": edit.text}

@@ -117,8 +117,8 @@ def _result(finding: Finding, index: int, mark: str) -> dict[str, Any]:
         result["properties"]["cell"] = cell  # the lines of a cell are counted within it
     if finding.verdict:
         result["properties"]["verdict"] = finding.verdict
-    if finding.because:
-        result["relatedLocations"] = [{"id": n, **_related(f, site.path)} for n, f in enumerate(finding.because, 1)]
+    if facts := (*finding.because, *finding.options):
+        result["relatedLocations"] = [{"id": n, **_related(f, site.path)} for n, f in enumerate(facts, 1)]
     if finding.hot_path:
         steps = [{"location": _related(fact, site.path)} for fact in finding.hot_path]
         result["codeFlows"] = [{"message": {"text": "Why it is hot"}, "threadFlows": [{"locations": steps}]}]

@@ -1,0 +1,147 @@
+"""An option out of a test in, what it is unless somebody sets it out: parameters, what a constructor takes, fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from syncguard.infer.annotations import promised
+from syncguard.infer.arms import steady
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.ungiven import calls_of
+from syncguard.infer.values import Instance, Value, options
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import targets, walk
+
+UNSAID = object()
+
+
+def default_of(node: Node, frame: Frame) -> Any:
+    """What an option is unless somebody sets it; None says nothing: it stands for what is found out later."""
+    match node:
+        case core.Name(id=name):
+            return _of_parameter(name, frame.routine)
+        case (
+            core.Attr(of=of, name=name)
+            | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
+        ) if steady(path_of(node), frame.routine):
+            values = [_of_attribute(info, name, frame.routine) for info in _classes(of, frame)]
+            return values[0] if values and all(value == values[0] for value in values) else UNSAID
+    return UNSAID
+
+
+def _of_parameter(name: str, routine: Routine) -> Any:
+    node = routine.node
+    value = _in_signature(name, node)
+    if type(node) is not core.Function or value is UNSAID or not steady(name, routine):
+        return UNSAID
+    given = [_given(call, name, node) for call in calls_of(node.name, routine.home)] if private(routine) else []
+    return UNSAID if given and UNSAID not in given and value not in given else value
+
+
+def _given(call: core.Call, name: str, node: core.Function) -> Any:
+    """The literal that a call gives a parameter."""
+    said = [value for key, value in call.keywords if key == name]
+    place = [param.name for param in node.params].index(name) - (type(call.fn) is core.Attr)
+    return _said((*said, *call.args[place : place + 1])[0]) if said or 0 <= place < len(call.args) else UNSAID
+
+
+def _in_signature(name: str, node: Node) -> Any:
+    params = node.params if type(node) is core.Function else ()
+    return next((_said(param.default) for param in params if param.name == name), UNSAID)
+
+
+def _said(node: Node | None) -> Any:
+    return node.value if type(node) is core.Const and node.value is not None else UNSAID
+
+
+def _classes(node: Node, frame: Frame) -> list[ClassInfo]:
+    """The classes of the project that an expression may be an instance of."""
+    if type(node) is core.Attr:
+        return [found for info in _classes(node.of, frame) for found in _held(info, node.name, frame)]
+    routine = frame.routine
+    params = routine.node.params if type(routine.node) is core.Function else ()
+    if type(node) is not core.Name or node.id not in [param.name for param in params]:
+        return []
+    if routine.owner is not None and params[0].name == node.id:
+        return [routine.owner]
+    declared = next(param.annotation for param in params if param.name == node.id)
+    said = promised(declared, frame, "assumed") if declared is not None else routine.seen.get(node.id)
+    return _instances(said)
+
+
+def _held(info: ClassInfo, name: str, frame: Frame) -> list[ClassInfo]:
+    """The classes of what an attribute holds: as the nearest class declares it, or by what is assigned to it."""
+    for one in info.mro:
+        if found := _instances(one.promises.get(name)) or _instances(one.members.get(name)):
+            return found
+    return _instances(info.attribute(name, frame.routine))
+
+
+def _instances(value: Value | None) -> list[ClassInfo]:
+    found = options(value) if value is not None else ()
+    return [one.info for one in found if type(one) is Instance and one.info is not None]
+
+
+def _of_attribute(info: ClassInfo, name: str, asker: Routine) -> Any:
+    """The default of the parameter of `__init__` that sets an attribute, or of a field."""
+    asker.uses.update(info.elsewhere)
+    for one in info.mro:
+        given = [*_assigned(one, name, asker)]
+        if given:
+            return given[0] if len(given) == 1 else UNSAID
+        declared = [*_declared(one.node, name)]
+        if declared:
+            return declared[0]
+    return UNSAID
+
+
+def _assigned(info: ClassInfo, name: str, asker: Routine) -> Iterator[Any]:
+    """What each assignment to an attribute takes by default."""
+    for routine in info.world.storing(info, name):
+        node = routine.node
+        if type(node) is not core.Function or not node.params:
+            continue
+        asker.uses[info.home.path, routine.qualname] = None
+        path = f"{node.params[0].name}.{name}"
+        for part in walk(node.body):
+            if any(path_of(aim) == path for aim in walk(targets(part))):
+                plain = type(part) is core.Bind and node.name == "__init__" and path_of(part.targets[0]) == path
+                yield _passed_on(part.value, node) if type(part) is core.Bind and plain else UNSAID
+
+
+def _passed_on(value: Node | None, node: core.Function) -> Any:
+    """The default of the parameter that a value is, or of what is taken out of keyword arguments."""
+    match value:
+        case core.Name(id=name):
+            return _in_signature(name, node)
+        case core.Call(fn=core.Attr(of=core.Name(), name="pop" | "get"), args=(core.Const(), default)):
+            return _said(default)
+    return UNSAID
+
+
+def _declared(node: core.Class, name: str) -> Iterator[Any]:
+    """The default of a field: `name: bool = False`."""
+    for part in node.body:
+        if type(part) is core.Bind and part.annotation is not None and part.value is not None:
+            yield from [_said(part.value) for aim in part.targets if path_of(aim) == name]
+
+
+def path_of(node: Node) -> str:
+    """`a.b.c`, of the attribute or of `getattr(a.b, "c")`; '' of all else."""
+    match node:
+        case core.Name(id=name):
+            return name
+        case core.Attr(path=path):
+            return path
+        case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
+            return f"{path_of(of)}.{name}"
+    return ""
+
+
+def private(routine: Routine) -> bool:
+    """Whether nobody outside of the file has business with a function."""
+    named = routine.name.startswith("_") and not routine.name.endswith("__")
+    return type(routine.node) is core.Function and (named or bool(routine.closure))

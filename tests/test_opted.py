@@ -1,0 +1,215 @@
+"""Options that are off by default, around a wait: each finding names those without which it is not reached."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.terms import Finding
+
+HEAD = "import torch\n\n\n"
+
+
+def found(text: str) -> list[Finding]:
+    config = Config(heat="all", confidence="possible", stdin_filename="example.py")
+    return list(pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings)
+
+
+def told(text: str) -> list[list[str]]:
+    return [[fact.text for fact in finding.options] for finding in found(text)]
+
+
+def of_test(signature: str, test: str, other: bool = False) -> list[str]:
+    """What is told of a wait in the arm of a test."""
+    body = f"if {test}:\n        {'return' if other else 'return x.sum().item()'}"
+    rest = "return x.sum().item()" if other else "return 0"
+    return told(f"def step(x: torch.Tensor, {signature}):\n    {body}\n    {rest}\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("signature", "test", "option"),
+    [
+        ("flag=False", "flag", "only where `flag` holds; by default `flag` is `False`"),
+        ("flag: bool = True", "not flag", "only where `flag` does not hold; by default `flag` is `True`"),
+        ("kind='pil'", "kind == 'np'", """only where `kind == 'np'` holds; by default `kind` is `"pil"`"""),
+        ("kind='pil'", "kind in ('a', 'b')", """only where `kind in ('a', 'b')` holds; by default `kind` is `"pil"`"""),
+        ("eta=0.0", "eta > 0", "only where `eta > 0` holds; by default `eta` is `0.0`"),
+        ("*, n=1", "n != 1", "only where `n != 1` holds; by default `n` is `1`"),
+        ("flag=False", "flag and x.is_cuda", "only where `flag and x.is_cuda` holds; by default `flag` is `False`"),
+        ("a=False, b=0", "a or b", "only where `a or b` holds; by default `a` is `False` and `b` is `0`"),
+    ],
+)  # fmt: skip
+def test_an_option_that_is_off_by_default_is_named(signature: str, test: str, option: str) -> None:
+    assert of_test(signature, test) == [option]
+
+
+@pytest.mark.parametrize(
+    ("signature", "test"),
+    [
+        ("flag=True", "flag"),
+        ("flag", "flag"),
+        ("flag=None", "flag"),  # None stands for what is found out later
+        ("mask=None", "mask is not None"),
+        ("kind='pil'", "kind == 'pil'"),
+        ("kind='pil'", "kind < 3"),
+        ("a=False, b=None", "a or b"),
+        ("flag=DEFAULT", "flag"),
+        ("flag=False", "x.dim() > 1"),
+    ],
+)
+def test_what_is_on_by_default_or_not_known_is_no_option(signature: str, test: str) -> None:
+    assert of_test(signature, test) == []
+
+
+def test_what_follows_an_arm_that_leaves_has_the_option_too() -> None:
+    assert of_test("flag=True", "flag", other=True) == ["only where `flag` does not hold; by default `flag` is `True`"]
+
+
+def test_options_are_named_from_without() -> None:
+    options = told(
+        """
+        def step(x: torch.Tensor, a=False, b=False):
+            if a:
+                if x.dim() > 1 and a:
+                    return x.max().item() if b else 0
+        """
+    )
+    assert options == [
+        ["only where `a` holds; by default `a` is `False`", "only where `b` holds; by default `b` is `False`"]
+    ]
+
+
+def test_a_parameter_that_the_function_sets_is_no_option() -> None:
+    assert told(
+        """
+        def step(x: torch.Tensor, flag=False):
+            flag = flag or x.is_cuda
+            if flag:
+                return x.sum().item()
+        """
+    ) == [[]]
+
+
+def test_a_parameter_that_every_call_sets_otherwise_is_no_option() -> None:
+    text = """
+        def _read(x: torch.Tensor, flag=False):
+            if flag:
+                return x.sum().item()
+
+        def step(x: torch.Tensor):
+            return _read(x, flag={flag})
+        """
+    assert told(text.format(flag=True)) == [[]]
+    assert told(text.format(flag="x.is_cuda")) == [["only where `flag` holds; by default `flag` is `False`"]]
+
+
+CLASS = """
+        class Net(torch.nn.Module):
+            def __init__(self, check=False, **settings):
+                super().__init__()
+                self.check = check
+                self.spec = settings.pop("spec", False)
+                self.ready = False
+                self.none = settings.get("none")
+
+            def forward(self, x):
+                if {test}:
+                    return x.sum().item()
+        """
+
+
+@pytest.mark.parametrize("name", ["check", "spec"])
+def test_what_the_constructor_takes_is_an_option(name: str) -> None:
+    text = f"only where `self.{name}` holds; by default `self.{name}` is `False`"
+    assert told(CLASS.format(test=f"self.{name}")) == [[text]]
+    (options,) = told(CLASS.format(test=f'getattr(self, "{name}", True)'))
+    assert options == [f'only where `getattr(self, "{name}", True)` holds; by default `self.{name}` is `False`']
+
+
+@pytest.mark.parametrize("name", ["ready", "none", "training"])
+def test_what_an_object_keeps_for_itself_is_no_option(name: str) -> None:
+    assert told(CLASS.format(test=f"self.{name}")) == [[]]
+
+
+def test_a_field_of_a_configuration_is_an_option() -> None:
+    options = told(
+        """
+        from dataclasses import dataclass
+
+        @dataclass
+        class Base:
+            mode: str = "fast"
+
+        @dataclass
+        class Settings(Base):
+            exact: bool = False
+            steps: int | None = None
+
+        class Net(torch.nn.Module):
+            settings: Settings
+
+            def forward(self, x, given: Settings):
+                if self.settings.exact:
+                    x.sum().item()
+                if given.mode == "slow":
+                    (x + 1).sum().item()
+                if given.steps:
+                    (x + 2).sum().item()
+        """
+    )
+    assert options == [
+        ["only where `self.settings.exact` holds; by default `self.settings.exact` is `False`"],
+        ['only where `given.mode == "slow"` holds; by default `given.mode` is `"fast"`'],
+        [],
+    ]
+
+
+def test_a_private_function_has_the_options_that_all_its_calls_share() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x, a=False, b=False):
+                if a:
+                    self.{name}(x)
+                if {other}:
+                    self.{name}(x)
+
+            def {name}(self, x):
+                return x.sum().item()
+        """
+    assert told(text.format(name="_read", other="a and b")) == [[]]  # two tests: neither is asked of both
+    assert told(text.format(name="_read", other="a")) == [["only where `a` holds; by default `a` is `False`"]]
+    assert told(text.format(name="_read", other="b")) == [[]]
+    assert told(text.format(name="read", other="a")) == [[]]  # others may call it
+
+
+def test_the_heat_is_what_it_would_be_without_the_option() -> None:
+    (finding,) = found(CLASS.format(test="self.check"))
+    assert finding.heat == "hot"
+
+
+def test_every_report_that_says_why_names_the_option(tmp_path: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
+    path = tmp_path / "step.py"
+    path.write_text(f"{HEAD}def step(x: torch.Tensor, flag=False):\n    if flag:\n        return x.sum().item()\n")
+    said = "only where `flag` holds; by default `flag` is `False`"
+    for form in ("full", "junit", "sarif", "rdjson"):
+        _, out, _ = ran("check", "--isolated", "--no-cache", "-o", form, str(path))
+        assert said in out, form
+    _, out, _ = ran("check", "--isolated", "--no-cache", "-o", "json", str(path))
+    (finding,) = json.loads(out)["findings"]
+    assert finding["options"] == [{"path": str(path), "line": 5, "text": said}]
+
+
+def test_options_in_a_notebook_stand_in_their_cells(tmp_path: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
+    text = ["import torch\n", "def step(x: torch.Tensor, flag=False):\n", "    if flag:\n", "        x.sum().item()\n"]
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": text}]
+    path = tmp_path / "book.ipynb"
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "json", str(path))
+    (finding,) = json.loads(out)["findings"]
+    assert (finding["options"][0]["path"], finding["options"][0]["line"]) == (f"{path}:cell 1", 3)
