@@ -170,6 +170,20 @@ def test_a_field_of_a_configuration_is_an_option() -> None:
     ]
 
 
+def test_what_a_class_declares_for_those_below_it_is_no_option() -> None:
+    options = told(
+        """
+        class Base(torch.nn.Module):
+            exact: bool = False
+
+            def forward(self, x):
+                if self.exact:
+                    return x.sum().item()
+        """
+    )
+    assert options == [[]]
+
+
 def test_a_private_function_has_the_options_that_all_its_calls_share() -> None:
     text = """
         class Net(torch.nn.Module):

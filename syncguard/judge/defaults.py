@@ -8,6 +8,7 @@ from typing import Any
 from syncguard.infer.annotations import promised
 from syncguard.infer.arms import steady
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.ungiven import calls_of
 from syncguard.infer.values import Instance, Value, options
@@ -94,7 +95,7 @@ def _of_attribute(info: ClassInfo, name: str, asker: Routine) -> Any:
             return given[0] if len(given) == 1 else UNSAID
         declared = [*_declared(one.node, name)]
         if declared:
-            return declared[0]
+            return declared[0] if _takes_fields(one) else UNSAID
     return UNSAID
 
 
@@ -120,6 +121,12 @@ def _passed_on(value: Node | None, node: core.Function) -> Any:
         case core.Call(fn=core.Attr(of=core.Name(), name="pop" | "get"), args=(core.Const(), default)):
             return _said(default)
     return UNSAID
+
+
+def _takes_fields(info: ClassInfo) -> bool:
+    """Whether what a class declares is what its constructor takes: that of another one is for those below to set."""
+    makers = (*info.node.decorators, *[base for one in info.mro for base in one.node.bases])
+    return any(info.world.places.is_("names", "fields", last_name(maker)) for maker in makers)
 
 
 def _declared(node: core.Class, name: str) -> Iterator[Any]:
