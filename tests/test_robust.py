@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from edits import edited
 
 from syncguard import pipeline, store, table, workers
 from syncguard.config import Config
@@ -136,19 +137,22 @@ def test_after_any_edit_the_remembered_is_what_a_new_check_finds(project):
     folders = ["torch/distributions"]
     pipeline.check(folders, config())
     files = sorted(path for folder in folders for path in Path(folder).rglob("*.py") if path.stat().st_size > 400)
-    for _ in range(10):
+    for _ in range(16):
         path = dice.choice(files)
         text = path.read_text("utf-8")
         lines = text.split("\n")
         where = dice.choice(
             [n for n, line in enumerate(lines) if line.startswith(("def ", "class ", "import "))] or [0]
         )
-        change = dice.choice(("move", "add", "gone", "rename"))
+        change = dice.choice(("move", "add", "gone", "rename", "inside", "inside", "inside"))
         if change == "gone":
             path.unlink()
             files.remove(path)
         elif change == "rename":
             path.write_text(text.replace("def forward(", "def backward("), "utf-8")
+        elif change == "inside":
+            new, change = edited(text, dice)
+            path.write_text(new, "utf-8")
         else:
             more = ["# moved", ""] if change == "move" else ["def added(x):", "    return x.item()", ""]
             path.write_text("\n".join([*lines[:where], *more, *lines[where:]]), "utf-8")
