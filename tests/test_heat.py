@@ -234,6 +234,68 @@ def test_what_stands_around_a_training_loop_runs_once() -> None:
     assert heats(text.format("pass")) == ["unknown", "unknown"]
 
 
+STEPS = """
+    def train(model, loader, opt):
+        for x in loader:
+            loss = model(x).sum()
+            loss.backward()
+            opt.step()
+        return loss
+
+    def fit(model, loader, opt, epochs):
+        for epoch in range(epochs):
+            loss = train(model, loader, opt)
+            {beside}
+        {behind}
+
+    def main(model, loader, opt):
+        fit(model, loader, opt, 3)
+        {around}
+    """
+
+
+def test_what_stands_beside_a_call_that_takes_the_steps_runs_seldom() -> None:
+    reads = {"beside": "print(loss.item())", "behind": "", "around": ""}
+    assert heats(STEPS.format(**reads)) == ["amortized"]
+    assert heats(STEPS.format(beside="pass", behind="return loss.item()", around="")) == ["amortized"]
+    save = "torch.save(model.cuda().weight.cpu(), 'w.pt')"
+    assert heats(STEPS.format(beside="pass", behind="", around=save)) == ["amortized"]
+    (finding,) = found(STEPS.format(**reads))
+    assert finding.hot_path[-1].text == f"but only around line {finding.site.line - 1}, which takes the steps"
+
+
+def test_a_script_around_calls_that_take_the_steps() -> None:
+    text = """
+        def train(model, loader, opt):
+            for x in loader:
+                loss = model(x).sum()
+                loss.backward()
+                opt.step()
+            return loss
+
+        for epoch in range(3):
+            loss = train(torch.nn.Linear(2, 2), loader, opt)
+            print(loss.item())
+        """
+    assert heats(text) == ["amortized"]
+
+
+@pytest.mark.parametrize("test", ["step % 10 == 0", "is_main_process()"])
+def test_a_step_that_now_and_then_goes_through_a_loader_is_a_step(test: str) -> None:
+    text = """
+        def validate(model, loader):
+            for x in loader:
+                model(x)
+
+        def advance(model, x, loader, step):
+            loss = model(x.cuda()).sum()
+            if {test}:
+                validate(model, loader)
+            return loss.item()
+        """
+    assert heats(text.format(test=test))[-1] == "unknown"
+
+
 def test_a_loop_over_optimizers_is_part_of_a_step() -> None:
     text = """
         def update(model, x, opts):

@@ -81,7 +81,9 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
         known = frame.world.evidence(path, name, frame, at)
         # What is computed from tensors is no loader and no scaler.
         if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
-            value = known.but(device="host", why=value.batch) if value.batch and type(known) is Tensor else known
+            if value.batch is not None and type(known) is Tensor:
+                return hinted(name, known.but(device="host", why=value.batch, pinned=value.pinned), frame)
+            value = known
     return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
 
 

@@ -8,7 +8,9 @@ from syncguard.infer import parameters
 from syncguard.infer.annotations import promised
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.values import NONE, UNKNOWN, Call, Callback, Seq, Union, Value
+from syncguard.infer.wrappers import thin
 from syncguard.read import core
+from syncguard.read.walk import walk
 
 
 def told(routine: Routine, handed: dict[str, Value], caller: Frame) -> Iterator[Routine]:
@@ -22,6 +24,17 @@ def told(routine: Routine, handed: dict[str, Value], caller: Frame) -> Iterator[
         arg = handed.get(param.name)
         if arg is not None and param.annotation is not None and _passes(arg):
             yield from _handed(promised(param.annotation, asking, caller.world.place(caller.routine)), arg, caller)
+
+
+def applies(routine: Routine) -> bool:
+    """Whether a short function calls a parameter of its own: what it returns is for each caller to say, as in
+    `default(noise, lambda: torch.randn_like(x))`."""
+    node, written = routine.node, routine.written
+    if written.applies is None:
+        params = {param.name for param in node.params} if type(node) is core.Function and thin(routine) else set()
+        calls = [part.fn for part in walk(node.body) if type(part) is core.Call] if params else []
+        written.applies = any(type(fn) is core.Name and fn.id in params for fn in calls)
+    return written.applies
 
 
 def _passes(value: Value) -> bool:

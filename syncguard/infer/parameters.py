@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
+from syncguard.infer.counted import counted
 from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.refined import refined
 from syncguard.infer.routine import Frame, Routine
@@ -216,7 +217,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     uses = node.uses.get(param.name, frozenset())
     if uses & (CONTAINER | COUNTED):
         return Unknown(frame.why("forward", param.at))
-    if "(0range" in uses or any(frame.world.places.is_("names", kind, param.name) for kind in ("numbers", "tables")):
+    places = frame.world.places
+    if param.name in counted(routine, places) or any(places.is_("names", k, param.name) for k in ("numbers", "tables")):
         return UNKNOWN
     # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
     given = (

@@ -6,15 +6,16 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from syncguard.infer import callbacks, parameters, promises, wrappers
+from syncguard.infer import callbacks, parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.execute import Dead, run
+from syncguard.infer.keys import key_of
 from syncguard.infer.lattice import pooled, same
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.overrides import callers
 from syncguard.infer.placing import placed
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Given, Home, Routine
 from syncguard.infer.stores import stores_of
 from syncguard.infer.values import (
     NONE,
@@ -112,6 +113,15 @@ class World(Definitions):
             returned = Seq("iterator", None, routine.yielded)
         return promises.with_annotation(frame, node, returned)
 
+    def shared(self, routine: Routine, passed: list[Value], frame: Frame) -> Value:
+        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show."""
+        if routine.returned is None:
+            return promises.declared(frame, routine)
+        others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
+        if others and not any(map(holds_tensor, passed)):
+            return self.untouched(routine)
+        return promises.instantiated(routine.returned, passed)
+
     def untouched(self, routine: Routine) -> Value:
         """What a routine returns to a caller that passes no tensor, whatever others pass."""
         node = routine.node
@@ -121,6 +131,18 @@ class World(Definitions):
             hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
             routine.apart = (routine.runs, self.aside(routine, node, hostly)[0])
         return routine.apart[1]
+
+    def apart(self, routine: Routine, given: Given) -> Value:
+        """What a routine returns to callers that pass it this, whatever others pass."""
+        node = routine.node
+        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+            return routine.returned or UNKNOWN
+        key = key_of(given.items())
+        known = routine.each.get(key)
+        if known is None or known[0] != routine.runs:
+            given = reasons.apart(given)
+            known = routine.each[key] = (routine.runs, self.aside(routine, node, given)[0], given)
+        return reasons.retold(known[1], known[2], given)
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         for routine in routines:
@@ -182,12 +204,9 @@ class World(Definitions):
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        if routine.returned is None:
-            return promises.declared(frame, routine)
-        others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
-        if others and not any(map(holds_tensor, (*args, *keywords.values()))):
-            return self.untouched(routine)
-        return promises.instantiated(routine.returned, [*args, *keywords.values()])
+        if routine.returned is not None and callbacks.applies(routine):
+            return self.apart(routine, parameters.given(routine, given, keywords, receiver is not None))
+        return self.shared(routine, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments."""

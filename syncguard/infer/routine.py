@@ -70,8 +70,8 @@ class Home:
 
 
 class Step:
-    """A loop around a place: where it stands, why it runs once per step ('' for an ordinary loop), and the line of a
-    loop in it that takes all its steps, so that a turn of this one is an epoch."""
+    """A loop around a place: where it stands, why it runs once per step ('' for an ordinary loop), and the line in it
+    that takes many steps, so that a turn of this one is an epoch."""
 
     __slots__ = ("at", "node", "reason", "steps")
 
@@ -134,6 +134,7 @@ class Routine:
         "closure",
         "contexts",
         "copies",
+        "each",
         "filled",
         "given_to",
         "home",
@@ -181,10 +182,11 @@ class Routine:
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
+        self.each: dict[object, tuple[int, Value, Given]] = {}  # the same for callers of one kind, with one's arguments
         self.queued = False
         self.given_to = ""  # what compiles or captures it, where a call does
         self.host = ""  # why its tensors are on the host, if they are
-        self.steps = 0  # the line of its own loop whose every turn is a step, if it has one
+        self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
 
     @property
     def name(self) -> str:

@@ -38,7 +38,7 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if moves:
         return moved(of, op, name, args, keywords, at, nodes, frame)
     if of.batch is not None:
-        pins = name == "pin_memory" and of.batch.text != "pinned batch"
+        pins = name == "pin_memory" and not of.pinned
         return Unknown(batch=frame.why("pinned batch", at, of.batch), part=of.part) if pins else of
     there = proven(op, name, args, keywords, at, nodes, frame)
     if there is None:
@@ -71,7 +71,7 @@ def moved(
         device="host" if part or of.batch else frame.world.place(frame.routine),
         sure=False,
         why=of.batch or frame.why("part" if part else f"use:{name}", at),
-        pinned=of.batch is not None and of.batch.text == "pinned batch",
+        pinned=of.pinned,
     )
     result = apply(frame, op, at, [here, *args], keywords, nodes)
     stays = type(result) is Tensor and not result.on_device

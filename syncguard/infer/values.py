@@ -44,6 +44,11 @@ class Unknown(Value):
     def __init__(self, weak: Why | None = None, batch: Why | None = None, part: bool = False) -> None:
         self.weak, self.batch, self.part = weak, batch, part
 
+    @property
+    def pinned(self) -> bool:
+        """Whether a loader gave this in pinned memory."""
+        return self.batch is not None and self.batch.text == "pinned batch"
+
 
 UNKNOWN = Unknown()
 

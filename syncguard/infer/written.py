@@ -9,8 +9,10 @@ class Written:
     """Memories for one function; None is what nobody has asked for yet."""
 
     __slots__ = (
+        "applies",
         "binds",
         "chooses",
+        "counted",
         "indexed",
         "passed",
         "placing",
@@ -23,8 +25,10 @@ class Written:
     )
 
     def __init__(self) -> None:
+        self.applies: bool | None = None  # whether it is short, and calls what it is given
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
+        self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from syncguard.infer.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.paced import pace
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.terms import Fact, Heat
@@ -31,6 +32,7 @@ def warmths(
 ) -> dict[Routine, Warmth]:
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
+    pace(routines)
     setup = prepared(routines, places, hot, cold)
     training: dict[Routine, bool] = {}
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
@@ -210,16 +212,16 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
-    epoch = context.loops[-1].steps if context.loops else routine.steps
-    epoch = 0 if sighting.hazard in places.tables["hot"]["settings"] else epoch
-    if epoch and (step is not None or base == "unknown") and not cold:
-        return "amortized", (*path, Fact(f"but only around the loop at line {epoch}, whose every turn is a step", 0))
-    if step is not None and not cold:
-        base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
     if base == "cold" and context.loops and type(routine.node) is core.Module and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
         base = base if whole else "unknown"  # a script's own loop may run long
+    epoch = context.loops[-1].steps if context.loops else routine.steps
+    epoch = 0 if sighting.hazard in places.tables["hot"]["settings"] else epoch
+    if epoch and (step is not None or base == "unknown") and not cold:
+        return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
+    if step is not None and not cold:
+        base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
     if context.gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {context.gate}", 0))
     return base, path

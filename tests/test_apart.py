@@ -1,0 +1,60 @@
+"""What a function that calls what it is given returns to each of its callers."""
+
+from __future__ import annotations
+
+import pytest
+from checked import codes, findings
+
+HEAD = """import torch
+
+def default(value, make):
+    if value is not None:
+        return value
+    return make() if callable(make) else make
+
+def noisy(x: torch.Tensor, noise=None):
+    return x + default(noise, lambda: torch.randn_like(x))
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "test"),
+    [
+        ("default(steps, 8)", "found"),
+        ("default(steps, 8)", "found < 3"),
+        ("default(steps, lambda: 0.5)", "found"),
+        ("default(steps, make=lambda: 3)", "found > 2"),
+        ("default(steps, len)", "found"),
+        ("default(steps, default(other, 3))", "found"),
+    ],
+)
+def test_who_passes_no_tensor_gets_none(given: str, test: str) -> None:
+    text = f"def run(x: torch.Tensor, steps=None, other=None):\n    found = {given}\n    return 1 if {test} else 2\n"
+    assert codes(text, HEAD) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "default(steps, lambda: x.sum())",
+        "default(steps, x.sum)",
+        "default(steps, x)",
+        "default(x, 3)",
+        "default(steps, make=lambda: default(other, x))",
+        "noisy(x)",
+    ],
+)
+def test_who_passes_one_gets_it_back(given: str) -> None:
+    text = f"def run(x: torch.Tensor, steps=None, other=None):\n    return 1 if {given} > 0 else 2\n"
+    assert codes(text, HEAD) == ["SG204"]
+
+
+def test_each_is_told_of_what_it_passed() -> None:
+    first, second = findings(
+        "def one(x: torch.Tensor):\n    return 1 if default(None, lambda: x) > 0 else 2\n\n"
+        "def two(y: torch.Tensor):\n    return 1 if default(y, 3) > 0 else 2\n",
+        HEAD,
+    )
+    assert "`x: torch.Tensor` is" in first.because[0].text
+    assert "`y: torch.Tensor` is" in second.because[0].text
