@@ -123,6 +123,30 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("loop", "test", "heat"),
+    [
+        ("for i, x in enumerate(loader)", "i == 0", "amortized"),
+        ("for i, x in enumerate(loader)", "not i > 0", "amortized"),
+        ("for i, x in enumerate(loader)", "i > 0", "hot"),
+        ("for i, x in loader", "i == 0", "hot"),
+        ("for k, (i, x) in enumerate(loader)", "i == 0", "hot"),
+    ],
+)
+def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: str) -> None:
+    text = """
+        def show(model, loader, x, i):
+            {}:
+                if {}:
+                    print(model(x).item())
+                for i in range(2):
+                    if i == 0:
+                        print(model(x).item())
+                model(x).sum().backward()
+        """
+    assert heats(text.format(loop, test)) == [heat, "hot"]
+
+
+@pytest.mark.parametrize(
     ("test", "heat"),
     [
         ("x.numel() == 0", "amortized"),

@@ -127,8 +127,17 @@ def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
     """Whether a name counts steps, and not the turns of a loop within one."""
-    name = last_name(node).lower()
-    return frame.world.places.is_("gates", "counters", name) and all(loop.reason for loop in frame.context.loops)
+    loops = frame.context.loops
+    named = frame.world.places.is_("gates", "counters", last_name(node).lower())
+    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+
+
+def _numbers(node: Node, loop: Node) -> bool:
+    """Whether a name numbers the turns of a loop: `for i, batch in enumerate(loader)`."""
+    match loop:
+        case core.Loop(iterable=core.Call(fn=core.Name(id="enumerate")), target=core.Seq(items=items)) if items:
+            return type(node) is core.Name and type(first := items[0]) is core.Name and first.id == node.id
+    return False
 
 
 def complains(call: Node, frame: Frame) -> bool:
