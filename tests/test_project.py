@@ -443,6 +443,19 @@ def test_the_ranks_of_a_device_mesh_are_on_the_host_by_whatever_name_it_is_impor
         assert lines(pipeline.check(["p/ranks.py"], config(cache=False)), "p/ranks.py") == []
 
 
+def test_a_clock_of_another_file_that_waits_is_there_to_time(project):
+    Path("p/clock.py").write_text(
+        "import time\n\nimport torch\n\n\ndef now():\n    torch.cuda.synchronize()\n    return time.time()\n"
+    )
+    Path("p/timed.py").write_text(
+        "from .clock import now\n\n\ndef fit(model, loader):\n    for x in loader:\n        begun = now()\n"
+        "        model(x).sum().backward()\n        print(now() - begun)\n\n\ndef probe(model, x):\n"
+        "    begun = now()\n    model(x)\n    return now() - begun\n"
+    )
+    found = lines(pipeline.check(["p/timed.py"], config(cache=False)), "p/timed.py")
+    assert found == [(6, "SG405"), (8, "SG405")]
+
+
 def test_callers_that_pass_what_the_annotation_says_share_one_run(project):
     Path("p/ops.py").write_text(
         "import torch\nfrom torch import Tensor\n"

@@ -73,7 +73,9 @@ def _on_host(value: Value) -> bool:
 
 
 def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: At, frame: Frame) -> None:
-    """The call at this place waits as the function does that it calls."""
+    """The call at this place waits as the function does that it calls, and reads the clock if that does."""
+    if routine.clocks:
+        frame.routine.clocks.add(at[0])
     call = frame.given[0]
     written = call.args if type(call) is core.Call and call.at == at else ()
     parts = (*written, *[None] * len(given))
