@@ -10,7 +10,7 @@ from syncguard.infer.conditions import one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
-from syncguard.infer.holders import filled, hold
+from syncguard.infer.holders import container_in, filled, hold
 from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.masks import foreseen, mask, picks
 from syncguard.infer.operate import binary
@@ -188,8 +188,8 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
     elif type(node) is core.Attr:
         store(node, value, frame)
     elif type(node) is core.Index:
-        of = quiet_value(node.of, frame)
-        if isinstance(of, (Seq, Table)):
+        of = container_in(quiet_value(node.of, frame))
+        if of is not None:
             rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
 
 
@@ -295,8 +295,8 @@ def effect(node: core.Run, frame: Frame) -> None:
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
     if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in methods.MUTATORS:
-        held = quiet_value(call.fn.of, frame)
-        if type(held) in (Seq, Table) and given[0] is call:
+        held = container_in(quiet_value(call.fn.of, frame))
+        if held is not None and given[0] is call:
             _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen)

@@ -12,6 +12,7 @@ from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.fallbacks import excused
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.guards import off_device
+from syncguard.infer.holders import lend
 from syncguard.infer.keeps import GROWS, outgrown
 from syncguard.infer.lattice import join, join_all, same
 from syncguard.infer.narrow import narrowed
@@ -181,6 +182,7 @@ def loop(node: core.Loop, frame: Frame) -> None:
         if node.target is not None and node.iterable is not None:
             taken(node.target, node.iterable, frame)
             assign(node.target, element, frame)
+            lend(node.target, node.iterable, frame)
         if node.test is not None:
             value_of(node.test, frame)
             frame.env = {**frame.env, **narrowing(node.test, True, frame)}

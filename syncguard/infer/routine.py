@@ -234,7 +234,7 @@ class Frame:
         self.quiet = 0
         self.sometimes = 0  # tests around this place that may skip it
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
-        self.taken: dict[str, Node] = {}  # names of containers that an attribute holds, and where it holds them
+        self.taken: dict[str, Node] = {}  # names of containers that something else holds, and where it holds them
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both

@@ -1,0 +1,49 @@
+"""What is put into a container by another of its names is found by the first."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import checked
+import pytest
+
+HEAD = """import torch
+from torch import Tensor
+
+
+def f(xs: list[Tensor], x: Tensor, n: int):
+    """
+
+
+codes = partial(checked.codes, head=HEAD)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "outs = [[] for _ in xs]\n    for out, y in zip(outs, xs): out.append(y)\n    outs[0][0] > 0 or f()",
+        "outs = [[] for _ in xs]\n    for i, out in enumerate(outs): out.append(xs[i])\n    outs[0][0] > 0 or f()",
+        "outs = [[], []]\n    for i, (out, y) in enumerate(zip(outs, xs)): out.append(y)\n    outs[1][0] > 0 or f()",
+        "outs = {'a': [], 'b': []}\n    for k, out in outs.items(): out.append(x)\n    outs['a'][0] > 0 or f()",
+        "outs = {'a': [], 'b': []}\n    for out in outs.values(): out.extend(xs)\n    outs['b'][0] > 0 or f()",
+        "outs = {'a': [], 'b': []}\n    for k in outs: outs[k].append(x)\n    outs['b'][0] > 0 or f()",
+        "outs = [[]]\n    last = outs[-1]\n    last.append(x)\n    outs[0][0] > 0 or f()",
+        "outs = [[[]]]\n    for row in outs:\n        for cell in row: cell.append(x)\n    outs[0][0][0] > 0 or f()",
+    ],
+)
+def test_what_a_loop_puts_into_the_parts_of_a_container_is_in_it(text: str) -> None:
+    assert codes(text) == ["SG204"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "outs = [[] for _ in xs]\n    for i, out in enumerate(outs): out.append(i)\n    return outs[0][0] > 3 and 1",
+        "outs, other = [[1]], [[x]]\n    for out in outs: out = other[0]\n    return outs[0][0] > 3 and 1",
+        "outs = [[1]]\n    for out in outs:\n        out = []\n        out.append(x)\n    return outs[0][0] > 3 and 1",
+        "top = [[]]\n    while top:\n        top = top[0]\n        top.append(n)\n    return top[0] > 3 and 1",
+        "a = [[[]]]\n    b = a[0]\n    a = b[0]\n    a.append(n)\n    return a[0] > 3 and 1",
+    ],
+)
+def test_no_container_holds_what_was_put_elsewhere(text: str) -> None:
+    assert codes(text) == []
