@@ -11,7 +11,7 @@ from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.fallbacks import excused
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
-from syncguard.infer.guards import off_device
+from syncguard.infer.guards import aimed, off_device
 from syncguard.infer.holders import lend
 from syncguard.infer.keeps import GROWS, outgrown
 from syncguard.infer.lattice import join, join_all, same
@@ -88,7 +88,7 @@ def branch(node: core.If, frame: Frame) -> None:
     """Run both arms; afterwards we know only what they agree on."""
     test = value_of(node.test, frame)
     before, paid = frame.env, frame.paid
-    sides = both(node.test, frame)
+    sides = both(node, frame)
     arms: list[Env] = []
     copies: list[bool] = []
     open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
@@ -154,13 +154,13 @@ def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
                 other[name] = now
 
 
-def both(test: Node, frame: Frame) -> list[tuple[Env, bool, str]]:
-    """Of either outcome of a test: what it tells of the variables, whether it keeps code off the device, its gate."""
+def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:
+    """Of either arm: what its test tells of the variables, whether it keeps the arm off the device, and its gate."""
     asked, frame.asked = frame.asked, {}
-    sides = [
-        (narrowing(test, outcome, frame), off_device(test, outcome, frame), gated(test, outcome, frame))
-        for outcome in (True, False)
-    ]
+    sides = []
+    for outcome, arm in ((True, node.body), (False, node.orelse)):
+        off = off_device(node.test, outcome, frame) and not aimed(node.test, arm, frame)
+        sides.append((narrowing(node.test, outcome, frame), off, gated(node.test, outcome, frame)))
     frame.asked = asked
     return sides
 

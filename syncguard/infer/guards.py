@@ -7,6 +7,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.values import UNKNOWN, Host, Named, Tensor, Unknown
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 
 def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
@@ -56,6 +57,37 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Either():
             return off_device(inner, outcome, frame)
     return False
+
+
+def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a test asks for the device to which the caller wants something moved: of one that the function is given
+    no tensor of its own is on, and where it is the CPU, the tensors are fetched to it by name."""
+    node = frame.routine.node
+    params = {param.name for param in node.params} if type(node) is core.Function else set()
+    named = (part for part in walk(test) if type(part) in (core.Name, core.Attr) and _is_device(part, frame))
+    asked = [part for part in named if not _callee(part, frame)]  # `torch.device` makes one
+    given = [part for part in asked if _root(part) in params and _of_itself(part, frame)]
+    return bool(given) and len(given) == len(asked) and any(_fetches(part, frame) for part in walk(body))
+
+
+def _root(node: Node) -> str:
+    return (node.path if type(node) is core.Attr else node.id if type(node) is core.Name else "").partition(".")[0]
+
+
+def _of_itself(node: Node, frame: Frame) -> bool:
+    """Whether this is a device or the type of one: `device`, `device.type`, but not `x.device` nor `x.device.type`."""
+    named = node.of if type(node) is core.Attr and node.name == "type" else node
+    return type(named) is core.Name and frame.world.places.is_("names", "devices", named.id)
+
+
+def _fetches(node: Node, frame: Frame) -> bool:
+    """Whether this is `x.cpu()` or `x.to("cpu")`."""
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+        return False
+    op = frame.world.op(f"torch.Tensor.{node.fn.name}")
+    if node.fn.name in frame.world.family:
+        return op is not None and "host" in op.returns.split()
+    return node.fn.name in frame.world.placers and bool(node.args) and _device_word(node.args[0], frame) == "cpu"
 
 
 def _sized(subject: Node, frame: Frame) -> bool:
