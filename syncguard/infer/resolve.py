@@ -235,8 +235,10 @@ class Names:
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if type(value) is Named and value.name.partition(".")[0] == "torch":
-                    op = self.op(f"{value.name}.{rest}" if rest else value.name)
-                    if op is not None and self.asks_tensor(op):
+                    called = f"{value.name}.{rest}" if rest else value.name
+                    op = self.op(called)
+                    differentiates = self.places.is_("names", "gradients", called)
+                    if differentiates or (op is not None and self.asks_tensor(op)):
                         return Tensor(
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
