@@ -6,7 +6,7 @@ from syncguard.infer import methods
 from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
 from syncguard.infer.arms import forget
-from syncguard.infer.conditions import one_element
+from syncguard.infer.conditions import index_parts, one_element
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
@@ -15,7 +15,7 @@ from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.masks import foreseen, mask, picks
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
-from syncguard.infer.sureness import CERTAIN
+from syncguard.infer.sureness import CERTAIN, MASKS
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -162,6 +162,8 @@ def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Fra
     """`of[key] = value` for a tensor."""
     if not of.on_device and of.why is not None and brought(value, frame):
         frame.routine.filled.add(of.why.root.at)
+    if type(value) is Unknown and any(type(part) is Tensor and part.dtype in MASKS for part in index_parts(key)):
+        value = operand(value)  # what is made of tensors fills a part that nobody knows the size of: a tensor
     row = frame.world.row("torch.Tensor.__setitem__")
     apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, source))
 

@@ -1,0 +1,60 @@
+"""What nobody has read, told by what is done with it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import checked
+import pytest
+
+HEAD = """import torch
+from somewhere import embed
+from torch import Tensor, autograd
+
+
+def f(x: Tensor, y: Tensor, model, device: torch.device):
+    """
+
+codes = partial(checked.codes, head=HEAD)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x[x > 0] = embed(y)", ["SG103"]),
+        ("x[:, x[0] > 0] = embed(y)[0]", ["SG103"]),
+        ("x[x > 0] = embed()", []),
+        ("x[0] = embed(y)", []),
+    ],
+)
+def test_what_is_made_of_tensors_is_written_through_a_mask_as_one(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("value = model()\n    (slope,) = autograd.grad(value, x)\n    return float(value)", ["SG203"]),
+        ("value = model()\n    torch.autograd.backward(value)\n    return 1 if value > 0 else 0", ["SG204"]),
+        ("value = model()\n    return float(value)", []),
+    ],
+)
+def test_what_is_differentiated_is_a_tensor(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("if device.type == 'cpu': x = x.cpu()", ["SG202"]),
+        ("if device == torch.device('cpu'): x = x.to('cpu')", ["SG202"]),
+        ("if device.type != 'cpu': return x\n    else: return x.cpu()", ["SG202"]),
+        ("if device.type == 'cuda': return x\n    elif device.type == 'cpu': return x.cpu()", ["SG202"]),
+        ("if device.type == 'cpu': return x.sum().item()", []),
+        ("if x.device.type == 'cpu': return x.cpu().numpy()", []),
+        ("if model.device.type == 'cpu': return x.cpu()", []),
+        ("if device.type == 'cpu' and x.device.type == 'cpu': return x.cpu()", []),
+    ],
+)
+def test_where_something_shall_go_is_not_where_it_is(text: str, found: list[str]) -> None:
+    assert codes(text) == found
