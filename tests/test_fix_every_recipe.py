@@ -177,7 +177,7 @@ def f(x: torch.Tensor, y: torch.Tensor):
         left=1,
     ),
     "mask-once": Case(
-        "    m = (y > 0).flatten()\n    return x.flatten()[m], y.flatten()[m] * 2\n", "unsafe", ANY, left=1
+        "    m = (y > 0).flatten(0)\n    return x.flatten()[m], y.flatten()[m] * 2\n", "unsafe", ANY, left=1
     ),
     "masked-reduction": Case(
         "    m = y > 0\n    return x[m].sum(), x[m].mean()\n", "unsafe", ANY, dtypes=SINGLE, numbers=FINITE, exact=False
