@@ -41,7 +41,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     · int float bool str number none size device dtype type array self each unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
-    · unknown host: nobody knows what, but every tensor in it is on the host
+    · unknown host: nobody knows what, but every tensor in it is on the host; unknown like: where the first argument is
+    · self host, self kwarg: the first argument, moved to the host, or to where device= says
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
     · dict(*=a), of any keys
     promote: the common dtype of all arguments, Python numbers included
@@ -83,12 +84,14 @@ def _expression(tokens: list[str]) -> Result:
         raise ValueError(f"unknown result `{kind}`")
     flags: dict[str, str] = {}
     of = ""
-    while kind in ("tensor", "new", "unknown") and tokens and tokens[0] in FLAGS:
+    while kind in ("tensor", "new", "unknown", "self") and tokens and tokens[0] in FLAGS:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
             raise ValueError(f"an instance is not `{tokens[0]}`")
-        if kind == "unknown" and tokens[0] != "host":
+        if kind == "unknown" and tokens[0] not in ("host", "like"):
             raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
+        if kind == "self" and tokens[0] not in ("host", "kwarg"):
+            raise ValueError(f"what is given back may be moved, not `{tokens[0]}`")
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
         flags[group] = tokens.pop(0)

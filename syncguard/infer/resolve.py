@@ -199,7 +199,7 @@ class Names:
         op = self.op(name)
         if op is not None and op.returns != "new":
             return UNKNOWN
-        return Instance(None, name)
+        return Instance(None, name, device)
 
     def torch_like(self, name: str) -> bool:
         """A type called Tensor that another module hands on, other than a host library's."""

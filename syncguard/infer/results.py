@@ -113,9 +113,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "none":
             return NONE
         case "self":
-            return next(iter(args.named.values()), UNKNOWN)
+            return _moved(first_of(args), shape.place, args)
         case "each":
-            held = next(iter(args.named.values()), UNKNOWN)
+            held = first_of(args)
             given = held.items if type(held) is Seq and held.items is not None else ()
             if len(given) < 2 or not all(type(value) is Tensor for value in given):
                 return Seq("list", None, _tensor(Result("tensor"), args, tensors, why))
@@ -148,7 +148,27 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
                 dict(args.named),
             )
-    return Unknown(batch=Why("loaded", why.at, None, why.path)) if shape.place == "host" else UNKNOWN
+    return _unknown(shape.place, args, why)
+
+
+def _unknown(place: str, args: Arguments, why: Why) -> Value:
+    """Nobody knows what, but where the tensors in it are, if the row tells."""
+    of = first_of(args) if place == "like" else UNKNOWN
+    if place == "host" or (type(of) is Instance and of.device == "host"):
+        return Unknown(batch=Why("loaded", why.at, None, why.path))
+    return Unknown(why) if type(of) is Instance else UNKNOWN
+
+
+def first_of(args: Arguments) -> Value:
+    """The first argument of a call, or what its method is called on."""
+    return next(iter(args.named.values()), UNKNOWN)
+
+
+def _moved(value: Value, place: str, args: Arguments) -> Value:
+    """What a call gives back of what it is given, there where it puts it."""
+    if type(value) is not Instance or not (place == "host" or (place and args.get("device") is not None)):
+        return value
+    return Instance(value.info, value.name, _device(place, args, []), value.settings)
 
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
@@ -246,7 +266,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if not tensors and rule == "" and args.default_device == "host" and args.numbers():
         return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
     if rule == "like" and not tensors:
-        like = next(iter(args.named.values()), UNKNOWN)
+        like = first_of(args)
         return "assumed" if type(like) is Unknown and like.weak is not None else args.default_device
     place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
     # Whatever device it is, both paths are there now.

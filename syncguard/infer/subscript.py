@@ -95,7 +95,7 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
                 return held
         elif (parts := info.parts()) is not None:
             return part_of(parts, key)
-    return calls.method(of, "__getitem__", [key], {}, node.at, (node.key,), frame)
+    return calls.method(of, "__getitem__", [key], {}, node.at, (node.of, node.key), frame)
 
 
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:

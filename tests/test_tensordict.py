@@ -1,0 +1,69 @@
+"""What is taken from a dict of tensors, of a library that is not installed here."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import checked
+import pytest
+
+HEAD = """import torch
+from tensordict import TensorDict, TensorDictBase
+
+
+def f(x: torch.Tensor, td: TensorDict, other: TensorDictBase):
+    """
+
+codes = partial(checked.codes, head=HEAD)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("n = td['a'].item()", ["SG201"]),
+        ("n = other.get('a').item()", ["SG201"]),
+        ("n = td['a', 'b'].sum().item()", ["SG201"]),
+        ("n = td.get(('a', 'b')).tolist()", ["SG202"]),
+        ("mask = td['mask'].bool()\n    return x[mask]", ["SG102"]),
+        ("for value in td.values(): value.item()", ["SG201"]),
+        ("for key, value in td.select('a').items(): value.item()", ["SG201"]),
+        ("n = td.clone().detach()['a'].item()", ["SG201"]),
+        ("part = td[x > 0]", ["SG102"]),
+        ("td = td.to('cpu')", ["SG202"]),
+        ("td = td.cpu()", ["SG202"]),
+    ],
+)
+def test_its_items_are_on_the_device(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize("move", ["td.cpu()", "td.to('cpu')", "td.to(device='cpu')"])
+def test_what_was_fetched_waits_once(move: str) -> None:
+    assert codes(f"td = {move}\n    return td['a'].item(), td.get('b').tolist(), td.cpu()") == ["SG202"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if td['use_padding']: return x",
+        "if td.get('scale', 1.0) > 0.5: return x",
+        "return [name for name in td['names'] if name == 'a']",
+        "return td.shape, td.batch_size[0], td.device",
+    ],
+)
+def test_what_may_be_no_tensor_is_quiet(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_a_dataset_holds_them_on_the_host() -> None:
+    text = """
+    from tensordict import TensorDict
+    from torch.utils.data import Dataset
+
+
+    class Items(Dataset):
+        def __getitem__(self, i):
+            td: TensorDict = self.read(i)
+            return td["a"].item(), td["mask"].bool().any().item()
+    """
+    assert checked.codes(text) == []
