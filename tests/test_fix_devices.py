@@ -47,6 +47,23 @@ def test_constants_are_made_where_they_are_used(made, there):
         same(program, after, lambda x=x: (x, x))
 
 
+NAMED = ["", "device = torch.device('cpu')", "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')"]
+
+
+@pytest.mark.parametrize("bound", NAMED)
+@pytest.mark.parametrize("shape", ["(3, 2)", "3, 2"])
+def test_a_device_may_have_a_name(bound, shape):
+    head = "import torch\n\n\n" + (f"{bound}\n\n\ndef f(x):\n" if bound else "def f(x, device):\n")
+    program = head + f"    table = torch.zeros({shape}).to(device)\n    return x + table\n"
+    after = rewritten(program, "build-on-device")
+    if "'cpu')" in bound and "cuda" not in bound:
+        assert after is None, "nothing is sent there"
+        return
+    assert after == head + f"    table = torch.zeros({shape}, device=device)\n    return x + table\n"
+    for device in ("cpu", torch.device("cpu"), None):
+        same(program, after, lambda device=device: (torch.rand(3, 2), device)[: 1 + (not bound)])
+
+
 @pytest.mark.parametrize(
     "made",
     [

@@ -65,7 +65,18 @@ def device(node: cst.BaseExpression, known: Known) -> bool:
     if isinstance(node, cst.Attribute) and node.attr.value == "device":
         return True
     value = known.value(node)
-    return (type(value) is Host and value.kind == "device") or (type(value) is Const and type(value.value) is str)
+    if type(value) is Host:
+        kind, told, _ = value.kind.partition(":")  # "device:assumed" is some device
+        return kind in ("device", "type") and (not told or bound(node, known))
+    return type(value) is Const and type(value.value) is str
+
+
+def bound(node: cst.BaseExpression, known: Known) -> bool:
+    """Whether an expression is a variable that is not left to a default, which may be None."""
+    if not isinstance(node, cst.Name):
+        return isinstance(node, cst.Attribute)
+    parents = [known.region.parent(name) for name in known.region.names.get(node.value, ())]
+    return not any(isinstance(held, cst.Param) and held.default is not None for held in parents)
 
 
 def sure(node: cst.BaseExpression, known: Known) -> bool:

@@ -119,7 +119,7 @@ def _setting(node: cst.BaseExpression, known: Known) -> bool:
     if isinstance(node, cst.Attribute) and node.attr.value in ("dtype", "device"):
         return True
     value = known.value(node)
-    return type(value) is Host and value.kind in ("dtype", "device")
+    return type(value) is Host and value.kind.partition(":")[0] in ("dtype", "device")
 
 
 def _roots(node: cst.BaseExpression, region: Region, known: Known, depth: int, wide: bool = False) -> set[str]:
