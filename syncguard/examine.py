@@ -93,7 +93,7 @@ class Examiner:
             try:
                 return self.inferred(source)
             except Unreadable as fault:
-                finding = house.unreadable(source.path, fault.reason, fault.line, fault.column)
+                finding = in_cells(source, house.unreadable(source.path, fault.reason, fault.line, fault.column))
                 note = FileNote(source.path, "broken", finding.message)
                 return Examined(note, self.digests[source.path], (finding,))
             except Exception as fault:

@@ -128,6 +128,16 @@ def test_a_notebook(ran):
     assert {fact["path"] for fact in (*found["because"], *found["hot_path"])} == {"book.ipynb:cell 3"}
 
 
+def test_a_cell_that_does_not_parse_is_named(ran):
+    cells = ["import torch", "x = 1\nx = = 2"]
+    rows = [{"cell_type": "code", "source": text, "metadata": {}} for text in cells]
+    Path("book.ipynb").write_text(json.dumps({"cells": rows, "metadata": {}, "nbformat": 4}))
+    code, out, _ = ran("check", "book.ipynb")
+    assert code == 1
+    assert " --> book.ipynb:cell 2:2:5\n" in out
+    assert "2 | x = = 2\n" in out
+
+
 def test_findings_come_in_order_of_path_and_place(ran):
     os.makedirs("p")
     Path("p/a.py").write_text(

@@ -127,7 +127,12 @@ def _python(code: str) -> str:
     # A line that begins with `%` may continue an expression, so what parses is left alone.
     if not any(mark in code for mark in "%!?") or _parses(code):
         return code
-    return "\n".join(ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", line)) for line in code.split("\n"))
+    plain: list[str] = []
+    taken = False  # by a magic that a backslash leads on to this line
+    for line in code.split("\n"):
+        plain.append("" if taken else ASSIGNED.sub(r"\1None", MAGIC.sub(r"\1pass", line)))
+        taken = line.endswith("\\") and plain[-1] != line
+    return "\n".join(plain)
 
 
 def _parses(code: str) -> bool:
