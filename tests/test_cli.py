@@ -213,6 +213,7 @@ def test_configuration(ran):
         (["check", "--config", "gone.toml"], "gone.toml"),
         (["check", "--jobs", "-1"], "-1 is not in the range x>=0"),
         (["check", "--unsafe-fixes"], "--unsafe-fixes goes with --fix"),
+        (["check", "--stdin-filename", "a.py"], "--stdin-filename needs the path -, which reads standard input"),
         (["chek"], "there is no command 'chek'; did you mean `check`?"),
         (["waits.py"], "'waits.py' is a path; write `syncguard check waits.py`"),
         (["explain", "nonzro"], "'nonzro' is no rule, operation or line that we know; did you mean `nonzero`?"),

@@ -176,6 +176,8 @@ def check(
     from syncguard import config
     from syncguard.read.source import lines_of
 
+    if given["stdin_filename"] and "-" not in paths:
+        raise click.UsageError("--stdin-filename needs the path -, which reads standard input.")
     stdin = _stdin(paths)
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
