@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import time
 import zlib
 from hashlib import blake2b
@@ -14,7 +16,12 @@ from syncguard.read import project
 
 CHECKSUM = 4  # bytes in front of a file
 LEFT = 3600  # seconds after which what a killed run left half written is taken away
+MARK = "CACHEDIR.TAG"
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of SyncGuard and can be deleted.\n"
+ALL = "*\n"  # what git is not to look at
+# As `atomic.write` calls what it has not finished.
+DRAFT = re.compile(r"\.(?:CACHEDIR\.TAG|\.gitignore|[0-9a-f]+(?:\.\w+)?)\.\d+")
+OURS = re.compile(r"CACHEDIR\.TAG|\.gitignore|[0-9a-f]+(?:\.\w+)?")
 
 
 def folder_of(config: Config) -> Path:
@@ -25,17 +32,29 @@ def folder_of(config: Config) -> Path:
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder, marked as a cache and hidden from git. Raises `OSError`."""
+    """Make the folder, marked as a cache and hidden from git. Raises `OSError`, also where it is somebody else's."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in ((".gitignore", "*\n"), ("CACHEDIR.TAG", TAG)):
-        if not (folder / name).exists():
-            (folder / name).write_text(text)
+    names = [name for name in os.listdir(folder) if name != ".gitignore" and not DRAFT.fullmatch(name)]
+    if not is_ours(folder):  # the mark is written first: whoever has written more has written it
+        if names:
+            raise OSError(errno.EEXIST, "it holds other files")
+        atomic.write(folder / MARK, TAG.encode())
+    if not (folder / ".gitignore").exists():
+        atomic.write(folder / ".gitignore", ALL.encode())
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder has our mark. Raises `OSError`."""
+    try:
+        return "SyncGuard" in (folder / MARK).read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return False
 
 
 def sweep(folder: Path, age: float) -> None:
     """Take away what runs that were killed left half written this many seconds ago. Raises `OSError`."""
     for path, status in entries(folder):
-        if path.name.startswith(".") and path.name != ".gitignore" and status.st_mtime < time.time() - age:
+        if DRAFT.fullmatch(path.name) and status.st_mtime < time.time() - age:
             atomic.remove(path)
 
 
@@ -70,16 +89,27 @@ def unseal_marked(path: Path) -> tuple[memoryview, int]:
 
 
 def clean(config: Config) -> bool:
-    """Remove the folder, if it is ours; tells whether it was there. Raises `OSError`."""
+    """Remove the folder, if it is ours, but for files of others in it; tells whether it was there. Raises `OSError`."""
     folder = folder_of(config)
-    if not (folder / "CACHEDIR.TAG").is_file():
+    try:
+        if not is_ours(folder):
+            return False
+    except NotADirectoryError:
         return False
-    for path in folder.iterdir():
-        if path.is_dir():
-            for inner in path.iterdir():
-                inner.unlink()
-            path.rmdir()
-        else:
-            path.unlink()
-    folder.rmdir()
+    for cores in folder.glob("cores-*"):
+        _emptied(cores)
+    _emptied(folder)
     return True
+
+
+def _emptied(folder: Path) -> None:
+    for path in folder.iterdir():
+        if not path.is_dir() and (OURS.fullmatch(path.name) or DRAFT.fullmatch(path.name)) and not _rules(path):
+            path.unlink()
+    if not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _rules(path: Path) -> bool:
+    """Whether this is a .gitignore that somebody has written more into."""
+    return path.name == ".gitignore" and path.read_text("utf-8", "replace") != ALL

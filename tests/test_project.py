@@ -337,6 +337,30 @@ def test_the_folder_is_removed_only_if_it_is_ours(project):
     assert Path(".syncguard_cache/mine").exists()
 
 
+@pytest.mark.parametrize("place", ["", ".", "kept"])
+def test_a_folder_of_others_is_left_alone(project, place):
+    """Its files are neither hidden from git nor taken for what a killed run left, nor removed with ours."""
+    Path("kept").mkdir()
+    for name in (".env", "kept/.env", "kept/CACHEDIR.TAG"):
+        Path(name).write_text("mine")
+        os.utime(name, (0, 0))
+    before = sorted(Path().rglob("*"))
+    report = pipeline.check(["."], config(cache_dir=place))
+    told = os.path.join(str(project), place).rstrip("/.")
+    assert report.warnings == (f"the cache in {told} was not written: it holds other files",)
+    assert sorted(Path().rglob("*")) == before
+    assert not folder.clean(config(cache_dir=place))
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_files_of_others_outlive_ours(project):
+    pipeline.check(["."], config())
+    Path(".syncguard_cache/notes.txt").write_text("mine")
+    os.utime(".syncguard_cache/notes.txt", (0, 0))
+    assert folder.clean(config())
+    assert [path.name for path in Path(".syncguard_cache").iterdir()] == ["notes.txt"]
+
+
 def test_the_number_of_processes_changes_nothing(monkeypatch):
     monkeypatch.setattr(workers, "WORTH", 0)
     monkeypatch.setattr(workers, "CHUNK", 20_000)
