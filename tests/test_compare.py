@@ -77,6 +77,15 @@ def test_the_same_expression_confirms_whatever_the_rule_is_called():
     assert verdict(finding("torch.nonzero(mask)", "SG101"), seen) == "false-alarm"
 
 
+def test_a_wait_is_of_the_rule_that_its_surroundings_make_it():
+    """Whoever reads the table finds the finding by its code, and the hint of its page."""
+    seen = record(wait("y.item()", "SG201"), wait("x.any()", "SG203"))
+    once = joined(seen, [finding("y.item()", "SG209"), finding("x.any()", "SG204")], ["loss.py"], lambda path: LINES)
+    assert [found.code for found in once.waits] == ["SG209", "SG203"]
+    again = joined(once, [finding("y.item()", "SG201")], ["loss.py"], lambda path: LINES)
+    assert again.findings[0].verdict == "confirmed"
+
+
 def test_a_wait_around_or_inside_confirms_where_the_rule_or_operation_is_the_same():
     around = record(wait("x[\n                mask\n            ].mean()", "SG102"))
     inner = finding("x[\n                mask\n            ]", "SG102")
