@@ -208,6 +208,11 @@ def test_a_program_may_handle_signals_itself():
         (("--save", "no/such/run.json", "prog.py"), "there is no such folder"),
         (("--html", "no/such/run.html", "prog.py"), "there is no such folder"),
         (("--fail-on", "new", "prog.py"), "needs --against"),
+        (("--fail-on", "missed", "prog.py"), "--fail-on missed needs --check or --static"),
+        (
+            ("--fail-on", "any", "--fail-on", "false-alarm", "prog.py"),
+            "--fail-on false-alarm needs --check or --static",
+        ),
         (("--budget", "-1", "prog.py"), "is not in the range"),
         (("--wat", "prog.py"), "No such option"),
         (("--against", "gone.json", "prog.py"), "gone.json: cannot be read"),

@@ -121,6 +121,11 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
 
     code, out, _ = run(tmp_path, "report", "run.json", "--budget", "1", "--static", "train.py", "-o", "concise")
     assert code == 1
+    for words in (["--missed"], ["--fail-on", "missed"], ["--fail-on", "false-alarm"]):
+        code, out, err = run(tmp_path, "report", "run.json", *words)
+        assert (code, out) == (2, ""), "nothing was predicted, so nothing was missed either"
+        assert f"{' '.join(words)} needs --check or --static" in err
+        assert run(tmp_path, "report", "run.json", *words, "--static", "train.py")[0] == 0
     code, out, _ = run(tmp_path, "report", "run.json", "run.json", "-o", "json")
     again = json.loads(out)["waits"]
     assert [w.pop("ranks") for w in again] == [[0]] * len(again)

@@ -76,6 +76,19 @@ def wanted(given: dict[str, Any]) -> Wanted:
     return found._replace(budget=given["budget"])
 
 
+JUDGED = ("missed", "false-alarm")
+
+
+def predicted(record: Record, want: Wanted, words: Sequence[str]) -> None:
+    """Refuse to say what `check` missed where it was not asked: neither now nor when the record was written."""
+    from syncguard.compare.verdicts import missed
+
+    if want.static or want.check or record.findings or any(wait.static for wait in record.waits):
+        return
+    if words and any(missed(wait, record) for wait in record.waits):
+        raise click.UsageError(f"{words[0]} needs --check or --static: the record holds nothing that `check` said.")
+
+
 def writable(file: str) -> None:
     """Refuse a file that cannot be written, before a program is run for hours."""
     if file and not Path(file).absolute().parent.is_dir():

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from syncguard.cli.common import colour_option, debug_option
-from syncguard.cli.outcome import joined, load, outcome_options, tell, wanted, writable
+from syncguard.cli.outcome import JUDGED, joined, load, outcome_options, predicted, tell, wanted, writable
 
 
 @click.command(name="report", short_help="Show what a run observed, and merge several.")
@@ -32,7 +32,10 @@ def command(records: tuple[str, ...], save: str, missed: bool, colour: str, **gi
 
     want = wanted(given)
     writable(save)
-    record = joined(merged([load(path) for path in records]), want)
+    record = merged([load(path) for path in records])
+    asked = ["--missed"] * missed + [f"--fail-on {word}" for word in want.fail_on if word in JUDGED]
+    predicted(record, want, asked)
+    record = joined(record, want)
     if save:
         Path(save).write_bytes(text(record))
     if not missed:
