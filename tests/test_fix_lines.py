@@ -322,3 +322,11 @@ def test_a_row_of_arguments_stays_a_row():
     after = rewritten(X + body)
     assert "            x.device, non_blocking=x.is_cuda\n        )\n" in after
     assert "            x.device,\n            non_blocking=x.is_cuda,\n        )\n" in after
+
+
+def test_a_line_that_no_person_wrote_stays_one():
+    numbers = ", ".join(map(str, range(2000)))
+    program = f"import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.tensor([{numbers}]).to(x.device)\n"
+    after = rewritten(program, "pin-data")
+    assert after is not None
+    assert after.count("\n") == program.count("\n")

@@ -12,11 +12,8 @@ from syncguard.fix.region import Region, Unfit
 
 def occurrences(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:
     """Every place in a function, or in functions inside it, where a variable of this name stands."""
-    return [
-        node
-        for node in region.places
-        if isinstance(node, cst.Name) and node.value == name and variable(region, node) and _within(region, node, scope)
-    ]
+    found = region.names.get(name, ())
+    return [node for node in found if variable(region, node) and _within(region, node, scope)]
 
 
 def reads(region: Region, scope: cst.CSTNode, name: str) -> list[cst.Name]:

@@ -17,7 +17,8 @@ LEAST, MOST = 88, 120
 # Of so few lines the longest tells nothing.
 ENOUGH = 100
 BESIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE, tokenize.ENDMARKER)
-NEVER = re.compile(r"#|\"\"\"|'''|\\$")
+# A line with a comment, or one that nobody wrote by hand.
+NEVER = re.compile(r"#|\"\"\"|'''|\\$|^.{4000}")
 
 
 def narrowed(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
