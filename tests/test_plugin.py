@@ -146,6 +146,10 @@ def test_without_the_option_the_markers_ask_for_nothing_where_there_is_no_device
     assert code == 0
     assert "4 passed, 1 skipped" in out
     assert "waits for the GPU" not in out
+    said = (
+        "syncguard: of 4 tests with a marker nothing was watched, for there is no GPU here; --syncguard simulates one"
+    )
+    assert said in out
 
 
 @pytest.mark.slow
@@ -155,6 +159,8 @@ def test_workers_of_xdist_are_gathered(tmp_path):
     assert code == 1
     assert "2 failed, 3 passed" in out
     assert "test_it.py:16  SG201 torch.Tensor.item" in out
+    assert "nothing was watched" not in out
+    assert "syncguard: of 4 tests with a marker nothing" in pytested(tmp_path, "-n", "2", "test_it.py", cold=True)[1]
 
 
 def test_nothing_is_imported_where_it_is_not_used(tmp_path):

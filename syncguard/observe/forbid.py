@@ -29,6 +29,11 @@ class region:
         REGIONS.set((*REGIONS.get(), Region(self.kind, self.most, self.reason, watch)))
         return self
 
+    @property
+    def watched(self) -> bool:
+        """In it: whether there is a device, real or simulated, whose waits are seen."""
+        return REGIONS.get()[-1].watch is not None
+
     def __exit__(self, *_: object) -> None:
         *outer, region = REGIONS.get()
         REGIONS.set(tuple(outer))

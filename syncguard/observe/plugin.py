@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 MODES = ("auto", "cuda", "simulate")
 KEY = "syncguard"
+UNWATCHED = "syncguard_unwatched"
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
+LEFT: pytest.StashKey[int] = pytest.StashKey()  # tests with a marker that nothing watched
 MARKERS = (
     "sync_free: the test fails where the CPU would wait for the GPU (see --syncguard)",
     "sync_budget(n): the test fails at the wait after the first n (see --syncguard)",
@@ -80,7 +82,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         # Where torch was not even imported, nothing can wait.
         if marks and (session is not None or "torch" in sys.modules):
-            with region(marks[-1], item):
+            with region(marks[-1], item) as entered:
+                item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + (not entered.watched)
                 return (yield)
         return (yield)
     except BaseException as fault:
@@ -123,9 +126,11 @@ def region(mark: pytest.Mark, item: pytest.Item) -> Any:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     ours = session.config.stash.get(SESSION, None)
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output[UNWATCHED] = session.config.stash.get(LEFT, 0)
     if ours is None:
         return
-    output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output[KEY] = ours.sent()
     elif file := session.config.getoption("syncguard_save"):
@@ -138,11 +143,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.section("waits for the GPU")
         for line in session.summary(terminalreporter._tw.fullwidth):
             terminalreporter.write_line(line)
+    if left := config.stash.get(LEFT, 0):
+        tests = "1 test" if left == 1 else f"{left} tests"
+        why = "there is no GPU here; --syncguard simulates one"
+        terminalreporter.write_line(f"syncguard: of {tests} with a marker nothing was watched, for {why}")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Under pytest-xdist: take what a worker saw."""
     session = node.config.stash.get(SESSION, None)
+    left = getattr(node, "workeroutput", {}).get(UNWATCHED, 0)
+    node.config.stash[LEFT] = node.config.stash.get(LEFT, 0) + left
     if session is not None and (sent := getattr(node, "workeroutput", {}).get(KEY)):
         session.receive(sent)
