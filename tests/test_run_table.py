@@ -11,7 +11,7 @@ import records
 from syncguard.record import Place, Steps, Wait, per_step, when
 from syncguard.show.look import Look, width_of
 from syncguard.show.run import table, words
-from syncguard.show.run.rows import first_choice, milliseconds, number, ranks, row, rows, short, span
+from syncguard.show.run.rows import first_choice, milliseconds, number, ranked, ranks, row, rows, short, span
 
 EVERY = {name: getattr(records, name) for name in ("gpu", "simulated", "empty", "ranked", "nasty")}
 
@@ -117,6 +117,9 @@ def test_ranks():
     assert line_of("loss.py:8", lines).split()[-2:] == ["0-1,", "3"]
     assert line_of("loss.py:6", lines).split()[-1] == "all"
     assert "ranks 0-1, 3" in "\n".join(table.concise(records.ranked(), Look()))
+    one = next(wait for wait in records.ranked().waits if wait.ranks)
+    words = [ranked(msgspec.structs.replace(one, ranks=found), 4) for found in ((2,), (0, 1, 3), (0, 1, 2, 3), ())]
+    assert words == ["rank 2", "ranks 0-1, 3", "all ranks", ""]
 
 
 def test_what_if_is_joint_and_never_a_sum():

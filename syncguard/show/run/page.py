@@ -23,7 +23,7 @@ from syncguard.show.run.rows import (
     hint,
     milliseconds,
     number,
-    ranks,
+    ranked,
     rows,
     span,
     step_ms,
@@ -153,7 +153,7 @@ def _note(row: Row, record: Record) -> dict[str, Any]:
     tags = [Tag(often), *(Tag(text) for text in times if text)]
     tags += [Tag(word, TONES.get(word, "")) for word in (wait.verdict, wait.static.replace("-", " ")) if word]
     tags += [Tag(GROUPS[row.group].lower())] if row.group in ("first", "setup") else []
-    tags += [Tag(f"ranks {ranks(wait, record.world)}")] if record.world > 1 and wait.ranks else []
+    tags += [Tag(ranked(wait, record.world))] if record.world > 1 and wait.ranks else []
     facts = [f"Allowed: {wait.allowed}"] if wait.allowed else []
     if wait.forward is not None:
         facts.append(f"Waits in backward, at `{printable(where(wait.place))}`.")

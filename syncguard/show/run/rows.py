@@ -137,6 +137,12 @@ def ranks(wait: Wait, world: int) -> str:
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in found)
 
 
+def ranked(wait: Wait, world: int) -> str:
+    """The same as words: `rank 0`, `ranks 0-2, 5`, `all ranks`."""
+    found = ranks(wait, world)
+    return "all ranks" if found == "all" else f"rank{'' if found.isdigit() else 's'} {found}" if found else ""
+
+
 def hint(wait: Wait) -> str:
     """What the rule's page suggests in place of it; nothing where no rule is known."""
     text = hints().get(wait.code, "")

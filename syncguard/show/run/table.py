@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Literal
 from syncguard.record import Record
 from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.run import words
-from syncguard.show.run.rows import GROUPS, Row, entrances, milliseconds, number, ranks, rows, short, span, where
+from syncguard.show.run.rows import (
+    GROUPS,
+    Row,
+    entrances,
+    milliseconds,
+    number,
+    ranked,
+    ranks,
+    rows,
+    short,
+    span,
+    where,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -69,7 +81,7 @@ def concise(record: Record, look: Look) -> Iterator[str]:
         facts += [f"{milliseconds(row.bubble)} idle"] if row.bubble is not None else []
         facts += [f"from {entrances(wait)}"] if wait.entrances else []
         facts += [word for word in (wait.verdict, wait.static) if word]
-        facts += [f"ranks {ranks(wait, record.world)}"] if ranks(wait, record.world) not in ("", "all") else []
+        facts += [ranked(wait, record.world)] if ranks(wait, record.world) not in ("", "all") else []
         facts += [f"allowed: {wait.allowed}"] if wait.allowed else []
         rule = look.paint("warning", wait.code or "unpredicted")
         text = f"{rule} {printable(', '.join(facts))}: {_what(row)}"
@@ -153,7 +165,12 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
         }
         return {**cells, **facts, "allowed": printable(wait.allowed)}
     led = [f"from {printable(entrances(wait))}"] if wait.entrances else []
-    below = [source, *led, *([f"ranks {who}"] if who else []), *([printable(wait.allowed)] if wait.allowed else [])]
+    below = [
+        source,
+        *led,
+        *([ranked(wait, record.world)] if who else []),
+        *([printable(wait.allowed)] if wait.allowed else []),
+    ]
     rule = [f"{code} {static}".rstrip(), *([wait.verdict] if wait.verdict else [])]
     return {**cells, "line": "\n".join([line, *below]), "rule": "\n".join(rule)}
 
