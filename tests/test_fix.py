@@ -163,6 +163,22 @@ def test_permissions_and_links_stay(ran):
     assert sorted(os.listdir(".")) == ["link.py", "net.py"]
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_who_owns_a_file_stays(ran):
+    os.chown("net.py", 1234, 1235)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_text() == AFTER
+    assert (os.stat("net.py").st_uid, os.stat("net.py").st_gid) == (1234, 1235)
+
+
+def test_a_file_that_may_only_be_read_is_left_alone(ran, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    code, _, err = ran("--fix", "net.py")
+    assert (code, Path("net.py").read_text()) == (2, BEFORE)
+    assert "net.py" in err
+    assert "it may only be read" in err
+
+
 def test_a_file_that_has_changed_is_left_alone():
     with pytest.raises(Unwritable, match="changed since"):
         write("net.py", BEFORE + "x = 1\n", AFTER)

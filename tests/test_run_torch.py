@@ -121,6 +121,9 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
 
     code, out, _ = run(tmp_path, "report", "run.json", "--budget", "1", "--static", "train.py", "-o", "concise")
     assert code == 1
+    for words in (["--html", "run.json"], ["--save", "train.py"], ["--against", "run.json", "--save", "run.json"]):
+        assert run(tmp_path, "report", "run.json", *words)[0] == 2, "nothing is written over what is read"
+    assert run(tmp_path, "run", "--against", "run.json", "--save", "run.json", "train.py")[0] == 2
     for words in (["--missed"], ["--fail-on", "missed"], ["--fail-on", "false-alarm"]):
         code, out, err = run(tmp_path, "report", "run.json", *words)
         assert (code, out) == (2, ""), "nothing was predicted, so nothing was missed either"

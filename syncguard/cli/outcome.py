@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -87,6 +88,18 @@ def predicted(record: Record, want: Wanted, words: Sequence[str]) -> None:
         return
     if words and any(missed(wait, record) for wait in record.waits):
         raise click.UsageError(f"{words[0]} needs --check or --static: the record holds nothing that `check` said.")
+
+
+def apart(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse to write over what is read or run, over source code, and twice into one file."""
+    read = {os.path.realpath(file): file for file in inputs if file}
+    for file in filter(None, outputs):
+        place = os.path.realpath(file)
+        if place in read:
+            raise click.UsageError(f"{file} would be written over {read[place]}; name a file of its own.")
+        if place.endswith((".py", ".ipynb")) and os.path.exists(place):
+            raise click.UsageError(f"{file} is source code; write to another file.")
+        read[place] = file
 
 
 def writable(file: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from syncguard.cli.common import colour_option, debug_option
-from syncguard.cli.outcome import JUDGED, joined, load, outcome_options, predicted, tell, wanted, writable
+from syncguard.cli.outcome import JUDGED, apart, joined, load, outcome_options, predicted, tell, wanted, writable
 
 
 @click.command(name="report", short_help="Show what a run observed, and merge several.")
@@ -32,6 +32,8 @@ def command(records: tuple[str, ...], save: str, missed: bool, colour: str, **gi
 
     want = wanted(given)
     writable(save)
+    apart((want.html, want.trace), (*records, want.against, save))
+    apart((save,), (want.against,))
     record = merged([load(path) for path in records])
     asked = ["--missed"] * missed + [f"--fail-on {word}" for word in want.fail_on if word in JUDGED]
     predicted(record, want, asked)

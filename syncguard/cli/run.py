@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from syncguard.cli.common import colour_option, debug_option, refusing
-from syncguard.cli.outcome import JUDGED, Wanted, folders, joined, outcome_options, tell, wanted, writable
+from syncguard.cli.outcome import JUDGED, Wanted, apart, folders, joined, outcome_options, tell, wanted, writable
 
 if TYPE_CHECKING:
     from syncguard.observe.program import Program
@@ -88,6 +88,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
         if word in JUDGED and not (want.static or want.check):
             raise click.UsageError(f"--fail-on {word} needs --check or --static, for what `check` says of the program.")
     writable(save)
+    apart((save, want.html, want.trace), (want.against, "" if program.module else program.name))
     pid, folder = os.getpid(), os.getcwd()
     packs = () if want.isolated else folders([program.name], want.config_file)
     wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])

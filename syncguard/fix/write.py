@@ -1,8 +1,9 @@
-"""A new text and a file in, the file changed in one step: its encoding, line endings, permissions and links stay."""
+"""A new text and a file in, the file changed in one step: its encoding, line ends, owner, permissions, links stay."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import re
@@ -25,12 +26,16 @@ def write(path: str, before: str, after: str) -> None:
         old = Path(place).read_bytes()
         new = encoded(old, before, after)
         status = os.stat(place)
+        if not os.access(place, os.W_OK):  # to replace a file asks for no more than a folder that may be written
+            raise PermissionError(errno.EACCES, "it may only be read")
         handle, draft = tempfile.mkstemp(prefix=".syncguard-", dir=os.path.dirname(place))
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(new)
                 stream.flush()
                 os.fsync(stream.fileno())
+            with contextlib.suppress(OSError, AttributeError):  # not ours to give away; Windows
+                os.chown(draft, status.st_uid, status.st_gid)
             os.chmod(draft, status.st_mode & 0o7777)
             if Path(place).read_bytes() != old:
                 raise Unwritable("it was changed while it was being checked")
