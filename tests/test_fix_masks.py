@@ -152,10 +152,14 @@ SELECTED = (
 """
 )
 COUNTED = HEAD + "    n = (y * 2).long().abs().flatten()\n    return torch.bincount(n, minlength=9)\n"
+WRITTEN_OUT = HEAD + "    return 0, torch.bincount((y * 2).long().abs().flatten(), minlength=9).reshape(3, 3), x + 1\n"
+MAYBE = HEAD + "    return torch.bincount((y * 2).long().abs().flatten(), minlength=9) if y.numel() else y\n"
 MORE = {
     TWICE: ("mask-once", "m_index = torch.where(m)"),
     SELECTED: ("mask-once", "        v = v[m_index] + 1\n"),
     COUNTED: ("scatter-count", ".scatter_add_(0, n, torch.ones_like(n))"),
+    WRITTEN_OUT: ("scatter-count", "    counted = (y * 2).long().abs().flatten()\n    return (\n"),
+    MAYBE: ("scatter-count", "torch.ones_like((y * 2).long().abs().flatten())"),
 }
 MORE_AFTER = Later(lambda program: rewritten(program, MORE[program][0], unsafe=True))
 

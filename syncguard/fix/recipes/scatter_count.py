@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
-from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.terms import Finding
+from syncguard.fix.recipe import Known, Proposal, Region, Unfit
+from syncguard.terms import Edit, Finding
 
 COUNTS = ("torch.bincount", "torch.Tensor.bincount")
+# What stands in one of these may not be computed, or not when its statement begins.
+LATER = (cst.IfExp, cst.BooleanOperation, cst.Comparison, cst.Lambda, cst.BaseComp, cst.Await, cst.Yield, cst.NamedExpr)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -24,10 +27,30 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if weights is not None and not (isinstance(weights, cst.Name) and weights.value == "None"):
         return None
-    x, n = postfix(values, region), region.code(size)
+    above, x = named(values, node, region, known)
+    n = region.code(size)
     text = f"{torch}.zeros({n}, dtype={torch}.long, device={x}.device).scatter_add_(0, {x}, {torch}.ones_like({x}))"
     held = known.tensor(values)
     if held is not None and held.dtype not in ("", "int"):
         return None
     message = f"has `{n}` places: a larger value fails where it made the result longer; `{x}` must be int64"
-    return Proposal("unsafe", message, (region.swap(node, text),))
+    return Proposal("unsafe", message, (*above, region.swap(node, text)))
+
+
+def named(values: cst.BaseExpression, node: cst.Call, region: Region, known: Known) -> tuple[tuple[Edit, ...], str]:
+    """What is counted as a variable, and the line above that binds it; written out where no line can be put there."""
+    whole = postfix(values, region)
+    try:
+        statement = region.statement(node)
+    except Unfit:
+        return (), whole
+    if isinstance(values, cst.Name) or "\n" in whole or not isinstance(statement, cst.SimpleStatementLine):
+        return (), whole
+    apart = [part for part in inside(statement) if part is not node and not region.within(part, node)]
+    apart = [part for part in apart if not region.within(node, part)]
+    around = [*region.around(node)]
+    late = any(isinstance(held, LATER) for held in around[: around.index(statement)])
+    if late or any(isinstance(part, (cst.Call, *LATER[-3:])) and not known.pure(part) for part in apart):
+        return (), whole
+    name = region.fresh("counted")
+    return (region.before(statement, f"{name} = {region.code(values)}"),), name
