@@ -37,8 +37,14 @@ class Places:
         known = self._tests.get(path)
         if known is None:
             pure = PurePath(path)
-            known = self._tests[path] = self.is_("cold", "files", pure.name) or "tests" in pure.parts[:-1]
+            known = self._tests[path] = self.is_("cold", "files", pure.name) or any(map(self._of_tests, pure.parents))
         return known
+
+    def _of_tests(self, folder: PurePath) -> bool:
+        """Whether a folder's name says that it holds tests, or is that of a package for them."""
+        if self.is_("cold", "folders", folder.name):
+            return True
+        return self.is_("cold", "packages", folder.name) and os.path.isfile(folder / "__init__.py")
 
     @cached_property
     def _tests(self) -> dict[str, bool]:

@@ -943,3 +943,38 @@ def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:
 
 def test_converting_is_setup() -> None:
     assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
+
+
+def test_merging_weights_is_setup_where_it_can_be_undone() -> None:
+    layer = """
+        class Layer(torch.nn.Module):
+            def merge(self, weight: torch.Tensor):
+                if not torch.isfinite(weight).all():
+                    raise ValueError
+
+            def {}(self):
+                pass
+        """
+    assert heats(layer.format("unmerge")) == ["cold"]
+    assert heats(layer.format("other")) == ["unknown"]
+
+
+def test_what_runs_after_loading_is_setup() -> None:
+    assert heats(
+        """
+        def process_weights_after_loading(weight: torch.Tensor):
+            return weight.max().item()
+        """
+    ) == ["cold"]
+
+
+@pytest.mark.parametrize(("folder", "package", "heat"), [("testing", True, "cold"), ("testing", False, "unknown")])
+def test_a_package_of_test_helpers_is_one_of_tests(tmp_path, folder: str, package: bool, heat: str) -> None:
+    place = tmp_path / folder
+    place.mkdir()
+    if package:
+        (place / "__init__.py").touch()
+    (place / "checks.py").write_text(HEAD + "def check(x: torch.Tensor):\n    return x.item()\n")
+    assert [f.heat for f in pipeline.check([str(place / "checks.py")], Config(heat="all", cache=False)).findings] == [
+        heat
+    ]

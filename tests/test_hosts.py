@@ -182,3 +182,42 @@ class {name}:
 )
 def test_functions_beside_what_prepares_data_do_so_too(tmp_path, name, method, lines):
     assert found(tmp_path, BESIDE.format(name=name, method=method)) == lines
+
+
+NAMED = """
+import torch
+
+def lens(batch, host, lens_cpu, sizes):
+    longest = int(batch.seq_lens_cpu.max())
+    first = host["prefix_lens"].tolist()
+    if torch.is_tensor(lens_cpu):
+        longest += lens_cpu.max().item()
+    if torch.is_tensor(sizes):
+        longest += sizes.max().item()
+    return longest, first, batch.seq_lens.max().item()
+"""
+
+
+def test_what_is_named_as_kept_on_the_host_is_there_wherever_the_name_stands(tmp_path):
+    assert found(tmp_path, NAMED) == [(10, "SG201"), (11, "SG201")]
+
+
+FETCHED = """
+import torch
+
+def lens(batch):
+    lens_cpu = torch.stack(batch.lens)
+    return lens_cpu.cpu().tolist()
+"""
+
+
+def test_what_is_fetched_under_such_a_name_is_not_there_yet(tmp_path):
+    assert found(tmp_path, FETCHED) == [(6, "SG202")]
+
+
+def test_files_for_devices_of_another_kind_are_named_by_the_device_alone(tmp_path):
+    forget()
+    for name in ("xla", "exact"):
+        (tmp_path / f"{name}.py").write_text("import torch\n\ndef f(x: torch.Tensor):\n    return x.item()\n")
+    settings = config.load([str(tmp_path)], {"heat": "all"}, isolated=True)
+    assert [f.site.path for f in pipeline.check([str(tmp_path)], settings).findings] == [str(tmp_path / "exact.py")]

@@ -94,11 +94,16 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
         return value
     mask, host = frame.world.hint(name)
-    if mask and value.dtype == "":
+    if mask and value.dtype == "" and not counts(value, frame):
         value = value.but(dtype="named mask")
     # What is fetched (`cpu_x.cpu()`) is not there yet.
     there = host and value.device == "assumed" and "cpu" not in frame.routine.node.uses.get(name, ())
     return value.but(device="host") if there else value
+
+
+def counts(value: Tensor, frame: Frame) -> bool:
+    """Whether a tensor comes from numbers in a row, none of which is a bool."""
+    return value.why is not None and value.why.root.text in frame.world.places.tables["factories"]["rows"]
 
 
 def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:

@@ -64,13 +64,23 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
         frame.limit = POSSIBLE  # both have the method, and an array's does not wait
     found = [
-        invoke(option, args, keywords, at, nodes, frame)
+        invoke(option, args, keywords, at, _written(option, args, nodes), frame)
         for option in options(fn)
         if option is not fn and option is not NONE
     ]
     frame.limit = limit
     frame.sometimes -= 1
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _written(fn: Value, args: list[Value], nodes: Nodes) -> Nodes:
+    """Where the arguments stand: what is no method here has no receiver, though another option may have one."""
+    return nodes if type(fn) is Bound or len(nodes) == len(args) else nodes[1:]
+
+
+def has_parameters(fn: Value) -> bool:
+    """Whether this is a function of the project, or a class: each argument is for a parameter of its own."""
+    return type(fn) in (Call, ClassOf) or (type(fn) is Bound and type(fn.of) is ClassOf)
 
 
 def array_or_tensor(values: list[Value]) -> bool:

@@ -99,7 +99,7 @@ def index(node: core.Index, frame: Frame) -> Value:
 
 def call(node: core.Call, frame: Frame) -> Value:
     fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
-    args, nodes = positional(node, frame)
+    args, nodes = positional(node, frame, any(map(calls.has_parameters, options(fn))))
     keywords = named(node, frame)
     if keywords.get("non_blocking") is TRUE:
         frame.routine.copies[node.at[0]] = len(frame.context.loops)
@@ -121,10 +121,12 @@ def call(node: core.Call, frame: Frame) -> Value:
     return Host("device:assumed") if named_device else result
 
 
-def positional(node: core.Call, frame: Frame) -> tuple[list[Value], list[Node]]:
-    """The arguments of a call that have no keyword, and where each is written: all of `*pair` are written there."""
+def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Value], list[Node]]:
+    """The arguments of a call that have no keyword, and where each is written: all of `*pair` are written there. What
+    stands behind nobody knows how many is unknown, where what is called tells its parameters apart."""
     args: list[Value] = []
     nodes: list[Node] = []
+    counted = True
     for part in node.args:
         value = value_of(part, frame)
         if type(part) is core.Do and part.what == "*":
@@ -133,6 +135,9 @@ def positional(node: core.Call, frame: Frame) -> tuple[list[Value], list[Node]]:
                 nodes += [part] * len(value.items)
                 continue
             value = element_of(value, node.at, frame)
+            counted = not told_apart
+        elif not counted:
+            value = UNKNOWN
         args.append(value)
         nodes.append(part)
     return args, nodes

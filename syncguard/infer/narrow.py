@@ -7,6 +7,7 @@ from collections.abc import Callable
 from syncguard.infer.arms import recalled
 from syncguard.infer.lattice import join_all
 from syncguard.infer.ranks import of_rank, ranked
+from syncguard.infer.receivers import kept_on_host
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import MASKS, number_sureness
 from syncguard.infer.values import (
@@ -197,8 +198,13 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], 
         return {path: without(value, wanted)}
     kept = without(value, lambda option: not wanted(option))
     if kept is UNKNOWN:
-        kept = Tensor(device=frame.world.place(frame.routine), why=frame.why("isinstance", subject.at))
+        kept = Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))
     return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
+
+
+def _place(subject: Node, frame: Frame) -> str:
+    """Where a tensor is of which nothing but its name is known."""
+    return "host" if kept_on_host(subject, frame) else frame.world.place(frame.routine)
 
 
 def _has(subject: Node, name: str, outcome: bool, frame: Frame) -> dict[str, Value]:
@@ -229,7 +235,7 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
         if type(held) is not Unknown:
             return {}
         why = frame.why("isinstance", subject.at)
-        return {path: Union((Tensor(device=frame.world.place(frame.routine), sure=False, why=why), held))}
+        return {path: Union((Tensor(device=_place(subject, frame), sure=False, why=why), held))}
     value = value_at(subject, frame)
     if outcome:
         kept = tuple(option for option in options(value) if _of_kind(option, named, frame))

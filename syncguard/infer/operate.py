@@ -37,6 +37,7 @@ OPERATORS = {
     "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
     "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
+ENUMS = ("enum.Enum", "enum.Flag", "enum.StrEnum")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -140,6 +141,8 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
         or (type(other) is Seq and what in ("==", "!="))  # torch leaves this one to Python, which says no
     ):
         return Host("bool") if what in ("==", "!=") else UNKNOWN
+    if what in ("==", "!=") and len(nodes) == 2 and _of_enum(nodes[1 if tensor is a else 0], frame):
+        return Host("bool")
     if type(other) is Instance:
         return Unknown(tensor.why)
     if type(other) is Seq and what not in COMPARISONS and type(a) is not Tensor:
@@ -150,6 +153,14 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     if type(result) is Tensor and type(other) in (Const, Host):
         return result.but(rank=tensor.rank)
     return result
+
+
+def _of_enum(node: Node, frame: Frame) -> bool:
+    """Whether this names a member of an Enum that is no number, `Stage.TRAIN`: no tensor is equal to one."""
+    from syncguard.infer.evaluate import quiet_value
+
+    of = quiet_value(node.of, frame) if type(node) is core.Attr else UNKNOWN
+    return type(of) is ClassOf and any(base in ENUMS for base in of.info.external())
 
 
 def fold(what: str, a: Any, b: Any) -> Value:

@@ -86,6 +86,17 @@ def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
     return type(key) is Tensor and key.device == "host"
 
 
+def kept_on_host(node: Node, frame: Frame) -> bool:
+    """Whether what holds this is named as what is kept on the host: `batch.seq_lens_cpu[i]`, `host["lens"]`."""
+    while type(node) is core.Index:
+        if type(node.key) is core.Const and isinstance(node.key.value, str) and frame.world.hint(node.key.value)[1]:
+            return True
+        node = node.of
+    name = last_name(node) if type(node) is core.Name or type(node) is core.Attr else ""
+    # What is fetched (`x_cpu.cpu()`) is not there yet.
+    return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.routine.node.uses.get(name, ())
+
+
 def made_of_host(node: Node, frame: Frame) -> bool:
     """Whether a name holds what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
     from syncguard.infer.evaluate import quiet_value

@@ -53,6 +53,7 @@ class Names:
         self.host_keywords = frozenset(places.tables["host"]["keywords"])
         self.together = frozenset(places.tables["evidence"]["together"])
         self.shaped = frozenset(places.tables["evidence"]["shaped"])
+        self.keepers = frozenset(places.tables["names"]["keepers"])
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
@@ -213,7 +214,7 @@ class Names:
         uses = node.uses.get(path)
         if self.places.is_("names", "loaders", name):
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
-        if not uses or self.namespace(path):
+        if not uses or self.namespace(path) or uses & self.keepers:
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
             return Instance(None, self.places.tables["names"]["scaler"][0])

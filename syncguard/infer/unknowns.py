@@ -5,7 +5,14 @@ from __future__ import annotations
 from syncguard.infer.apply import apply
 from syncguard.infer.gates import last_name
 from syncguard.infer.kin import made_of
-from syncguard.infer.receivers import made_of_host, of_distribution, of_numbers, part_of_batch, picked_by_host
+from syncguard.infer.receivers import (
+    kept_on_host,
+    made_of_host,
+    of_distribution,
+    of_numbers,
+    part_of_batch,
+    picked_by_host,
+)
 from syncguard.infer.routine import Frame
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import UNKNOWN, Tensor, Unknown, Value, options
@@ -94,5 +101,6 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame):
         return None
-    place = "host" if picked_by_host(nodes, frame) else world.place(frame.routine)
+    hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
+    place = "host" if hostly else world.place(frame.routine)
     return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))

@@ -240,7 +240,14 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or matches(cold, dotted)
         or test_file(routine, places)
         or exported(routine, places)
+        or undone(routine, places)
     )
+
+
+def undone(routine: Routine, places: Places) -> bool:
+    """Whether what a method does to the weights is done once, until another method of its class undoes it."""
+    owner, name = routine.owner, routine.name.removeprefix("un")
+    return owner is not None and places.is_("cold", "undone", name) and owner.find(f"un{name}") is not None
 
 
 def exported(routine: Routine, places: Places) -> bool:
