@@ -146,7 +146,7 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                     frame.sight(target.at, name, "debugging-on", None, None, CERTAIN)
             case Host(kind="array"):
                 tensor = tensor_in(value)
-                if tensor is not None and tensor.on_device and one_element(key):
+                if tensor is not None and tensor.on_device and one_element(key) and not _alongside(of, value):
                     apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
             case Seq() | Table():
                 tensor = tensor_in(key)
@@ -161,6 +161,11 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 elif tensor is not None and tensor.on_device and tensor_in(value) is not None:
                     of = Tensor(device=tensor.device, sure=False, why=tensor.why)
                     setitem(target, of, key, value, frame, source)
+
+
+def _alongside(of: Value, value: Value) -> bool:
+    """Whether both may be an array and both a tensor: `make(4)[0, 0] = make(1)`, of one library at a time."""
+    return type(of) is Union and any(type(option) is Host and option.kind == "array" for option in options(value))
 
 
 def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame, source: Node) -> None:

@@ -1,3 +1,4 @@
+import numpy as np
 import torch
 
 _CURRENT = None
@@ -88,3 +89,21 @@ def asked(output: Output, x: torch.Tensor):
     if x.shape[0] and (x == output.scores).all():  # waits
         return named
     return x[output.loss > 0], output.kept.tolist()  # waits
+
+
+def rotation(sin, eye, angle):
+    out = eye(2)
+    out[0, 0] = sin(angle)
+    return out
+
+
+def rotations(angle: torch.Tensor, arrays):
+    if arrays:
+        return rotation(np.sin, np.eye, angle.cpu().numpy())  # waits
+    return rotation(torch.sin, lambda size: torch.eye(size, device=angle.device), angle)
+
+
+def kept(angle: torch.Tensor):
+    out = np.zeros(2)
+    out[0] = torch.sin(angle)  # waits
+    return out
