@@ -102,8 +102,11 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
 
 
 def counts(value: Tensor, frame: Frame) -> bool:
-    """Whether a tensor comes from numbers in a row, none of which is a bool."""
-    return value.why is not None and value.why.root.text in frame.world.places.tables["factories"]["rows"]
+    """Whether a tensor is of numbers in a row, none of which is a bool, or picked from such."""
+    why, rows = value.why, frame.world.places.tables["factories"]["rows"]
+    while why is not None and why.text == "torch.Tensor.__getitem__":
+        why = why.parent
+    return why is not None and why.text in rows
 
 
 def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:

@@ -21,3 +21,19 @@ class Net(torch.nn.Module):
     def _some(self, mask: torch.Tensor, longest: int | None = None):
         most = longest if longest is not None else mask.sum(-1).max()
         return torch.arange(most, device=mask.device)  # waits: hot
+
+
+def default(value, other):
+    if value is not None:
+        return value
+    return other() if callable(other) else other
+
+
+class Sampler(torch.nn.Module):
+    def forward(self, x, sigma=None):
+        sigma = default(sigma, lambda: torch.rand(4, device=x.device).exp())
+        return x if sigma.max() > 1 else x * self.steps(None)  # waits
+
+    def steps(self, count=None):
+        count = default(count, self.count)
+        return torch.arange(count) if count > 1 else count

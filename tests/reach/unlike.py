@@ -69,3 +69,12 @@ def rows(lens: torch.Tensor, width: int, sizes):
 def counted(x: torch.Tensor, arrays: bool):
     lib = np if arrays else torch
     return lib.bincount(x)  # waits
+
+
+def lens_to_mask(lens, longest):
+    return torch.arange(longest, device=lens.device) < lens.unsqueeze(-1)
+
+
+def masked(x: torch.Tensor, lens, rearrange):
+    seq_mask = rearrange(lens_to_mask(lens, x.shape[1]), "b n -> b n")
+    return x[seq_mask]  # waits
