@@ -50,7 +50,7 @@ SIZES = """
 import torch
 
 
-def sized(x: torch.Tensor, n: torch.Tensor):
+def sized(x: torch.Tensor, n: torch.Tensor, parts: dict[str, torch.Tensor]):
     y = x.relu()
     return %s
 """
@@ -63,6 +63,7 @@ def sized(x: torch.Tensor, n: torch.Tensor):
         ("y.expand(-1, n.sum(), 3)", "n.sum()"),
         ("y.reshape((2, n))", "n"),
         ("torch.zeros(2, n, device=y.device)", "n"),
+        ('torch.split(parts["x"], parts["n"])', 'parts["n"]'),
     ],
 )
 def test_the_size_that_is_a_tensor_is_named(tmp_path: Path, call: str, named: str) -> None:

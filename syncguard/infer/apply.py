@@ -65,7 +65,7 @@ def apply(
     for wait in op.waits:
         sure = _sure(wait, op, arguments, args, result, frame)
         if sure:
-            operand, reason = _operand(wait, arguments, args, nodes)
+            operand, reason = _operand(wait, op, arguments, args, nodes)
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
@@ -142,7 +142,7 @@ POINTED = ON_HOST | {"tensor", "mask", "zero_dim", "slice_bound", "integers"}
 
 
 def _operand(
-    wait: Wait, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]
+    wait: Wait, op: Op, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]
 ) -> tuple[Node | None, Why | None]:
     """The argument that the wait is for, and why we think that it is on the device."""
     for condition, names in wait.when:
@@ -151,8 +151,10 @@ def _operand(
                 value = arguments.get(name)
                 if value is None or not sureness(((condition, name),), arguments):
                     continue
+                place = op.args.index(name) if name in op.args else 0  # one tensor may be given under two names
                 for part in _parts(value, args):
-                    node = next((node for arg, node in zip(args, nodes, strict=False) if arg is part), None)
+                    own = zip(args[place:], nodes[place:], strict=False)
+                    node = next((node for arg, node in own if arg is part), None)
                     found = inside(part, node, condition not in ON_HOST)
                     if found is not None:
                         return found
