@@ -12,6 +12,7 @@ from syncguard.infer.values import (
     NONE,
     UNKNOWN,
     Alias,
+    Bound,
     Call,
     ClassOf,
     Const,
@@ -118,7 +119,11 @@ def _getattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
 
     if len(args) > 1 and type(args[1]) is Const and isinstance(args[1].value, str):
         found = attribute(args[0], args[1].value, core.Attr(nodes[0], args[1].value, "", at), frame)
-        return join(found, args[2]) if len(args) > 2 else found
+        if len(args) < 3:
+            return found
+        if type(found) is Bound and type(found.of) is Unknown and not found.of.weak:
+            return UNKNOWN  # who has something to call instead does not know what it is
+        return join(found, args[2])
     if len(args) > 1 and type(args[0]) is Named and args[0].name == "torch" and _device_module(args, nodes, frame):
         return Named("torch.cuda")
     return from_weak(args)

@@ -78,3 +78,8 @@ def lens_to_mask(lens, longest):
 def masked(x: torch.Tensor, lens, rearrange):
     seq_mask = rearrange(lens_to_mask(lens, x.shape[1]), "b n -> b n")
     return x[seq_mask]  # waits
+
+
+def told(instruction, x: torch.Tensor):
+    text = getattr(instruction, "tolist", lambda: instruction)()
+    return text, getattr(x, "tolist", lambda: x)()  # waits
