@@ -97,7 +97,7 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     if mask and value.dtype == "" and not counts(value, frame):
         value = value.but(dtype="named mask")
     # What is fetched (`cpu_x.cpu()`) is not there yet.
-    there = host and value.device == "assumed" and "cpu" not in frame.routine.node.uses.get(name, ())
+    there = host and value.device == "assumed" and "cpu" not in frame.uses(name)
     return value.but(device="host") if there else value
 
 

@@ -51,8 +51,8 @@ def table(node: core.Map, frame: Frame) -> Value:
 
 def comp(node: core.Comp, frame: Frame) -> Value:
     """A comprehension is a loop whose variables are its own."""
-    before = frame.env
-    frame.env = dict(before)
+    before, around = frame.env, frame.comps
+    frame.env, frame.comps = dict(before), (node.uses, *around)
     context = frame.context
     for target, iterable, conditions in node.clauses:
         element = element_of(evaluate.value_of(iterable, frame), iterable.at, frame)
@@ -68,7 +68,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     last = node.body[-1]
     if type(last) is core.Do and last.what == "*":  # since Python 3.15: what each turn gives is put together
         values = [values[0] if node.kind == "dict" else element_of(values[0], last.at, frame)]
-    frame.env, frame.context = before, context
+    frame.env, frame.context, frame.comps = before, context, around
     if node.kind == "dict":
         return Table({}, values[1]) if len(values) > 1 else values[0] if type(values[0]) is Table else Table({})
     return Seq(node.kind, None, values[0])

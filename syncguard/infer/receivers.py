@@ -94,7 +94,7 @@ def kept_on_host(node: Node, frame: Frame) -> bool:
         node = node.of
     name = last_name(node) if type(node) is core.Name or type(node) is core.Attr else ""
     # What is fetched (`x_cpu.cpu()`) is not there yet.
-    return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.routine.node.uses.get(name, ())
+    return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
 
 
 def made_of_host(node: Node, frame: Frame) -> bool:

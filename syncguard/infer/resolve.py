@@ -210,8 +210,7 @@ class Names:
 
     def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
-        node = frame.routine.node
-        uses = node.uses.get(path)
+        uses = frame.uses(path)
         if self.places.is_("names", "loaders", name):
             return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
         if not uses or self.namespace(path) or uses & self.keepers:

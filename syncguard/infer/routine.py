@@ -22,6 +22,7 @@ Given = dict[str, Value]  # what the parameters of which something is known hold
 Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
+UNUSED: frozenset[str] = frozenset()
 SERIAL = count()  # tells apart what may have stood at one address
 
 
@@ -205,6 +206,7 @@ class Frame:
         "arms",
         "asked",
         "breaks",
+        "comps",
         "context",
         "continues",
         "dotted",
@@ -238,6 +240,9 @@ class Frame:
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
+        self.comps: tuple[
+            dict[str, frozenset[str]], ...
+        ] = ()  # uses of the variables of comprehensions around, from within
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = CERTAIN  # no sighting is surer than this
         self.returned: Value | None = None
@@ -248,6 +253,14 @@ class Frame:
         self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
+
+    def uses(self, path: str) -> frozenset[str]:
+        """The uses of a name: those in a comprehension, where it is a variable of one."""
+        root = path.partition(".")[0]
+        for own in self.comps:
+            if root in own:
+                return own.get(path, UNUSED)
+        return self.routine.node.uses.get(path, UNUSED)
 
     def lookup(self, name: str) -> Value:
         value = self.env.get(name)

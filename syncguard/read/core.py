@@ -118,11 +118,12 @@ class Map(Node, frozen=True, gc=False, eq=False):
 
 
 class Comp(Node, frozen=True, gc=False, eq=False):
-    """A comprehension: its clauses are `(target, iterable, conditions)`."""
+    """A comprehension: its clauses are `(target, iterable, conditions)`; `uses` are those of its own variables."""
 
     kind: str
     clauses: tuple[tuple[Piece, Piece, tuple[Piece, ...]], ...]
     body: tuple[Piece, ...]
+    uses: dict[str, frozenset[str]]
     at: At
 
 

@@ -244,6 +244,8 @@ def mapping(node: ast.Dict, scope: Scope) -> Node:
 
 def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
     def lowered(node: Any, scope: Scope) -> Node:
+        own = {part.id for c in node.generators for part in ast.walk(c.target) if type(part) is ast.Name}
+        outside = taken(own, scope)
         clauses = tuple(
             [
                 (expression(c.target, scope), expression(c.iter, scope), tuple([truth(test, scope) for test in c.ifs]))
@@ -252,10 +254,21 @@ def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
         )
         body = [node.elt] if kind != "dict" else [node.key, node.value]
         if body[-1] is None:  # `{**part for part in parts}`, since Python 3.15
-            return Comp(kind, clauses, (Do("*", (expression(node.key, scope),), at(node.key)),), at(node))
-        return Comp(kind, clauses, several(body, scope), at(node))
+            parts: tuple[Node, ...] = (Do("*", (expression(node.key, scope),), at(node.key)),)
+        else:
+            parts = several(body, scope)
+        inside = taken(own, scope)
+        scope.uses.update(outside)
+        uses = {name: frozenset(inside.get(name, ())) for name in (*own, *inside)}
+        return Comp(kind, clauses, parts, uses, at(node))
 
     return lowered
+
+
+def taken(names: set[str], scope: Scope) -> dict[str, set[str]]:
+    """The uses of these names, and of what is asked of them, taken out of a scope."""
+    found = [path for path in scope.uses if path.partition(".")[0] in names]
+    return {path: scope.uses.pop(path) for path in found}
 
 
 def lambda_(node: ast.Lambda, scope: Scope) -> Node:

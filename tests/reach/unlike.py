@@ -83,3 +83,10 @@ def masked(x: torch.Tensor, lens, rearrange):
 def told(instruction, x: torch.Tensor):
     text = getattr(instruction, "tolist", lambda: instruction)()
     return text, getattr(x, "tolist", lambda: x)()  # waits
+
+
+def truncated(rows: list, eos, counts):
+    masks = [torch.ones_like(ids) for ids in map(torch.tensor, rows)]
+    ended = [ids[-1] not in eos for ids in rows]
+    large = [counts.clamp(min=1).max().item() for counts in counts]  # waits
+    return masks, ended, large, counts[0] > 1
