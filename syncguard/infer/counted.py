@@ -27,7 +27,7 @@ def counted(routine: Routine, places: Places) -> frozenset[str]:
 
 def _counts(part: Node, places: Places) -> Iterator[str]:
     match part:
-        case core.Call(fn=fn, args=args) if places.is_("factories", "counting", last_name(fn)):
+        case core.Call(fn=fn, args=args) if places.is_("names", "counting", last_name(fn)):
             for arg in args:
                 yield from _names(arg)
         case core.Do(what=what, args=(left, right)) if what in COMPARED:
@@ -51,3 +51,6 @@ def _names(node: Node) -> Iterator[str]:
         case core.Do(what=what, args=args) if what in COMPUTED:
             for arg in args:
                 yield from _names(arg)
+        case core.Seq(items=items):
+            for item in items:
+                yield from _names(item)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.counted import counted
-from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.refined import refined
 from syncguard.infer.routine import Frame, Routine
@@ -231,7 +230,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
         given = True
     elif given:
-        given = not (_tested(node, param.name) or _shapes(node, param.name, frame))
+        given = not _tested(node, param.name)
     if given:
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
@@ -241,19 +240,6 @@ def _tested(node: core.Function, name: str) -> bool:
     """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
     tests = (part.args[0] for part in walk(node.body) if type(part) is core.Do and part.what in ("truth", "not"))
     return any(type(test) is core.Name and test.id == name for test in tests)
-
-
-def _shapes(node: core.Function, name: str, frame: Frame) -> bool:
-    """Whether a body gives a parameter, as it is, to what asks for sizes: `x.view(batch, steps, -1)`."""
-    calls = (part for part in walk(node.body) if type(part) is core.Call)
-    given = (
-        arg
-        for call in calls
-        if frame.world.places.is_("names", "shapers", last_name(call.fn))
-        for outer in call.args
-        for arg in (outer.items if type(outer) is core.Seq else (outer,))
-    )
-    return any(type(arg) is core.Name and arg.id == name for arg in given)
 
 
 def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
