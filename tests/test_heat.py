@@ -272,7 +272,7 @@ STEPS = """
             {beside}
         {behind}
 
-    def main(model, loader, opt):
+    def study(model, loader, opt):
         fit(model, loader, opt, 3)
         {around}
     """
@@ -302,6 +302,28 @@ def test_a_script_around_calls_that_take_the_steps() -> None:
             print(loss.item())
         """
     assert heats(text) == ["amortized"]
+
+
+def test_main_is_the_top_level_of_its_script() -> None:
+    text = """
+        def roll(x):
+            return x.max().item()
+
+        def main():
+            x = torch.rand(3, device="cuda")
+            print(x.sum().item())
+            for _ in range(1000):
+                print((x + 1).sum().item())
+                roll(x)
+
+        class App:
+            def main(self):
+                print(torch.rand(3, device="cuda").min().item())
+
+        if __name__ == "__main__":
+            main()
+        """
+    assert heats(text) == ["unknown", "cold", "unknown", "unknown"]
 
 
 @pytest.mark.parametrize("test", ["step % 10 == 0", "is_main_process()"])

@@ -9,11 +9,10 @@ from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts, snippet
-from syncguard.judge.heat import Warmth, is_cold, test_file
+from syncguard.judge.heat import Warmth, is_cold, script, test_file
 from syncguard.judge.judge import judged
 from syncguard.judge.opted import Callers
 from syncguard.pack import Pack
-from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.terms import Fact, Finding
 
@@ -41,8 +40,7 @@ def often(warmth: Warmth, caller: Routine, callee: Routine, at: At) -> bool:
     contexts = [context for place, context in caller.calls.get(callee, ()) if place == at]
     if warmth.heat != "cold":
         return not contexts or not all(context.failing for context in contexts)
-    script = type(caller.node) is core.Module
-    return any(loop.reason or script for context in contexts for loop in context.loops)
+    return any(loop.reason or script(caller) for context in contexts for loop in context.loops)
 
 
 def _findings(

@@ -127,7 +127,7 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
             known = found.get(callee)
             if known is None or known.heat != "unknown":
                 continue
-            if all(type(c.node) is core.Function and found[c].heat == "cold" for c in callers[callee]):
+            if all(not script(c) and found[c].heat == "cold" for c in callers[callee]):
                 found[callee] = Warmth("cold")
                 queue.append(callee)
     return found
@@ -147,7 +147,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
-        and all(type(one.node) is core.Function and is_cold(one, places, cold) for one in calling)
+        and all(not script(one) and is_cold(one, places, cold) for one in calling)
     )
 
 
@@ -212,7 +212,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
-    if base == "cold" and context.loops and type(routine.node) is core.Module and not cold:
+    if base == "cold" and context.loops and script(routine) and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
         base = base if whole else "unknown"  # a script's own loop may run long
@@ -227,9 +227,15 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     return base, path
 
 
+def script(routine: Routine) -> bool:
+    """The top level of a file, and its `main`: they run once, and tell nothing of how often what they call runs."""
+    whole = type(routine.node) is not core.Function
+    return whole or (routine.name == "main" and routine.owner is None and not routine.closure)
+
+
 def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
-    if type(routine.node) is not core.Function:
+    if script(routine):
         return True
     name = routine.name
     dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
