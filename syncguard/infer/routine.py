@@ -21,6 +21,7 @@ Env = dict[str, Value]
 Given = dict[str, Value]  # what the parameters of which something is known hold in a call
 Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
+Uses = dict[str, frozenset[str]]  # what is asked of each name
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 UNUSED: frozenset[str] = frozenset()
 SERIAL = count()  # tells apart what may have stood at one address
@@ -240,9 +241,7 @@ class Frame:
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
-        self.comps: tuple[
-            dict[str, frozenset[str]], ...
-        ] = ()  # uses of the variables of comprehensions around, from within
+        self.comps: tuple[Uses, ...] = ()  # those of the variables of comprehensions around, from within
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = CERTAIN  # no sighting is surer than this
         self.returned: Value | None = None
