@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syncguard.infer.contents import tensor_in, without
 from syncguard.infer.keys import key_of, outlined
 from syncguard.infer.lattice import join, join_all, pooled, same
 from syncguard.infer.values import (
@@ -21,8 +22,6 @@ from syncguard.infer.values import (
     Value,
     Why,
     options,
-    tensor_in,
-    without,
 )
 
 WHY = Why("parameter", (1, 0, 1, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from syncguard.infer.contents import holds_tensor
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import (
@@ -22,7 +23,6 @@ from syncguard.infer.values import (
     Union,
     Value,
     Why,
-    holds_tensor,
     options,
 )
 from syncguard.read import core

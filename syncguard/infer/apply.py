@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.arguments import Arguments
 from syncguard.infer.conditions import sureness
+from syncguard.infer.contents import arrived, fetched, without
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
@@ -18,10 +19,7 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    arrived,
-    fetched,
     options,
-    without,
 )
 from syncguard.infer.within import inside
 from syncguard.read import core

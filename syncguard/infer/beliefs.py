@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from syncguard.infer.contents import tensor_in
 from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame
 from syncguard.infer.tell import Texts, because, site
@@ -24,7 +25,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import At, Node

@@ -7,6 +7,7 @@ from syncguard.infer.annotations import promised
 from syncguard.infer.apply import apply
 from syncguard.infer.arms import forget
 from syncguard.infer.conditions import index_parts, one_element
+from syncguard.infer.contents import tensor_in
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
 from syncguard.infer.gates import complains
@@ -32,7 +33,6 @@ from syncguard.infer.values import (
     Why,
     came_from_device,
     options,
-    tensor_in,
 )
 from syncguard.read import core
 from syncguard.read.core import At, Node

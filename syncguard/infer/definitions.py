@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.contents import without
 from syncguard.infer.execute import run
 from syncguard.infer.hosts import host_reason
 from syncguard.infer.outcomes import Outcomes
@@ -23,7 +24,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     options,
-    without,
 )
 from syncguard.read import core
 

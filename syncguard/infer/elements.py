@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer import calls
+from syncguard.infer.contents import unpacked
 from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
@@ -20,7 +21,6 @@ from syncguard.infer.values import (
     Value,
     keys_of,
     options,
-    unpacked,
 )
 from syncguard.read.core import At
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from syncguard.infer import attributes, calls
 from syncguard.infer.apply import apply
+from syncguard.infer.contents import tensor_in, without
 from syncguard.infer.displays import comp, seq, table
 from syncguard.infer.elements import element_of
 from syncguard.infer.gates import gated, last_name
@@ -39,8 +40,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     options,
-    tensor_in,
-    without,
 )
 from syncguard.infer.wrappers import decided
 from syncguard.read import core

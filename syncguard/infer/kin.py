@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from syncguard.infer.contents import fetched, tensor_in
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, fetched, options, tensor_in
+from syncguard.infer.values import (
+    UNKNOWN,
+    Call,
+    Instance,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
 from syncguard.read.core import At
 
 

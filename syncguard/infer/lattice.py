@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from syncguard.infer.contents import without
 from syncguard.infer.values import (
     NONE,
     UNKNOWN,
@@ -28,7 +29,6 @@ from syncguard.infer.values import (
     Why,
     kind_of,
     options,
-    without,
 )
 
 

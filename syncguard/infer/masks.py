@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.contents import without
 from syncguard.infer.gates import last_name
 from syncguard.infer.operate import compares
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import NONE, Seq, Tensor, Union, Unknown, Value, without
+from syncguard.infer.values import (
+    NONE,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.arms import recalled
+from syncguard.infer.contents import without
 from syncguard.infer.lattice import join_all
 from syncguard.infer.ranks import of_rank, ranked
 from syncguard.infer.receivers import kept_on_host
@@ -26,7 +27,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     options,
-    without,
 )
 from syncguard.read import core
 from syncguard.read.core import Node

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.apply import apply
+from syncguard.infer.contents import holds_tensor
 from syncguard.infer.kin import as_tensor
 from syncguard.infer.lattice import join, join_all
 from syncguard.infer.routine import Frame
@@ -24,7 +25,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     Why,
-    holds_tensor,
     kind_of,
     options,
 )

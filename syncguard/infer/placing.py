@@ -4,11 +4,23 @@ device is the host, every tensor inside is there."""
 from __future__ import annotations
 
 from syncguard.infer.apply import apply
+from syncguard.infer.contents import tensor_in
 from syncguard.infer.gates import last_name
 from syncguard.infer.parameters import given
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.targets import device_of
-from syncguard.infer.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options, tensor_in
+from syncguard.infer.values import (
+    UNKNOWN,
+    Const,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    options,
+)
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.walk import walk

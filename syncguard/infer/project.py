@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from syncguard.infer import callbacks, parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.contents import fetched, holds_tensor
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.execute import Dead, run
 from syncguard.infer.keys import key_of
@@ -28,8 +29,6 @@ from syncguard.infer.values import (
     Tensor,
     Union,
     Value,
-    fetched,
-    holds_tensor,
     options,
 )
 from syncguard.pack import Pack

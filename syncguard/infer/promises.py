@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.annotations import promised
+from syncguard.infer.contents import changed, holds_tensor, tensor_in, tensors_in
 from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.values import (
@@ -14,10 +15,8 @@ from syncguard.infer.values import (
     Union,
     Unknown,
     Value,
-    holds_tensor,
     kind_of,
     options,
-    tensor_in,
 )
 from syncguard.read import core
 
@@ -83,48 +82,13 @@ def instantiated(returned: Value, args: list[Value]) -> Value:
         devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
         if devices == {"host"}:
             return returned.but(device="host")
-    if varies(returned):
-        passed = {device for arg in args for device in devices_in(arg)}
+    if any(tensor.device == "mixed" for tensor in tensors_in(returned)):  # it varies by path
+        passed = {tensor.device for arg in args for tensor in tensors_in(arg)}
         if passed and "host" not in passed:
-            return settled(returned)
+            return changed(returned, on_device)
     return returned
 
 
-def devices_in(value: Value) -> set[str]:
-    """Where the tensors are that a value is, or lists."""
-    match value:
-        case Tensor():
-            return {value.device}
-        case Union():
-            inner = value.options
-        case Seq():
-            inner = value.items if value.items is not None else (value.element,)
-        case _:
-            return set()
-    return {device for part in inner for device in devices_in(part)}
-
-
-def varies(value: Value) -> bool:
-    """Whether a value is or holds a tensor whose device varies by path."""
-    match value:
-        case Tensor():
-            return value.device == "mixed"
-        case Union():
-            return any(map(varies, value.options))
-        case Seq():
-            return any(map(varies, value.items if value.items is not None else (value.element,)))
-    return False
-
-
-def settled(value: Value) -> Value:
+def on_device(tensor: Tensor) -> Tensor:
     """The same for who is known to compute on the device."""
-    match value:
-        case Tensor():
-            return value.but(device="assumed") if value.device == "mixed" else value
-        case Union():
-            return Union(tuple([settled(option) for option in value.options]), value.wide)
-        case Seq() if value.items is not None:
-            return Seq(value.kind, tuple([settled(item) for item in value.items]), names=value.names)
-        case Seq():
-            return Seq(value.kind, None, settled(value.element))
-    return value
+    return tensor.but(device="assumed") if tensor.device == "mixed" else tensor

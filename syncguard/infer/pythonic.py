@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.apply import apply
+from syncguard.infer.contents import tensor_in, without
 from syncguard.infer.gates import last_name
 from syncguard.infer.iterators import ITERATORS, Function, called, element
 from syncguard.infer.lattice import join, join_all
@@ -27,8 +28,6 @@ from syncguard.infer.values import (
     Value,
     kind_of,
     options,
-    tensor_in,
-    without,
 )
 from syncguard.read.core import At, Do, Node, united
 from syncguard.read.core import Const as Written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.contents import fetched, holds_tensor, tensor_in
 from syncguard.infer.lattice import join, join_all, same
 from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
@@ -15,10 +16,7 @@ from syncguard.infer.values import (
     Tensor,
     Union,
     Value,
-    fetched,
-    holds_tensor,
     options,
-    tensor_in,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.apply import apply
+from syncguard.infer.contents import tensor_in, unpacked
 from syncguard.infer.gates import last_name
 from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.lattice import join_all
@@ -25,8 +26,6 @@ from syncguard.infer.values import (
     Unknown,
     Value,
     kind_of,
-    tensor_in,
-    unpacked,
 )
 from syncguard.read import core
 

@@ -277,29 +277,6 @@ def options(value: Value) -> tuple[Value, ...]:
     return value.options if type(value) is Union else (value,)
 
 
-def unpacked(value: Value) -> Value:
-    """What a batch is unpacked into, or holds under a key."""
-    if type(value) is Unknown and value.batch is not None and value.weak is None and not value.part:
-        return Unknown(None, value.batch, True)
-    return value
-
-
-def fetched(value: Value) -> bool:
-    """Whether this is what a function put on the host, or gave there, with all that it holds."""
-    return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded")
-
-
-def tensor_in(value: Value) -> Tensor | None:
-    """The tensor that this value is or may be."""
-    if type(value) is Tensor:
-        return value
-    if type(value) is Union:
-        for option in value.options:
-            if type(option) is Tensor:
-                return option
-    return None
-
-
 def came_from_device(why: Why | None) -> bool:
     """Whether a value was fetched from the device on its way."""
     seen = 0
@@ -310,44 +287,7 @@ def came_from_device(why: Why | None) -> bool:
     return False
 
 
-def without(value: Value, unwanted: Any) -> Value:
-    """The value less the options that `unwanted` says yes to; UNKNOWN where none is left."""
-    kept = tuple([option for option in options(value) if not unwanted(option)])
-    return kept[0] if len(kept) == 1 else Union(kept) if kept else UNKNOWN
-
-
 def kind_of(value: Value) -> str:
     """The host kind of a literal."""
     literal = value.value if type(value) is Const else None
     return {bool: "bool", int: "int", float: "float", str: "str", type(None): "none"}.get(type(literal), "object")
-
-
-def holds_tensor(value: Value) -> bool:
-    """Whether a value is or holds a tensor, or was computed from one."""
-    match value:
-        case Tensor():
-            return True
-        case Unknown():
-            return value.weak is not None
-        case Seq():
-            return any(map(holds_tensor, value.items)) if value.items is not None else holds_tensor(value.element)
-        case Table():
-            return holds_tensor(value.element) or any(map(holds_tensor, value.items.values()))
-        case Union():
-            return any(map(holds_tensor, value.options))
-    return False
-
-
-def arrived(value: Value) -> Value:
-    """The value with every copy in it landed: who keeps it for later waits for it in between."""
-    match value:
-        case Tensor() if value.pending is not None:
-            return value.but(pending=None)
-        case Seq() if value.items is not None:
-            return Seq(value.kind, tuple([arrived(item) for item in value.items]), names=value.names)
-        case Seq():
-            element = arrived(value.element)
-            return value if element is value.element else Seq(value.kind, None, element)
-        case Union():
-            return Union(tuple([arrived(option) for option in value.options]))
-    return value
