@@ -41,6 +41,9 @@ def of_test(signature: str, test: str, other: bool = False) -> list[str]:
         ("kind='pil'", "kind in ('a', 'b')", """only where `kind in ('a', 'b')` holds; by default `kind` is `"pil"`"""),
         ("eta=0.0", "eta > 0", "only where `eta > 0` holds; by default `eta` is `0.0`"),
         ("*, n=1", "n != 1", "only where `n != 1` holds; by default `n` is `1`"),
+        ("flag=None", "flag", "only where `flag` holds; by default `flag` is `None`"),
+        ("mode=None", "mode is not None", "only where `mode is not None` holds; by default `mode` is `None`"),
+        ("mode: str | None = None", "mode == 'a'", "only where `mode == 'a'` holds; by default `mode` is `None`"),
         ("flag=False", "flag and x.is_cuda", "only where `flag and x.is_cuda` holds; by default `flag` is `False`"),
         ("a=False, b=0", "a or b", "only where `a or b` holds; by default `a` is `False` and `b` is `0`"),
     ],
@@ -54,11 +57,12 @@ def test_an_option_that_is_off_by_default_is_named(signature: str, test: str, op
     [
         ("flag=True", "flag"),
         ("flag", "flag"),
-        ("flag=None", "flag"),  # None stands for what is found out later
-        ("mask=None", "mask is not None"),
+        ("mask: torch.Tensor | None = None", "mask is not None"),  # data, and no option
+        ("mask=None", "mask is None"),
         ("kind='pil'", "kind == 'pil'"),
         ("kind='pil'", "kind < 3"),
-        ("a=False, b=None", "a or b"),
+        ("a=False, b=True", "a or b"),
+        ("kind=None", "kind > 3"),
         ("flag=DEFAULT", "flag"),
         ("flag=False", "x.dim() > 1"),
     ],
@@ -85,15 +89,41 @@ def test_options_are_named_from_without() -> None:
     ]
 
 
-def test_a_parameter_that_the_function_sets_is_no_option() -> None:
-    assert told(
-        """
-        def step(x: torch.Tensor, flag=False):
+@pytest.mark.parametrize("default", ["False", "None"])
+def test_a_parameter_that_the_function_sets_is_no_option(default: str) -> None:
+    text = f"""
+        def step(x: torch.Tensor, flag={default}):
             flag = flag or x.is_cuda
             if flag:
                 return x.sum().item()
         """
-    ) == [[]]
+    assert told(text) == [[]]
+
+
+def test_what_may_be_a_tensor_is_no_option() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def __init__(self, scale=None, stream=None):
+                super().__init__()
+                self.scale, self.kept = torch.ones(3), {kept}
+                self.scale = scale
+                self.stream = stream
+
+            def forward(self, x):
+                if self.{name} is not None:
+                    return x.sum().item()
+
+        Net(torch.ones(3, device="cuda"), 3)
+
+        def step(x: torch.Tensor, mask=None):
+            if mask is not None:
+                return (x * mask).sum().item()
+
+        step(torch.ones(3, device="cuda"), torch.ones(3, device="cuda"))
+        """
+    (option,), none = told(text.format(name="stream", kept="None"))
+    assert option == "only where `self.stream is not None` holds; by default `self.stream` is `None`"
+    assert (none, told(text.format(name="scale", kept="None"))) == ([], [[], []])
 
 
 def test_a_parameter_that_every_call_sets_otherwise_is_no_option() -> None:
@@ -166,7 +196,7 @@ def test_a_field_of_a_configuration_is_an_option() -> None:
     assert options == [
         ["only where `self.settings.exact` holds; by default `self.settings.exact` is `False`"],
         ['only where `given.mode == "slow"` holds; by default `given.mode` is `"fast"`'],
-        [],
+        ["only where `given.steps` holds; by default `given.steps` is `None`"],
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from syncguard.infer.annotations import promised
@@ -11,7 +11,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.ungiven import calls_of
-from syncguard.infer.values import Instance, Value, options
+from syncguard.infer.values import Instance, Tensor, Value, options
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
@@ -20,23 +20,33 @@ UNSAID = object()
 
 
 def default_of(node: Node, frame: Frame) -> Any:
-    """What an option is unless somebody sets it; None says nothing: it stands for what is found out later."""
+    """What an option is unless somebody sets it; UNSAID of all else, and of what may be a tensor: that is no option."""
     match node:
         case core.Name(id=name):
-            return _of_parameter(name, frame.routine)
+            return _of_parameter(name, frame)
         case (
             core.Attr(of=of, name=name)
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
         ) if steady(path_of(node), frame.routine):
-            values = [_of_attribute(info, name, frame.routine) for info in _classes(of, frame)]
-            return values[0] if values and all(value == values[0] for value in values) else UNSAID
+            classes = _classes(of, frame)
+            values = [_of_attribute(info, name, frame.routine) for info in classes]
+            known = values and all(value == values[0] for value in values)
+            return values[0] if known and not (values[0] is None and _holds(classes, name, frame)) else UNSAID
     return UNSAID
 
 
-def _of_parameter(name: str, routine: Routine) -> Any:
-    node = routine.node
+def _holds(classes: list[ClassInfo], name: str, frame: Frame) -> bool:
+    """Whether an attribute that is None by default may hold a tensor."""
+    held = [value for info in classes for value in (info.attribute(name, frame.routine), info.expected(name))]
+    return any(type(option) is Tensor for value in held if value is not None for option in options(value))
+
+
+def _of_parameter(name: str, frame: Frame) -> Any:
+    routine, node = frame.routine, frame.routine.node
     value = _in_signature(name, node)
     if type(node) is not core.Function or value is UNSAID or not steady(name, routine):
+        return UNSAID
+    if value is None and any(type(option) is Tensor for option in _may_be(name, routine, frame)):
         return UNSAID
     given = [_given(call, name, node) for call in calls_of(node.name, routine.home)] if private(routine) else []
     return UNSAID if given and UNSAID not in given and value not in given else value
@@ -55,7 +65,15 @@ def _in_signature(name: str, node: Node) -> Any:
 
 
 def _said(node: Node | None) -> Any:
-    return node.value if type(node) is core.Const and node.value is not None else UNSAID
+    return node.value if type(node) is core.Const else UNSAID
+
+
+def _may_be(name: str, routine: Routine, frame: Frame) -> tuple[Value, ...]:
+    """What a parameter is declared to be, and what it was seen to be given."""
+    params = routine.node.params if type(routine.node) is core.Function else ()
+    declared = next((param.annotation for param in params if param.name == name), None)
+    said = (promised(declared, frame, "assumed") if declared is not None else None, routine.seen.get(name))
+    return tuple([option for value in said if value is not None for option in options(value)])
 
 
 def _classes(node: Node, frame: Frame) -> list[ClassInfo]:
@@ -68,22 +86,21 @@ def _classes(node: Node, frame: Frame) -> list[ClassInfo]:
         return []
     if routine.owner is not None and params[0].name == node.id:
         return [routine.owner]
-    declared = next(param.annotation for param in params if param.name == node.id)
-    said = promised(declared, frame, "assumed") if declared is not None else routine.seen.get(node.id)
-    return _instances(said)
+    return _instances(_may_be(node.id, routine, frame))
 
 
 def _held(info: ClassInfo, name: str, frame: Frame) -> list[ClassInfo]:
     """The classes of what an attribute holds: as the nearest class declares it, or by what is assigned to it."""
     for one in info.mro:
-        if found := _instances(one.promises.get(name)) or _instances(one.members.get(name)):
-            return found
-    return _instances(info.attribute(name, frame.routine))
+        for held in (one.promises.get(name), one.members.get(name)):
+            if held is not None and (found := _instances(options(held))):
+                return found
+    held = info.attribute(name, frame.routine)
+    return _instances(options(held)) if held is not None else []
 
 
-def _instances(value: Value | None) -> list[ClassInfo]:
-    found = options(value) if value is not None else ()
-    return [one.info for one in found if type(one) is Instance and one.info is not None]
+def _instances(values: Iterable[Value]) -> list[ClassInfo]:
+    return [one.info for one in values if type(one) is Instance and one.info is not None]
 
 
 def _of_attribute(info: ClassInfo, name: str, asker: Routine) -> Any:
