@@ -9,18 +9,7 @@ from syncguard.infer.kin import as_tensor
 from syncguard.infer.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.sureness import LIKELY, NO, tensor_sureness
-from syncguard.infer.values import (
-    Const,
-    Host,
-    Instance,
-    Seq,
-    Tensor,
-    Union,
-    Unknown,
-    Value,
-    Why,
-    options,
-)
+from syncguard.infer.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
 from syncguard.infer.within import inside
 from syncguard.read import core
 from syncguard.read.core import At, Node

@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING
 from syncguard.infer.contents import arrived
 from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
-from syncguard.infer.values import (
-    NONE,
-    UNKNOWN,
-    Call,
-    ClassOf,
-    Named,
-    Tensor,
-    Unknown,
-    Value,
-    options,
-)
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
 from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.contents import fetched, tensor_in
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import (
-    UNKNOWN,
-    Call,
-    Instance,
-    Tensor,
-    Union,
-    Unknown,
-    Value,
-    options,
-)
+from syncguard.infer.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, options
 from syncguard.read.core import At
 
 

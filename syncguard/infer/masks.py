@@ -8,14 +8,7 @@ from syncguard.infer.contents import without
 from syncguard.infer.gates import last_name
 from syncguard.infer.operate import compares
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import (
-    NONE,
-    Seq,
-    Tensor,
-    Union,
-    Unknown,
-    Value,
-)
+from syncguard.infer.values import NONE, Seq, Tensor, Union, Unknown, Value
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk

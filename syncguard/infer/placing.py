@@ -9,18 +9,7 @@ from syncguard.infer.gates import last_name
 from syncguard.infer.parameters import given
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.targets import device_of
-from syncguard.infer.values import (
-    UNKNOWN,
-    Const,
-    Seq,
-    Table,
-    Tensor,
-    Union,
-    Unknown,
-    Value,
-    Why,
-    options,
-)
+from syncguard.infer.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.walk import walk

@@ -18,19 +18,7 @@ from syncguard.infer.overrides import callers
 from syncguard.infer.placing import placed
 from syncguard.infer.routine import Frame, Given, Home, Routine
 from syncguard.infer.stores import stores_of
-from syncguard.infer.values import (
-    NONE,
-    UNKNOWN,
-    Call,
-    ClassOf,
-    Instance,
-    Later,
-    Seq,
-    Tensor,
-    Union,
-    Value,
-    options,
-)
+from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Instance, Later, Seq, Tensor, Union, Value, options
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core

@@ -6,18 +6,7 @@ from syncguard.infer.annotations import promised
 from syncguard.infer.contents import changed, holds_tensor, tensor_in, tensors_in
 from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.values import (
-    UNKNOWN,
-    Const,
-    Host,
-    Seq,
-    Tensor,
-    Union,
-    Unknown,
-    Value,
-    kind_of,
-    options,
-)
+from syncguard.infer.values import UNKNOWN, Const, Host, Seq, Tensor, Union, Unknown, Value, kind_of, options
 from syncguard.read import core
 
 TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer

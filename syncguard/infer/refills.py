@@ -6,14 +6,7 @@ from syncguard.infer.contents import tensor_in
 from syncguard.infer.evaluate import quiet_value
 from syncguard.infer.lattice import join
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import (
-    UNKNOWN,
-    Host,
-    Table,
-    Tensor,
-    Unknown,
-    Value,
-)
+from syncguard.infer.values import UNKNOWN, Host, Table, Tensor, Unknown, Value
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk

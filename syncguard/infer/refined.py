@@ -6,18 +6,7 @@ from syncguard.infer.contents import fetched, holds_tensor, tensor_in
 from syncguard.infer.lattice import join, join_all, same
 from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
-from syncguard.infer.values import (
-    NONE,
-    UNKNOWN,
-    Call,
-    Const,
-    Host,
-    Seq,
-    Tensor,
-    Union,
-    Value,
-    options,
-)
+from syncguard.infer.values import NONE, UNKNOWN, Call, Const, Host, Seq, Tensor, Union, Value, options
 
 
 def refined(declared: Value, seen: Value | None) -> Value:

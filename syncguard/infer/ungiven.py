@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from syncguard.infer.annotations import promised
-from syncguard.infer.routine import Frame, Home
+from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import NONE, Tensor, Unknown, options
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -95,10 +95,15 @@ def _written(call: core.Call, param: Param, positional: list[Param]) -> bool:
     return reached or any(key == param.name for key, _ in call.keywords)
 
 
+def private(routine: Routine) -> bool:
+    """Whether nobody outside of the file has business with a function."""
+    name = routine.node.name if type(routine.node) is core.Function else ""
+    return bool(name) and (bool(routine.closure) or (name.startswith("_") and not name.endswith("__")))
+
+
 def _private(node: core.Function, frame: Frame) -> bool:
-    """Whether nobody outside of the file has business with a function, and no decorator calls it."""
-    inner = bool(frame.routine.closure) or (node.name.startswith("_") and not node.name.endswith("__"))
-    return inner and all(type(one) is core.Name and one.id in BINDING for one in node.decorators)
+    """Whether a function is private, and no decorator calls it."""
+    return private(frame.routine) and all(type(one) is core.Name and one.id in BINDING for one in node.decorators)
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:

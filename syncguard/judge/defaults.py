@@ -10,7 +10,7 @@ from syncguard.infer.arms import steady
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.ungiven import calls_of
+from syncguard.infer.ungiven import calls_of, private
 from syncguard.infer.values import Instance, Tensor, Value, options
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -163,9 +163,3 @@ def path_of(node: Node) -> str:
         case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
             return f"{path_of(of)}.{name}"
     return ""
-
-
-def private(routine: Routine) -> bool:
-    """Whether nobody outside of the file has business with a function."""
-    named = routine.name.startswith("_") and not routine.name.endswith("__")
-    return type(routine.node) is core.Function and (named or bool(routine.closure))

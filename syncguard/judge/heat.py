@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from syncguard.infer.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.calling import callers_of
 from syncguard.judge.paced import pace
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -137,17 +138,13 @@ def prepared(
     routines: list[Routine], places: Places, hot: tuple[str, ...], cold: tuple[str, ...]
 ) -> frozenset[Routine]:
     """The private functions that only setup calls, whatever their names say: `_sample_points`, asked by `setup`."""
-    callers: dict[Routine, list[Routine]] = {}
-    for routine in routines:
-        for callee in routine.calls:
-            callers.setdefault(callee, []).append(routine)
     return frozenset(
         callee
-        for callee, calling in callers.items()
+        for callee, calling in callers_of(routines).items()
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
-        and all(not script(one) and is_cold(one, places, cold) for one in calling)
+        and all(not script(one) and is_cold(one, places, cold) for one, _, _ in calling)
     )
 
 

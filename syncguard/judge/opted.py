@@ -11,7 +11,9 @@ from typing import Any
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Frame, Home, Routine
 from syncguard.infer.tell import Texts, snippet
-from syncguard.judge.defaults import UNSAID, default_of, path_of, private
+from syncguard.infer.ungiven import private
+from syncguard.judge.calling import Calling, callers_of
+from syncguard.judge.defaults import UNSAID, default_of, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.terms import Fact
@@ -65,21 +67,18 @@ class Callers:
 
     def __init__(self, home: Home) -> None:
         self.home = home
-        self.known: dict[Routine, list[tuple[Routine, Context]]] | None = None
+        self.known: dict[Routine, list[Calling]] | None = None
 
-    def of(self, routine: Routine) -> list[tuple[Routine, Context]]:
+    def of(self, routine: Routine) -> list[Calling]:
         if self.known is None:
-            self.known = {}
-            for caller in (*self.home.routines, *([self.home.top] if self.home.top else [])):
-                for callee, calls in caller.calls.items():
-                    self.known.setdefault(callee, []).extend((caller, context) for _, context in calls)
+            self.known = callers_of((*self.home.routines, *([self.home.top] if self.home.top else [])))
         return self.known.get(routine, [])
 
 
 def opted_by_all(routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
     """The options without which no call of a private function is reached."""
     calls = callers.of(routine) if private(routine) else []
-    every = [opted(context, caller, world, text_of) for caller, context in calls if caller is not routine]
+    every = [opted(context, caller, world, text_of) for caller, _, context in calls if caller is not routine]
     if not every:
         return ()
     shared = set.intersection(*[{fact.text for fact in facts} for facts in every])

@@ -4,21 +4,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from syncguard.infer.routine import Context, Routine
-from syncguard.read.core import At
+from syncguard.infer.routine import Routine
+from syncguard.judge.calling import callers_of
 
 
-def pace(routines: Iterable[Routine]) -> None:
+def pace(routines: Sequence[Routine]) -> None:
     """Mark the functions that call one whose loop takes the steps, and the loops around such a call."""
-    callers: dict[Routine, list[tuple[Routine, At, Context]]] = {}
-    todo: deque[Routine] = deque()
-    for routine in routines:
-        if routine.steps:
-            todo.append(routine)
-        for callee, calls in routine.calls.items():
-            callers.setdefault(callee, []).extend((routine, at, context) for at, context in calls)
+    callers = callers_of(routines)
+    todo = deque(routine for routine in routines if routine.steps)
     while todo:
         for caller, at, context in callers.get(todo.popleft(), ()):
             if context.gate or context.failing or any(loop.reason for loop in context.loops):
