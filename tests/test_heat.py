@@ -219,6 +219,9 @@ def fit(model, data, opt, epochs):
         ("train_loader", "pass", "pass", "amortized"),
         ("train_loader", "opt.zero_grad()", "pass", "amortized"),
         ("train_loader", "pass", "loss.backward()", "hot"),
+        ("train_loader", "opt.step()", "opt.zero_grad()", "amortized"),
+        ("train_loader", "opt.zero_grad()", "opt.zero_grad()", "amortized"),
+        ("train_loader", "pass", "opt.zero_grad()", "hot"),  # gradients of many batches, for one step
         ("data", "opt.zero_grad()", "pass", "hot"),  # the batches of one step, for all we know
     ],
 )
@@ -228,18 +231,19 @@ def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: st
     assert found_heats == [once, "hot", "hot", around, once]
 
 
-def test_a_bar_around_a_loader_is_a_loader() -> None:
+@pytest.mark.parametrize("bar", ["bar = tqdm({})\n", "bar = enumerate({})\n                bar = tqdm(bar)\n"])
+def test_a_bar_around_a_loader_is_a_loader(bar: str) -> None:
     text = """
         def fit(model, loader, opt, epochs):
             start = torch.tensor(0, device="cuda")
             for epoch in range(epochs):
-                bar = tqdm({})
-                for step, x in enumerate(bar):
+                BAR
+                for step, x in bar:
                     loss = model(x).sum()
                     loss.backward()
                     opt.step()
                 print(loss)
-        """
+        """.replace("BAR", bar)
     assert heats(text.format("loader")) == ["amortized", "amortized"]
     assert heats(text.format("inputs")) == ["unknown", "hot"]
 
@@ -446,17 +450,76 @@ def test_setup_is_cold_and_the_rest_is_unknown() -> None:
         "torch.jit.is_tracing()",
         "torch.compiler.is_compiling()",
         "not torch.cuda.is_available()",
+        "x.is_cpu",
+        "x.is_mps or x.get_device() == -1",
+        "x.get_device() < 0",
+        "x.device.type in ('cpu', 'npu')",
+        "'mps' in x.device.type",
+        "'cuda' not in str(x.device)",
+        "str(x.device) == 'cpu'",
+        "x.device.type.startswith('cpu')",
+        "traced()",
+        "not torch.compiler.is_compiling() and other()",
     ],
 )
-def test_code_that_the_device_never_sees_is_quiet(guard: str) -> None:
+@pytest.mark.parametrize("flag", [False, True])
+def test_code_that_the_device_never_sees_is_quiet(guard: str, flag: bool) -> None:
     text = """
+        def traced():
+            "Whether it is traced."
+            return torch.jit.is_tracing() or torch.jit.is_scripting()
+
+        def other():
+            return torch.jit.is_tracing()
+
         def total(x: torch.Tensor):
+            known = {}
             if {}:
                 return x.tolist()
             return x
         """
-    assert heats(text.format(guard)) == []
-    assert heats(text.format("x.ndim == 2")) == ["unknown"]
+    assert heats(text.format(*((guard, "known") if flag else (0, guard)))) == []
+    for met in (
+        "x.ndim == 2",
+        "x.device.type in ('cpu', 'cuda')",
+        "x.is_cuda",
+        "'cuda' in str(x.device)",
+        "not traced()",
+    ):
+        assert heats(text.format(*((met, "known") if flag else (0, met)))) == ["unknown"]
+
+
+FLAG = """
+def fit(model, batches, x: torch.Tensor, n):
+    {before}
+    for step, x in enumerate(batches):
+        loss = torch.relu(model(x)).sum()
+        loss.backward()
+        {inside}
+        if often:
+            print(loss)
+"""
+
+
+def test_a_name_stands_for_the_test_that_it_was_set_to() -> None:
+    assert heats(FLAG.format(before="n = 1", inside="often = step % 10 == 0")) == ["amortized"]
+    assert heats(FLAG.format(before="n = 1", inside="often = step % 10 == 0 and n > 2")) == ["amortized"]
+    assert heats(FLAG.format(before="often = n % 10 == 0", inside="n = step")) == ["hot"]  # of another `n`
+    assert heats(FLAG.format(before="often = True", inside="often = step % 10 == 0")) == ["hot"]  # bound twice
+    assert heats("GPU = torch.cuda.is_available()\n" + TOTAL.format("not GPU")) == []
+    assert heats("GPU = torch.cuda.is_available()\n" + TOTAL.format("GPU")) == ["unknown"]
+    declared = "x: torch.Tensor | list = None"
+    known = TOTAL.replace("x: torch.Tensor", declared).replace("    if", "    found = {}\n    if")
+    assert heats(known.format("isinstance(x, list)", "found")) == []
+    assert heats(known.format("isinstance(x, torch.Tensor)", "found")) == ["unknown"]
+
+
+TOTAL = """
+def total(x: torch.Tensor):
+    if {}:
+        return x.tolist()
+    return x
+"""
 
 
 def test_because_names_the_lines() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.fallbacks import divides
 from syncguard.infer.keeps import BUILDS, GROWS, held, unbuilt
+from syncguard.infer.meant import meant
 from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
@@ -57,14 +58,22 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Name(id=name) if frame.failed.get(name) is outcome:
             return "after a failure"
         case core.Name() | core.Attr():
-            if not outcome and _lists(inner, frame):
-                return NOTHING
-            if unmet(inner, outcome, frame):
-                return UNMET
-            return "behind a gate" if outcome and _gate_name(inner, frame) else ""
+            return _flag(inner, outcome, frame)
         case core.Either():
             return gated(inner, outcome, frame)
     return ""
+
+
+def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
+    """The same of a name: by what it is called, what it holds, or the test that it was set to."""
+    if not outcome and _lists(inner, frame):
+        return NOTHING
+    if unmet(inner, outcome, frame):
+        return UNMET
+    if outcome and _gate_name(inner, frame):
+        return "behind a gate"
+    test = meant(inner, frame) if type(inner) is core.Name else None
+    return gated(test, outcome, frame) if test is not None else ""
 
 
 def _none(inner: Node, outcome: bool, frame: Frame) -> str:
@@ -243,10 +252,14 @@ def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
 
 
 def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:
-    """Whether a body calls what makes a step outside of this inner loop."""
+    """Whether a body calls what makes a step outside of this inner loop: to clear gradients around a loop that takes
+    the steps itself makes none."""
+    hot = frame.world.places.tables["hot"]
+    takes = not inner.calls.isdisjoint(hot["loop_takes"])
     inside = {id(part) for part in walk(inner)}
-    calls = [part for part in walk(body) if type(part) is core.Call and id(part) not in inside]
-    return any(last_name(call.fn) in frame.world.places.loop_calls for call in calls)
+    called = {last_name(part.fn) for part in walk(body) if type(part) is core.Call and id(part) not in inside}
+    makes = called & frame.world.places.loop_calls
+    return bool(makes.difference(hot["loop_clears"]) if takes else makes)
 
 
 def _names_in(node: Node, frame: Frame) -> list[str]:
@@ -262,13 +275,11 @@ def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
     """The names that are given to the call whose result a name holds in this function."""
     written = frame.routine.written
     if written.wrapped is None:
-        binds = (
-            part for part in walk(frame.routine.node.body) if type(part) is core.Bind and type(part.value) is core.Call
-        )
-        written.wrapped = {
-            target.id: tuple(filter(None, map(last_name, bind.value.args)))
-            for bind in binds
-            for target in bind.targets
-            if type(target) is core.Name and type(bind.value) is core.Call
-        }
+        written.wrapped = {}
+        for part in walk(frame.routine.node.body):
+            if type(part) is core.Bind and type(part.value) is core.Call:
+                given = tuple(filter(None, map(last_name, part.value.args)))
+                for target in part.targets:
+                    if type(target) is core.Name:  # `bar = enumerate(loader)`, and later `bar = tqdm(bar)`
+                        written.wrapped[target.id] = (*written.wrapped.get(target.id, ()), *given)
     return written.wrapped

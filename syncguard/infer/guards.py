@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from syncguard.infer.narrow import path_of, value_at
+from syncguard.infer.kinds import is_device, on_gpu, word_of
+from syncguard.infer.meant import answer, as_test, meant
+from syncguard.infer.narrow import value_at
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import UNKNOWN, Host, Named, Tensor, Unknown
+from syncguard.infer.values import UNKNOWN, Call, Host, Named
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
@@ -24,39 +26,34 @@ def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
 
 
 def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
+    there = on_gpu(inner, frame)
+    if there is not None:  # on a device of another kind there may be something to wait for, but not on this one
+        return there is not outcome
     match inner:
         case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
             return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
-        case core.Call(fn=fn):
+        case core.Call(fn=fn, args=args):
             name = _callee(fn, frame)
-            return bool(name) and frame.world.guard(name, outcome)
+            return frame.world.guard(name, outcome) if name else not args and _answers(fn, outcome, frame)
         case core.Name() | core.Attr():
             name = _callee(inner, frame)
             if name and frame.world.guard(name, outcome):
                 return True
-            return (
-                type(inner) is core.Attr
-                and inner.name == "is_cuda"
-                and not outcome
-                and type(value_at(inner.of, frame)) in (Tensor, Unknown)
-            )
-        case core.Do(what="==" | "!=" as what, args=(left, right)):
-            equal = (what == "==") is outcome
-            word = _device_word(right, frame) or _device_word(left, frame)
-            about = _is_device(left, frame) or _is_device(right, frame)
-            # On a device of another kind there may be something to wait for, but not on this one.
-            return about and ((word == "cpu") is equal if word in ("cpu", "cuda") else bool(word) and equal)
-        case core.Do(what="in" | "not in" as what, args=(left, right)):
-            words = [_device_word(part, frame) for part in right.items] if type(right) is core.Seq else []
-            return (
-                bool(words)
-                and _is_device(left, frame)
-                and ("cuda" in words) is not ((what == "in") is outcome)
-                and "cpu" not in words
-            )
+            test = meant(inner, frame) if type(inner) is core.Name else None
+            return test is not None and off_device(test, outcome, frame)
         case core.Either():
             return off_device(inner, outcome, frame)
     return False
+
+
+def _answers(fn: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether a function of the project, which only gives back how such a test comes out, says so."""
+    called = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
+    given = answer(called.routine.node) if type(called) is Call else None
+    if type(called) is not Call or given is None or called.routine.running or called.routine is frame.routine:
+        return False
+    asked = as_test(given)
+    return asked is not None and off_device(asked, outcome, Frame(frame.world, called.routine, {}))
 
 
 def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
@@ -64,7 +61,9 @@ def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
     no tensor of its own is on, and where it is the CPU, the tensors are fetched to it by name."""
     node = frame.routine.node
     params = {param.name for param in node.params} if type(node) is core.Function else set()
-    named = (part for part in walk(test) if type(part) in (core.Name, core.Attr) and _is_device(part, frame))
+    asks = [one for one in walk(test) if type(one) is core.Name]
+    behind = [held for one in asks if (held := meant(one, frame)) is not None]
+    named = (part for part in walk((test, *behind)) if type(part) in (core.Name, core.Attr) and is_device(part, frame))
     asked = [part for part in named if not _callee(part, frame)]  # `torch.device` makes one
     given = [part for part in asked if _root(part) in params and _of_itself(part, frame)]
     return bool(given) and len(given) == len(asked) and any(_fetches(part, frame) for part in walk(body))
@@ -87,7 +86,7 @@ def _fetches(node: Node, frame: Frame) -> bool:
     op = frame.world.op(f"torch.Tensor.{node.fn.name}")
     if node.fn.name in frame.world.family:
         return op is not None and "host" in op.returns.split()
-    return node.fn.name in frame.world.placers and bool(node.args) and _device_word(node.args[0], frame) == "cpu"
+    return node.fn.name in frame.world.placers and bool(node.args) and word_of(node.args[0], frame) == "cpu"
 
 
 def _sized(subject: Node, frame: Frame) -> bool:
@@ -102,20 +101,3 @@ def _sized(subject: Node, frame: Frame) -> bool:
 def _callee(fn: Node, frame: Frame) -> str:
     value = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
     return value.name if type(value) is Named else ""
-
-
-def _device_word(node: Node, frame: Frame) -> str:
-    """'cpu', 'cuda' or another that we know, when the expression names a device."""
-    if type(node) is core.Const and isinstance(node.value, str):
-        word = node.value.split(":")[0]
-        return word if word in ("cpu", "cuda") or frame.world.places.is_("names", "other_devices", word) else ""
-    if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
-        return _device_word(node.args[0], frame) if _callee(node.fn, frame) == "torch.device" else ""
-    return ""
-
-
-def _is_device(node: Node, frame: Frame) -> bool:
-    if type(node) is core.Attr and node.name in ("type", "device"):
-        return True
-    path = path_of(node).rpartition(".")[2]
-    return bool(path) and frame.world.places.is_("names", "devices", path)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from syncguard.infer.contents import without
 from syncguard.infer.gates import last_name
 from syncguard.infer.operate import compares
+from syncguard.infer.results import dtype_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.values import NONE, Seq, Tensor, Union, Unknown, Value
 from syncguard.read import core
@@ -28,10 +29,21 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     turned = type(node) is core.Do and node.what == "~"
     name = last_name(node.args[0] if type(node) is core.Do and turned else node)
     named, there = frame.world.hint(name) if name else (False, False)
-    if not (turned or named or compares(node)):
+    if not (turned or named or compares(node) or _cast(node, frame)):
         return key
     why = frame.why("mask", node.at, key.weak or of.why)
     return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
+
+
+def _cast(node: Node, frame: Frame) -> bool:
+    """Whether this makes flags of something: `kept.bool()`, `kept.to(torch.bool)`."""
+    from syncguard.infer.evaluate import quiet_value
+
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+        return False
+    if not node.args:
+        return node.fn.name == "bool"
+    return node.fn.name in ("to", "type") and dtype_of(quiet_value(node.args[0], frame)) == "bool"
 
 
 def picks(of: Unknown, key: Value, node: Node, frame: Frame) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from syncguard.infer.arms import recalled
 from syncguard.infer.contents import without
 from syncguard.infer.lattice import join_all
+from syncguard.infer.meant import answer, meant
 from syncguard.infer.ranks import of_rank, ranked
 from syncguard.infer.receivers import kept_on_host
 from syncguard.infer.routine import Frame
@@ -99,6 +100,9 @@ def _left(outcomes: list[Value], before: Value) -> Value:
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     told = _asked(inner, outcome, frame)
+    test = meant(inner, frame) if type(inner) is core.Name else None
+    if test is not None:
+        told = {**_told(test, outcome, frame), **told}
     return {**recalled(inner, outcome, frame), **told} if frame.arms else told
 
 
@@ -147,10 +151,10 @@ def _none_asked(fn: core.Name, frame: Frame) -> str:
     """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
     called = frame.lookup(fn.id)
     node = called.routine.node if type(called) is Call else None
-    if type(node) is not core.Function or len(node.params) != 1 or len(node.body) != 1:
+    if type(node) is not core.Function or len(node.params) != 1:
         return ""
-    match node.body[0]:
-        case core.Leave(what="return", value=core.Do(what=what, args=(core.Name(id=name), core.Const(value=None)))):
+    match answer(node):
+        case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
             return what if what in ("is", "is not") and name == node.params[0].name else ""
     return ""
 

@@ -41,7 +41,15 @@ def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], w
 
 
 def _applies(conditions: Conditions, args: Arguments) -> bool:
-    return not conditions or sureness(conditions, args) > 0
+    return all(_holds(condition, names, args) for condition, names in conditions)
+
+
+def _holds(condition: str, names: str, args: Arguments) -> bool:
+    """Whether a condition holds of what is made: a tensor is one on the host as well."""
+    if condition == "tensor":
+        given = [args.get(name) or UNKNOWN for name in names.split("|")]
+        return any(type(option) is Tensor for value in given for option in options(value))
+    return sureness(((condition, names),), args) > 0
 
 
 def operands(args: Arguments) -> list[Tensor]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from syncguard.read.core import At, Node
+
 
 class Written:
     """Memories for one function; None is what nobody has asked for yet."""
@@ -14,12 +16,14 @@ class Written:
         "chooses",
         "counted",
         "indexed",
+        "meant",
         "passed",
         "placing",
         "replaced",
         "takes",
         "thin",
         "ungiven",
+        "where",
         "whole",
         "wrapped",
     )
@@ -35,6 +39,8 @@ class Written:
         self.passed: frozenset[str] | None = None  # of a private one: parameters that every call writes
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
+        self.meant: dict[str, Node] | None = None  # names that hold the outcome of a test, with it
+        self.where: dict[str, list[At]] | None = None  # where each name is bound
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not
         self.whole: bool | None = None  # whether it declares to return whole numbers, flags or texts
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits
