@@ -185,8 +185,10 @@ def _op(name: str, row: dict[str, Any]) -> Op:
         Wait(**{f.name: wait[f.name] for f in fields(Wait) if f.name in wait} | {"when": _when(wait.get("when", {}))})
         for wait in row.get("waits", ())
     )
-    args = _positional(row.get("args", ()))
-    return Op(**known | {"name": name, "waits": waits, "known": True, "args": args, "evidence": tuple(row["evidence"])})
+    given = tuple(row.get("args", ()))
+    named = given[given.index("*") + 1 :] if "*" in given else ()
+    args = {"args": _positional(given), "keywords": named}
+    return Op(**known | args | {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])})
 
 
 def _when(conditions: dict[str, str | list[str]]) -> Conditions:
@@ -196,9 +198,11 @@ def _when(conditions: dict[str, str | list[str]]) -> Conditions:
 
 
 def _positional(args: Sequence[str]) -> tuple[str, ...]:
-    """Argument names up to a starred one, which takes all further positional arguments."""
+    """Argument names up to a starred one, which takes all further positional arguments, or to a bare star, behind which
+    they are given by name alone.
+    """
     star = next((n for n, arg in enumerate(args) if arg.startswith("*")), len(args) - 1)
-    return tuple([arg.lstrip("*") for arg in args[: star + 1]])
+    return tuple([arg.lstrip("*") for arg in args[: star + 1] if arg != "*"])
 
 
 def _rules(folder: Path) -> dict[str, dict[str, Any]]:

@@ -54,6 +54,7 @@ class Op:
     since: str = ""
     until: str = ""
     evidence: tuple[dict[str, Any], ...] = ()
+    keywords: tuple[str, ...] = ()  # arguments that are given by name alone
 
 
 class Value:

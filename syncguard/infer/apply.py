@@ -26,7 +26,7 @@ def apply(
         shows = op.name.startswith("builtins.") and any(wait.hazard == "print-tensor" for wait in op.waits)
         args = [as_tensor(value, "__repr__" if shows else "") for value in args]
     if op.waits and args and nodes and type(args[0]) is Unknown:
-        args = [_asked(op, args[0], nodes[0], frame), *args[1:]]
+        args = [_asked(op, args[0], nodes[0], frame, len(args) == 1), *args[1:]]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
     why = frame.why(op.name, at, _cause(tensors, args))
@@ -63,10 +63,11 @@ def apply(
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
 
 
-def _asked(op: Op, value: Unknown, node: Node, frame: Frame) -> Value:
-    """The first argument of a function of torch that takes nothing but a tensor there."""
+def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:
+    """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
+    other two tell where it runs."""
     function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
-    if not function or not frame.world.asks_tensor(op):
+    if not function or not (frame.world.asks_tensor(op) or (alone and op.args[0] == "condition")):
         return value
     if value.batch is not None:
         return Tensor(device="host", sure=False, why=value.batch) if fetched(value) else value

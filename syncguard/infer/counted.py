@@ -1,5 +1,5 @@
-"""A function in, the names out that it uses as counts: no tensor is meant where `torch.arange(n - 1)` is built, or
-where `n` is held against a shape."""
+"""A function in, the names out that it uses as counts: no tensor is meant where `torch.arange(n - 1)` is built, where
+`n` is held against a shape, or bounds a slice, nor where it is asked `if n == 1`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,24 @@ def _counts(part: Node, places: Places) -> Iterator[str]:
                 yield from _names(right)
             elif _size(right, places):
                 yield from _names(left)
+        case core.Slice(bounds=bounds):
+            for bound in bounds:
+                yield from _names(bound)
+        case core.If(test=test) | core.Choose(test=test):
+            yield from _told(test)
+
+
+def _told(test: Node) -> Iterator[str]:
+    """The names that a test compares with a whole number: of a tensor there would be many outcomes."""
+    match test:
+        case core.Do(what="truth" | "not", args=(inner,)):
+            yield from _told(inner)
+        case core.Either(operands=operands):
+            for operand in operands:
+                yield from _told(operand)
+        case core.Do(what="==" | "!=", args=(core.Name(id=name), core.Const(value=value))):
+            if type(value) is int:
+                yield name
 
 
 def _size(node: Node, places: Places) -> bool:

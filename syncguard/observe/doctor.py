@@ -150,7 +150,8 @@ def as_row(one: Checked, rules: Pack, device: str, version: str, date: str) -> s
     state = "measured" if one.found else "claimed"
     where = f', device = "{device}", date = "{date}"' if one.found else ""
     lines = [f'["{one.row}"]']
-    lines += [f"args = [{', '.join(f'{chr(34)}{arg}{chr(34)}' for arg in row.args)}]"] if row.args else []
+    names = (*row.args, *(("*", *row.keywords) if row.keywords else ()))
+    lines += [f"args = [{', '.join(f'{chr(34)}{name}{chr(34)}' for name in names)}]"] if names else []
     lines += [f'waits = [{{ hazard = "{hazards[0]}" }}]'] if waited else ["# no waits"]
     text = one.text.replace("\\", "\\\\").replace('"', '\\"')
     lines.append(

@@ -80,7 +80,8 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
 
     `rules` has the pages of its hazards; one that it lacks is not named.
     """
-    yield look.paint("head", row.name + (f"({', '.join(row.args)})" if row.args else ""))
+    names = ", ".join((*row.args, *(("*", *row.keywords) if row.keywords else ())))
+    yield look.paint("head", row.name + (f"({names})" if names else ""))
     if row.returns:
         yield from _entry("returns", row.returns, look)
     if not row.waits:
