@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer import calls
 from syncguard.infer.contents import unpacked
+from syncguard.infer.gates import loads
 from syncguard.infer.lattice import join_all
 from syncguard.infer.operate import kind
 from syncguard.infer.routine import Frame
@@ -22,9 +23,31 @@ from syncguard.infer.values import (
     keys_of,
     options,
 )
+from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.walk import walk
 
+MOVES = ("to()", "cuda()")
 PARTS = {"str": "str", "size": "int", "shape": "int", "array": "object", "object": "object"}  # by what they are part of
+
+
+def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:
+    """What a loop takes at each turn. What it moves by hand, and draws from a loader through something that we do not
+    know, is as the loader made it."""
+    if node.iterable is None:
+        return UNKNOWN
+    at = header(node.at, node.iterable.at)
+    found = element_of(iterated, at, frame)
+    if found is not UNKNOWN or not loads(node, iterated, frame):
+        return found
+    taken = [one.id for one in walk(node.target) if type(one) is core.Name]
+    moved = any(not frame.uses(name).isdisjoint(MOVES) for name in taken)
+    return Unknown(batch=frame.why("batch", at)) if moved else found
+
+
+def header(at: At, iterable: At) -> At:
+    """Where a `for` statement stands, without its body."""
+    return at[0], at[1], iterable[2], iterable[3]
 
 
 def element_of(value: Value, at: At, frame: Frame) -> Value:

@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.infer.arms import remember, turned
 from syncguard.infer.bind import bind, effect, update
-from syncguard.infer.elements import element_of
+from syncguard.infer.elements import drawn
 from syncguard.infer.evaluate import assign, quiet_value, value_of
 from syncguard.infer.fallbacks import excused
 from syncguard.infer.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
@@ -23,7 +23,7 @@ from syncguard.infer.sureness import LIKELY
 from syncguard.infer.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Seq, Tensor, Union, Value
 from syncguard.infer.wrappers import decided
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
 
@@ -167,7 +167,7 @@ def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:
 
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
-    element = element_of(iterated, header(node.at, node.iterable.at), frame) if node.iterable is not None else UNKNOWN
+    element = drawn(node, iterated, frame)
     step = Step(node, step_reason(node, iterated, frame))
     frame.home.steps |= bool(step.reason)
     epochs(step, iterated, frame)
@@ -210,11 +210,6 @@ def loop(node: core.Loop, frame: Frame) -> None:
     for env in frame.breaks:
         frame.env = joined(frame.env, env)
     frame.breaks, frame.continues = breaks, continues
-
-
-def header(at: At, iterable: At) -> At:
-    """Where a `for` statement stands, without its body."""
-    return at[0], at[1], iterable[2], iterable[3]
 
 
 def _forever(node: core.Loop) -> bool:

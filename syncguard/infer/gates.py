@@ -229,20 +229,20 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     node, places = step.node, frame.world.places
     if type(node) is not core.Loop or not step.reason:
         return
-    loads = _loads(node, iterated, frame)
+    drawn = loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
-    if not (loads or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
+    if not (drawn or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
     around = frame.context.loops[-1] if frame.context.loops else None
-    if not (loads and around is not None and around.reason and node.calls & places.passes):
+    if not (drawn and around is not None and around.reason and node.calls & places.passes):
         return
     outer = around.node
-    if type(outer) is core.Loop and not (_loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
+    if type(outer) is core.Loop and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
 
 
-def _loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
+def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
     """Whether a loop takes batches from a loader."""
     places = frame.world.places
     if any(type(o) is Instance and places.is_("hot", "loop_iterables", o.name) for o in options(iterated)):
