@@ -230,7 +230,10 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if uses & (CONTAINER | COUNTED) or uses & frame.world.keepers:
         return Unknown(frame.why("forward", param.at))
     places = frame.world.places
-    if param.name in counted(routine, places) or any(places.is_("names", k, param.name) for k in ("numbers", "tables")):
+    if param.name in counted(routine, places) or places.is_("names", "tables", param.name):
+        return UNKNOWN
+    called = any(use.endswith("()") and use[:-2] in frame.world.tensor_names for use in uses)
+    if places.is_("names", "numbers", param.name) and not called:
         return UNKNOWN
     # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
     given = (

@@ -17,7 +17,7 @@ Nodes = tuple[Node, ...]
 
 def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
     """Whether what is moved is taken by a key from what is called a batch, and moved to where the caller says: that
-    one was given it as a loader made it. What a framework hands to a module's methods it has moved before, and who
+    one was given it as a loader made it, unless it is fetched. What a framework hands to a module's methods it has moved before, and who
     moves a part to a device of its own (`self.device`) makes sure of it, no more."""
     call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
     while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
@@ -29,10 +29,11 @@ def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
         return False
     if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
         return False
-    if type(call) is not core.Call:
+    if type(call) is not core.Call or (type(call.fn) is core.Attr and call.fn.name == "cpu"):
         return False
     aims = (*call.args, *(aim for key, aim in call.keywords if key == "device"))
-    return not aims or type(aims[0]) is core.Name or type(aims[0]) is core.Const  # `.cuda()` has none
+    aim = aims[0] if aims else None  # `.cuda()` has none
+    return aim is None or type(aim) is core.Name or (type(aim) is core.Const and aim.value != "cpu")
 
 
 def _each(part: core.Index) -> bool:
