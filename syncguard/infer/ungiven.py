@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from syncguard.infer.annotations import promised
+from syncguard.infer.passing import given, positional, spread
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.values import NONE, Tensor, Unknown, options
 from syncguard.read import core
@@ -76,22 +77,18 @@ def _passed_by_all(frame: Frame) -> Iterator[str]:
     node = frame.routine.node
     if type(node) is not core.Function or not _private(node, frame):
         return
-    calls, positional = calls_of(node.name, frame.home), _positional(node)
+    calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
-        told = param.kind in ("positional", "keyword") and all(_written(call, param, positional) for call in calls)
+        told = param.kind in ("positional", "keyword") and all(_written(call, param, places) for call in calls)
         if told and not any(_bound(node.body, param.name)):
             yield param.name
 
 
-def _positional(node: core.Function) -> list[Param]:
-    return [param for param in node.params if param.kind == "positional"]
-
-
-def _written(call: core.Call, param: Param, positional: list[Param]) -> bool:
+def _written(call: core.Call, param: Param, places: list[Param]) -> bool:
     """Whether a call names a parameter, or has enough arguments to reach it."""
-    if any(type(arg) is core.Do and arg.what == "*" for arg in call.args):
+    if spread(call):
         return False
-    reached = param in positional and positional.index(param) < len(call.args) + (type(call.fn) is core.Attr)
+    reached = param in places and places.index(param) < len(call.args) + (type(call.fn) is core.Attr)
     return reached or any(key == param.name for key, _ in call.keywords)
 
 
@@ -107,24 +104,19 @@ def _private(node: core.Function, frame: Frame) -> bool:
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
-    calls, positional = calls_of(node.name, frame.home), _positional(node)
+    calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
         if param.kind in ("positional", "keyword"):
-            passed = {_passed(call, param, positional) for call in calls}
+            passed = {_passed(call, param, places) for call in calls}
             if len(passed) == 1 and GIVEN not in passed and not any(_bound(node.body, param.name)):
                 yield param.name, passed.pop()
 
 
-def _passed(call: core.Call, param: Param, positional: list[Param]) -> Any:
+def _passed(call: core.Call, param: Param, places: list[Param]) -> Any:
     """The None or False that a call leaves a parameter or gives it; GIVEN of all else."""
-    if any(type(arg) is core.Do and arg.what == "*" for arg in call.args):
+    if spread(call):
         return GIVEN
-    found = [value for key, value in call.keywords if key in (param.name, "")]
-    if param in positional:
-        last = positional.index(param)
-        first = last - 1 if type(call.fn) is core.Attr else last  # the receiver takes a place, or is written
-        found += call.args[max(first, 0) : last + 1]
-    told = {_value(value) for value in found} or {_value(param.default)}
+    told = {_value(value) for value in given(call, param, places)} or {_value(param.default)}
     return told.pop() if len(told) == 1 else GIVEN
 
 
