@@ -47,7 +47,7 @@ def _warmed(findings: Iterable[Finding], functions: dict[str, Function]) -> Iter
     """The findings with the heat that the file itself gives to the functions that they are in."""
     for finding in findings:
         function = functions.get(finding.function)
-        if function is None:
+        if function is None or (function.heat == "cold" and not function.calls):
             yield replace(finding, heat="cold", hot_path=()) if finding.heat != "hot" else finding
         elif finding.heat == "unknown":
             yield replace(finding, heat=function.heat, hot_path=function.path)

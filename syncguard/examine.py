@@ -18,6 +18,8 @@ from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.project import World
 from syncguard.infer.replaced import replaced_by
 from syncguard.infer.routine import Frame, Home, Routine, Used
+from syncguard.judge.behind import Behind
+from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
@@ -25,7 +27,7 @@ from syncguard.judge.reach import Function, functions_of
 from syncguard.read import allow, core
 from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.notebook import in_cells
+from syncguard.read.notebook import facts_in, in_cells
 from syncguard.read.source import FileNote, Source, read
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
@@ -157,10 +159,16 @@ class Examiner:
         routines = [*home.routines, *([home.top] if home.top is not None else [])]
         config, places = self.config, self.world.places
         warmth = warmths(routines, places, config.hot, config.cold, self.decorators, self.replaced)
-        every = findings_of(home, self.world, self.rules, warmth, self.text_of)
+        callers = Callers(home)
+        every = findings_of(home, self.world, self.rules, warmth, self.text_of, callers)
+        behind = Behind(callers, self.world, self.text_of)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
+        calls = functions_of(
+            home, routines, warmth, places.is_test(home.path),
+            lambda routine: facts_in(source, behind.of(routine)) if routine.sightings else (),
+        )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
         return Examined(
@@ -170,7 +178,7 @@ class Examiner:
             allowed=allowed,
             functions=len(home.routines),
             hot=sum(warmth[routine].heat == "hot" for routine in home.routines),
-            calls=functions_of(home, routines, warmth, places.is_test(home.path)),
+            calls=calls,
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),
             cites=self.cited(home, (*every, *caused)),

@@ -15,7 +15,7 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
-from syncguard.judge.reach import Function, Where, gpuless, reached
+from syncguard.judge.reach import Function, Where, behind, gpuless, reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, site_in
@@ -74,10 +74,10 @@ def check(
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
     calls = {**others, **{one.note.path: one.calls for one in examined}}
-    hot, hosted = reached(calls), gpuless(calls)
+    hot, hosted, optional = reached(calls), gpuless(calls), behind(calls)
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(item, one.note.path, hot, hosted) for item in items]
+        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
         return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
@@ -186,6 +186,13 @@ def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], host
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))
     return replace(finding, heat="hot", hot_path=hot[where])
+
+
+def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:
+    """A finding with the options that all calls of its function stand behind, before its own."""
+    above = optional.get((path, finding.function), ())
+    options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
+    return replace(finding, options=options) if above else finding
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

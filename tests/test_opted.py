@@ -44,7 +44,7 @@ def of_test(signature: str, test: str, other: bool = False) -> list[str]:
         ("flag=None", "flag", "only where `flag` holds; by default `flag` is `None`"),
         ("mode=None", "mode is not None", "only where `mode is not None` holds; by default `mode` is `None`"),
         ("mode: str | None = None", "mode == 'a'", "only where `mode == 'a'` holds; by default `mode` is `None`"),
-        ("flag=False", "flag and x.is_cuda", "only where `flag and x.is_cuda` holds; by default `flag` is `False`"),
+        ("flag=False", "flag and x.is_cuda", "only where `flag` holds; by default `flag` is `False`"),
         ("a=False, b=0", "a or b", "only where `a or b` holds; by default `a` is `False` and `b` is `0`"),
     ],
 )  # fmt: skip
@@ -73,6 +73,23 @@ def test_what_is_on_by_default_or_not_known_is_no_option(signature: str, test: s
 
 def test_what_follows_an_arm_that_leaves_has_the_option_too() -> None:
     assert of_test("flag=True", "flag", other=True) == ["only where `flag` does not hold; by default `flag` is `True`"]
+
+
+@pytest.mark.parametrize("test", ["flag is None", "flag is None or x.dim() > 2", "not flag"])
+def test_what_must_be_set_is_no_option(test: str) -> None:
+    text = """
+        def step(x: torch.Tensor, flag=None):
+            if {test}:
+                {leave}
+            return x.sum().item()
+        """
+    assert told(text.format(test=test, leave="raise ValueError")) == [[]]
+    assert told(text.format(test=test, leave="return None")) != [[]]
+
+
+def test_two_options_that_must_be_alike_are_none() -> None:
+    assert of_test("a=3, b=4", "a == b") == []
+    assert of_test("a=3, b=4", "a > b") == ["only where `a > b` holds; by default `a` is `3` and `b` is `4`"]
 
 
 def test_options_are_named_from_without() -> None:
@@ -226,10 +243,13 @@ def test_a_private_function_has_the_options_that_all_its_calls_share() -> None:
             def {name}(self, x):
                 return x.sum().item()
         """
-    assert told(text.format(name="_read", other="a and b")) == [[]]  # two tests: neither is asked of both
-    assert told(text.format(name="_read", other="a")) == [["only where `a` holds; by default `a` is `False`"]]
+    option = "only where `a` holds; by default `a` is `False`"
+    assert told(text.format(name="_read", other="a and b")) == [[option]]
+    assert told(text.format(name="_read", other="a")) == [[option]]
     assert told(text.format(name="_read", other="b")) == [[]]
-    assert told(text.format(name="read", other="a")) == [[]]  # others may call it
+    assert told(text.format(name="read", other="b")) == [[]]
+    assert told(text.format(name="read", other="a")) == [[f"in this file called {option}"]]  # others may call it
+    assert told(text.format(name="forward_read", other="a")) == [[]]  # and this one is called by another name
 
 
 def test_the_heat_is_what_it_would_be_without_the_option() -> None:

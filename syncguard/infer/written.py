@@ -12,9 +12,11 @@ class Written:
 
     __slots__ = (
         "applies",
+        "binders",
         "binds",
         "chooses",
         "counted",
+        "demanded",
         "indexed",
         "meant",
         "passed",
@@ -30,9 +32,11 @@ class Written:
 
     def __init__(self) -> None:
         self.applies: bool | None = None  # whether it is short, and calls what it is given
+        self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
+        self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None

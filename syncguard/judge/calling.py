@@ -3,11 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
 
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Context, Home, Routine
+from syncguard.infer.ungiven import calls_of
+from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.walk import everything, targets
 
+ME = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
+
+
+class Made(NamedTuple):
+    """A call as it is written, who makes it, and what surrounds it."""
+
+    call: core.Call
+    caller: Routine
+    context: Context
+
+
+class Callers:
+    """Who calls what in a file, worked out when it is first asked for."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.known: dict[tuple[str, At], list[Calling]] | None = None
+        self.made: dict[str, tuple[Made, ...]] = {}
+
+    @cached_property
+    def set(self) -> frozenset[str]:
+        """The attributes that the file, if it is checked itself, assigns to what is not the object of a method."""
+        parts = everything(self.home.core.body) if self.home.own else []
+        aims = [aim for part in parts for aim in targets(part) if type(aim) is core.Attr]
+        return frozenset([aim.name for aim in aims if type(aim.of) is not core.Name or aim.of.id not in ME])
+
+    def named(self, name: str) -> tuple[Made, ...]:
+        """Every call of a function by this name; none where one is not followed, or it is handed about."""
+        found = self.made.get(name)
+        if found is None:
+            calls = calls_of(name, self.home)
+            made = [[Made(call, caller, context) for caller, _, context in self._at(call.at, name)] for call in calls]
+            found = self.made[name] = tuple([one for every in made for one in every]) if all(made) else ()
+        return found
+
+    def _at(self, at: At, name: str) -> list[Calling]:
+        if self.known is None:
+            self.known = {}
+            for routine in (*self.home.routines, *([self.home.top] if self.home.top else [])):
+                for callee, calls in routine.calls.items():
+                    for place, context in calls:
+                        self.known.setdefault((callee.name, place), []).append((routine, place, context))
+        return self.known.get((name, at), [])
 
 
 def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:

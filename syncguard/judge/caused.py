@@ -9,9 +9,9 @@ from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts, snippet
+from syncguard.judge.calling import Callers
 from syncguard.judge.heat import Warmth, is_cold, script, test_file
 from syncguard.judge.judge import judged
-from syncguard.judge.opted import Callers
 from syncguard.pack import Pack
 from syncguard.read.core import At
 from syncguard.terms import Fact, Finding

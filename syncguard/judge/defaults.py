@@ -1,156 +1,233 @@
-"""An option out of a test in, what it is unless somebody sets it out: parameters, what a constructor takes, fields."""
+"""A name or an attribute in, the expressions out that it is unless somebody sets it: those of parameters, of what a
+constructor takes, of fields, of constants of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.arms import steady
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.contents import holds_tensor
 from syncguard.infer.gates import last_name
-from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.ungiven import calls_of, private
-from syncguard.infer.values import Instance, Tensor, Value, options
+from syncguard.infer.passing import given, positional, spread
+from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.ungiven import private
+from syncguard.infer.values import Instance, Later, Seq, Table, Value, options
+from syncguard.judge.calling import Callers
 from syncguard.read import core
-from syncguard.read.core import Node
-from syncguard.read.walk import targets, walk
+from syncguard.read.core import Node, Param
+from syncguard.read.walk import everything, targets, walk
 
-UNSAID = object()
+DEEPEST = 6  # expressions that are followed from one to the next
+MOST = 20  # calls that are asked what they pass
 
 
-def default_of(node: Node, frame: Frame) -> Any:
-    """What an option is unless somebody sets it; UNSAID of all else, and of what may be a tensor: that is no option."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expression stands: the function, who calls it, the parameters that have yet what they were given."""
+
+    frame: Frame
+    callers: Callers
+    given: frozenset[str] = frozenset()
+    depth: int = 0
+
+    @property
+    def routine(self) -> Routine:
+        return self.frame.routine
+
+    def of(self, routine: Routine) -> Place:
+        """A place in another function."""
+        callers = self.callers if routine.home is self.callers.home else Callers(routine.home)
+        return Place(Frame(self.frame.world, routine, {}), callers, frozenset(), self.depth + 1)
+
+
+Written = tuple[Node, Place]  # an expression, and where it stands
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What something is by default, as it is written in several places, and what counts where that does not tell;
+    whether it is an option itself, or stands for what is written; whether it is none unless that hangs on one; and
+    whether it may be a tensor, if it is None: data are no option."""
+
+    written: tuple[Written, ...] = ()
+    otherwise: Written | None = None
+    option: bool = True
+    hangs: bool = False
+    data: Callable[[], bool] = lambda: False
+
+
+NOTHING = Sources()
+
+
+def sources_of(node: Node, place: Place) -> Sources:
+    """What has a name is by default; no sources where nothing tells."""
+    from syncguard.judge.fields import of_attribute
+
+    if place.depth > DEEPEST:
+        return NOTHING
     match node:
         case core.Name(id=name):
-            return _of_parameter(name, frame)
+            return _of_name(node, name, place)
         case (
             core.Attr(of=of, name=name)
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
-        ) if steady(path_of(node), frame.routine):
-            classes = _classes(of, frame)
-            values = [_of_attribute(info, name, frame.routine) for info in classes]
-            known = values and all(value == values[0] for value in values)
-            return values[0] if known and not (values[0] is None and _holds(classes, name, frame)) else UNSAID
-    return UNSAID
+        ) if steady(path_of(node), place.routine):
+            return of_attribute(of, name, place)
+    return NOTHING
 
 
-def _holds(classes: list[ClassInfo], name: str, frame: Frame) -> bool:
-    """Whether an attribute that is None by default may hold a tensor."""
-    held = [value for info in classes for value in (info.attribute(name, frame.routine), info.expected(name))]
-    return any(type(option) is Tensor for value in held if value is not None for option in options(value))
+def _of_name(node: Node, name: str, place: Place) -> Sources:
+    routine = place.routine
+    function = routine.node
+    if type(function) is not core.Function:
+        return _of_constant(name, place)
+    param = next((param for param in function.params if param.name == name), None)
+    if param is not None and (name in place.given or steady(name, routine)):
+        return _of_parameter(param, place)
+    binds = _binders(routine).get(name, ())
+    if not binds:
+        outer = _around(routine)
+        return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
+    bind = binds[0]
+    if len(binds) > 1 or type(bind) is not core.Bind or bind.value is None or not _names(bind.targets[0], name):
+        return NOTHING
+    there = replace(place, depth=place.depth + 1)
+    if param is None:
+        return Sources(((bind.value, there),), option=False)
+    value = _over(function, bind, name)
+    if value is None or node.at[:2] < bind.at[2:]:
+        return NOTHING
+    return Sources(((value, replace(there, given=place.given | {name})),), option=False)
 
 
-def _of_parameter(name: str, frame: Frame) -> Any:
-    routine, node = frame.routine, frame.routine.node
-    value = _in_signature(name, node)
-    if type(node) is not core.Function or value is UNSAID or not steady(name, routine):
-        return UNSAID
-    if value is None and any(type(option) is Tensor for option in _may_be(name, routine, frame)):
-        return UNSAID
-    given = [_given(call, name, node) for call in calls_of(node.name, routine.home)] if private(routine) else []
-    return UNSAID if given and UNSAID not in given and value not in given else value
+def _binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
+    """The statements that bind each name, those of functions inside a function too: they may bind it from there."""
+    written = routine.written
+    if written.binders is None:
+        found: dict[str, list[Node]] = {}
+        for part in everything(routine.node.body):
+            for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
+                found.setdefault(name, []).append(part)
+        written.binders = {name: tuple(parts) for name, parts in found.items()}
+    return written.binders
 
 
-def _given(call: core.Call, name: str, node: core.Function) -> Any:
-    """The literal that a call gives a parameter."""
-    said = [value for key, value in call.keywords if key == name]
-    place = [param.name for param in node.params].index(name) - (type(call.fn) is core.Attr)
-    return _said((*said, *call.args[place : place + 1])[0]) if said or 0 <= place < len(call.args) else UNSAID
+def _names(node: Node, name: str) -> bool:
+    return type(node) is core.Name and node.id == name
 
 
-def _in_signature(name: str, node: Node) -> Any:
-    params = node.params if type(node) is core.Function else ()
-    return next((_said(param.default) for param in params if param.name == name), UNSAID)
+def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
+    """What a parameter is after the one statement that binds it anew: `x = y`, or `if x is None: x = y`."""
+    for part in function.body:
+        if part is bind:
+            return bind.value
+        if type(part) is core.If and bind.value is not None:
+            if any(inner is bind for inner in part.body):
+                return core.Choose(part.test, bind.value, core.Name(name, bind.at), bind.at)
+            if any(inner is bind for inner in part.orelse):
+                return core.Choose(part.test, core.Name(name, bind.at), bind.value, bind.at)
+    return None
 
 
-def _said(node: Node | None) -> Any:
-    return node.value if type(node) is core.Const else UNSAID
+def _around(routine: Routine) -> Routine | None:
+    """The function that another one is defined in."""
+    outer = routine.qualname.rpartition(".")[0] if routine.closure else ""
+    found = [one for one in routine.home.routines if one.qualname == outer] if outer else []
+    return found[0] if len(found) == 1 else None
 
 
-def _may_be(name: str, routine: Routine, frame: Frame) -> tuple[Value, ...]:
-    """What a parameter is declared to be, and what it was seen to be given."""
-    params = routine.node.params if type(routine.node) is core.Function else ()
-    declared = next((param.annotation for param in params if param.name == name), None)
-    said = (promised(declared, frame, "assumed") if declared is not None else None, routine.seen.get(name))
-    return tuple([option for value in said if value is not None for option in options(value)])
+def _of_parameter(param: Param, place: Place) -> Sources:
+    """What a parameter is where it is left out; of a private function, what those who call it give."""
+    routine = place.routine
+    default = _default(param, place)
+    passed = tuple(passed_to(param, place)) if private(routine) else ()
+    return Sources(passed or ((default,) if default else ()), default, data=lambda: _holds_tensor(param, place.frame))
 
 
-def _classes(node: Node, frame: Frame) -> list[ClassInfo]:
-    """The classes of the project that an expression may be an instance of."""
-    if type(node) is core.Attr:
-        return [found for info in _classes(node.of, frame) for found in _held(info, node.name, frame)]
-    routine = frame.routine
-    params = routine.node.params if type(routine.node) is core.Function else ()
-    if type(node) is not core.Name or node.id not in [param.name for param in params]:
+def _default(param: Param, place: Place) -> Written | None:
+    """The default of a parameter, which is looked up around all functions of its file."""
+    there = place.of(place.routine.home.top or place.routine)
+    return (param.default, there) if param.default is not None else None
+
+
+def passed_to(param: Param, place: Place) -> list[Written]:
+    """What each call in the file gives a parameter; nothing where one of them does not tell."""
+    routine, node = place.routine, place.routine.node
+    if type(node) is not core.Function:
         return []
-    if routine.owner is not None and params[0].name == node.id:
-        return [routine.owner]
-    return _instances(_may_be(node.id, routine, frame))
+    places, default, found = positional(node), _default(param, place), []
+    calls = place.callers.named(node.name)
+    for call, caller, _ in calls if len(calls) <= MOST else ():
+        nodes = given(call, param, places)
+        if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
+            return []
+        if caller is not routine:  # which hands on what it was given
+            found.append((nodes[0], place.of(caller)) if nodes else default)
+    return [one for one in found if one is not None]
 
 
-def _held(info: ClassInfo, name: str, frame: Frame) -> list[ClassInfo]:
-    """The classes of what an attribute holds: as the nearest class declares it, or by what is assigned to it."""
-    for one in info.mro:
-        for held in (one.promises.get(name), one.members.get(name)):
-            if held is not None and (found := _instances(options(held))):
-                return found
-    held = info.attribute(name, frame.routine)
-    return _instances(options(held)) if held is not None else []
+def keywords_of(routine: Routine) -> list[str]:
+    """The parameters of a function that hold arguments by name: `**kwargs`, and one that is called so."""
+    params = routine.node.params if type(routine.node) is core.Function else ()
+    return [param.name for param in params if param.kind == "**" or param.name.endswith("kwargs")]
 
 
-def _instances(values: Iterable[Value]) -> list[ClassInfo]:
-    return [one.info for one in values if type(one) is Instance and one.info is not None]
+def _holds_tensor(param: Param, frame: Frame) -> bool:
+    """Whether a parameter is declared to be data, was seen to be given a tensor, or is named as data are."""
+    declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else None
+    held = (declared, frame.routine.seen.get(param.name))
+    if param.annotation is None and frame.world.places.is_("names", "data", param.name):
+        return True
+    return any(is_data(value) for value in held if value is not None)
 
 
-def _of_attribute(info: ClassInfo, name: str, asker: Routine) -> Any:
-    """The default of the parameter of `__init__` that sets an attribute, or of a field."""
-    asker.uses.update(info.elsewhere)
-    for one in info.mro:
-        given = [*_assigned(one, name, asker)]
-        if given:
-            return given[0] if len(given) == 1 else UNSAID
-        declared = [*_declared(one.node, name)]
-        if declared:
-            return declared[0] if _takes_fields(one) else UNSAID
-    return UNSAID
+def is_data(value: Value) -> bool:
+    """Whether this may be a tensor, or hold some: a list of tables is one of batches, and an object keeps what was
+    computed, if it is none that only holds settings."""
+    of = (option.element if type(option) is Seq else option for option in options(value))
+    return holds_tensor(value) or any(_holds(one) for option in of for one in options(option))
 
 
-def _assigned(info: ClassInfo, name: str, asker: Routine) -> Iterator[Any]:
-    """What each assignment to an attribute takes by default."""
-    for routine in info.world.storing(info, name):
-        node = routine.node
-        if type(node) is not core.Function or not node.params:
-            continue
-        asker.uses[info.home.path, routine.qualname] = None
-        path = f"{node.params[0].name}.{name}"
-        for part in walk(node.body):
-            if any(path_of(aim) == path for aim in walk(targets(part))):
-                plain = type(part) is core.Bind and node.name == "__init__" and path_of(part.targets[0]) == path
-                yield _passed_on(part.value, node) if type(part) is core.Bind and plain else UNSAID
+def _holds(value: Value) -> bool:
+    info = value.info if type(value) is Instance else None
+    return type(value) is Table or (info is not None and not takes_fields(info) and not _is_choice(info))
 
 
-def _passed_on(value: Node | None, node: core.Function) -> Any:
-    """The default of the parameter that a value is, or of what is taken out of keyword arguments."""
-    match value:
-        case core.Name(id=name):
-            return _in_signature(name, node)
-        case core.Call(fn=core.Attr(of=core.Name(), name="pop" | "get"), args=(core.Const(), default)):
-            return _said(default)
-    return UNSAID
+def _is_choice(info: ClassInfo) -> bool:
+    """Whether a class lists what may be chosen."""
+    bases = [base for one in info.mro for base in one.node.bases]
+    return any(info.world.places.is_("names", "choices", last_name(base)) for base in bases)
 
 
-def _takes_fields(info: ClassInfo) -> bool:
+def takes_fields(info: ClassInfo) -> bool:
     """Whether what a class declares is what its constructor takes: that of another one is for those below to set."""
     makers = (*info.node.decorators, *[base for one in info.mro for base in one.node.bases])
     return any(info.world.places.is_("names", "fields", last_name(maker)) for maker in makers)
 
 
-def _declared(node: core.Class, name: str) -> Iterator[Any]:
-    """The default of a field: `name: bool = False`."""
-    for part in node.body:
-        if type(part) is core.Bind and part.annotation is not None and part.value is not None:
-            yield from [_said(part.value) for aim in part.targets if path_of(aim) == name]
+def _of_constant(name: str, place: Place) -> Sources:
+    """What a file binds a name to, once and for all: of its own, or of one that it imports."""
+    home, frame = place.routine.home, place.frame
+    found = bound_once(home, name)
+    held = home.env.get(name)
+    if found is None and type(held) is Later:
+        other = frame.world.interface(held.place)
+        frame.routine.uses[held.place, ""] = None
+        home, found = (other, bound_once(other, held.name)) if other is not None else (home, None)
+    if found is None or home.top is None:
+        return NOTHING
+    return Sources(((found, place.of(home.top)),))
+
+
+def bound_once(home: Home, name: str) -> Node | None:
+    """What the top level of a file binds a name to, if nothing else in the file is ever bound to it."""
+    binds = _binders(home.top).get(name, ()) if home.top is not None else ()
+    bind = binds[0] if len(binds) == 1 else None
+    plain = type(bind) is core.Bind and any(bind is part for part in home.core.body)
+    return bind.value if plain and type(bind) is core.Bind and _names(bind.targets[0], name) else None
 
 
 def path_of(node: Node) -> str:

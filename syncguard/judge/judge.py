@@ -5,19 +5,19 @@ from __future__ import annotations
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
+from syncguard.judge.calling import Callers
 from syncguard.judge.heat import Warmth, heat_of
-from syncguard.judge.opted import Callers, opted, opted_by_all
+from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
 
 
 def findings_of(
-    home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts
+    home: Home, world: World, pack: Pack, warmth: dict[Routine, Warmth], text_of: Texts, callers: Callers
 ) -> tuple[Finding, ...]:
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
-    callers = Callers(home)
     for routine in (*home.routines, *([home.top] if home.top else [])):
         for sighting in routine.sightings.values():
             finding = judged(sighting, routine, world, pack, warmth[routine], text_of, callers)
@@ -52,7 +52,7 @@ def judged(
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
-        options=opted(sighting.context, routine, world, text_of) or opted_by_all(routine, callers, world, text_of),
+        options=opted(sighting.context, routine, callers, world, text_of),
     )  # fmt: skip
 
 

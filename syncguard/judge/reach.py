@@ -4,7 +4,7 @@ that only processes without a GPU call."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -39,10 +39,15 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     gpuless: bool = False  # it runs in a process that sees no GPU
     open: bool = True  # others may run it than those who call it by its name
     keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
+    options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
 
 
 def functions_of(
-    home: Home, routines: Iterable[Routine], warmth: dict[Routine, Warmth], tests: bool
+    home: Home,
+    routines: Iterable[Routine],
+    warmth: dict[Routine, Warmth],
+    tests: bool,
+    options: Callable[[Routine], tuple[Fact, ...]],
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
     something. Of tests count their steps alone."""
@@ -50,8 +55,9 @@ def functions_of(
     for routine in routines:
         warm = warmth[routine]
         calls = tuple(call for call in _calls(home, routine, warmth) if not (tests and call.rare))
-        if warm.heat != "cold" or calls:
-            told = (routine.gpuless, _open(routine), kept_by(routine))
+        behind = options(routine)
+        if warm.heat != "cold" or calls or behind:
+            told = (routine.gpuless, _open(routine), kept_by(routine), behind)
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
@@ -104,6 +110,18 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
     while queue:
         where = queue.popleft()
         follow(where[0], cold[where], found[where])
+    return found
+
+
+def behind(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
+    """The functions that stand behind options in their own file, and are not called from another one that is known."""
+    found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
+    called = (
+        ((call.path, call.name), path) for path, functions in files.items() for f in functions for call in f.calls
+    )
+    for where, path in called if found else ():
+        if path != where[0]:
+            found.pop(where, None)
     return found
 
 

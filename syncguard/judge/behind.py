@@ -1,0 +1,99 @@
+"""A function of a file in, the options out without which no call of it in that file is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from syncguard.infer.project import World
+from syncguard.infer.routine import Routine
+from syncguard.infer.tell import Texts
+from syncguard.infer.ungiven import private
+from syncguard.judge.calling import Callers, Made
+from syncguard.judge.opted import opted
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.terms import Fact
+
+HERE = "in this file called "
+Known = dict[str, Fact]  # options, by what is said of them
+
+
+@dataclass(slots=True)
+class Behind:
+    """The options of the functions of a file, by name: a call may run any function that has the name."""
+
+    callers: Callers
+    world: World
+    text_of: Texts
+    known: dict[str, Known] = field(default_factory=dict)
+
+    def of(self, routine: Routine) -> tuple[Fact, ...]:
+        """What every call of a function in its file stands behind, and what that stands behind in turn. Of one that
+        others may call from elsewhere it is said that this holds in this file."""
+        if not self._called(routine):
+            return ()
+        if routine.name not in self.known:
+            self._settle(routine.name)
+        return tuple(self.known[routine.name].values())
+
+    def _called(self, routine: Routine) -> bool:
+        """Whether a function is run by those who call it by its name, and by nobody else that we would see."""
+        node, owner = routine.node, routine.owner
+        if type(node) is not core.Function or _runs_itself(routine, self.world.places):
+            return False
+        above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
+        return not above and bool(self.callers.named(node.name))
+
+    def _settle(self, name: str) -> None:
+        """Work a name out with all that lead to it: what a function stands behind is what all its callers share."""
+        calls: dict[str, list[tuple[Known, Routine]]] = {}
+        open_names: set[str] = set()
+        todo = [name]
+        while todo:
+            asked = todo.pop()
+            made = [one for one in self.callers.named(asked) if one.caller.name != asked]
+            calls[asked] = [(self._around(one), one.caller) for one in made]
+            open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
+            leading = {caller.name for _, caller in calls[asked] if self._called(caller)}
+            todo += sorted(leading - calls.keys() - self.known.keys() - {*todo})
+        found: dict[str, Known | None] = {**self.known, **dict.fromkeys(calls)}  # None: whatever there is
+        changed = True
+        while changed:
+            changed = False
+            for asked, every in calls.items():
+                now = self._shared(every, found, asked in open_names)
+                if now is not None and now != found[asked]:
+                    found[asked], changed = now, True
+        self.known |= {asked: found[asked] or {} for asked in calls}
+
+    def _all(self, name: str) -> list[Routine]:
+        return [one for one in self.callers.home.routines if one.name == name]
+
+    def _around(self, made: Made) -> Known:
+        facts = opted(made.context, made.caller, self.callers, self.world, self.text_of)
+        return {fact.text: fact for fact in facts}
+
+    def _shared(
+        self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], elsewhere: bool
+    ) -> Known | None:
+        """What all calls stand behind; None where none of them is known yet."""
+        known: list[Known] = []
+        for around, caller in every:
+            above = found.get(caller.name, {}) if self._called(caller) else {}
+            if above is not None:
+                known.append({**above, **around})
+        shared: Known = {}
+        for text, fact in known[0].items() if known else ():
+            facts = [one[text] for one in known if text in one]
+            if len(facts) == len(known):
+                here = elsewhere or any(one.text != text for one in facts)
+                shared[text] = replace(fact, text=f"{HERE}{text}" if here else text)
+        return shared if known else None
+
+
+def _runs_itself(routine: Routine, places: Places) -> bool:
+    """Whether what calls a function does not name it: a protocol of Python, a step of training."""
+    name, owner = routine.name, routine.owner
+    dotted = f"{owner.name}.{name}" if owner is not None else name
+    hot = places.is_("hot", "methods", name) or places.is_("hot", "methods", dotted)
+    return hot or name.endswith("__") or (owner is not None and places.is_("hot", "module_methods", name))

@@ -1,0 +1,89 @@
+"""An expression in, the classes of the project that it may be an instance of out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from syncguard.infer.annotations import promised
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Call, Instance, Value, options
+from syncguard.judge.defaults import DEEPEST, Place, passed_to, sources_of
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+
+def classes_of(node: Node, place: Place) -> list[ClassInfo]:
+    """The classes that an expression may be an instance of, as far as something tells; where a base class is declared
+    and one below it is known, it is that."""
+    found = dict.fromkeys(_classes(node, place))
+    return [info for info in found if not any(info is not one and info in one.mro for one in found)]
+
+
+def _classes(node: Node, place: Place) -> list[ClassInfo]:
+    routine = place.routine
+    params = routine.node.params if type(routine.node) is core.Function else ()
+    if place.depth > DEEPEST:
+        return []
+    if type(node) is core.Attr:
+        held = [found for info in classes_of(node.of, place) for found in _held(info, node.name, place)]
+        return held or _of_sources(node, place)
+    if type(node) is not core.Name:
+        return []
+    param = next((param for param in params if param.name == node.id), None)
+    if param is None:
+        return _of_sources(node, place)
+    if routine.owner is not None and params[0] is param:
+        return [routine.owner]
+    found = _instances(_may_be(param, place.frame))
+    if found or param.annotation is not None:
+        return found
+    given = [classes_of(*one) for one in passed_to(param, place)]
+    return [info for one in given for info in one] if all(given) else []
+
+
+def _of_sources(node: Node, place: Place) -> list[ClassInfo]:
+    """The classes of what a name stands for."""
+    sources = sources_of(node, place)
+    return [] if sources.option else [info for one in sources.written for info in classes_of(*one)]
+
+
+def _may_be(param: core.Param, frame: Frame) -> tuple[Value, ...]:
+    """What a parameter is declared to be, and what it was seen to be given."""
+    declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else None
+    held = (declared, frame.routine.seen.get(param.name))
+    return tuple([option for value in held if value is not None for option in options(value)])
+
+
+def _held(info: ClassInfo, name: str, place: Place) -> list[ClassInfo]:
+    """The classes of what an attribute holds: as the nearest class declares it, or by what is assigned to it, or handed
+    to what keeps it."""
+    place.routine.uses.update(info.elsewhere)
+    for one in info.mro:
+        for held in (one.promises.get(name), one.members.get(name)):
+            if held is not None and (found := _instances(options(held))):
+                return found
+    held = info.attribute(name, place.routine)
+    return (_instances(options(held)) if held is not None else []) or _registered(info, name, place)
+
+
+def _registered(info: ClassInfo, name: str, place: Place) -> list[ClassInfo]:
+    """The classes of what the constructor hands to a method of its own by this name: `self.register(net=net)`."""
+    member = info.find("__init__")
+    routine = member[0].routine if member is not None and type(member[0]) is Call else None
+    if routine is None or type(routine.node) is not core.Function or not routine.node.params:
+        return []
+    place.routine.uses[routine.home.path, routine.qualname] = None
+    me = routine.node.params[0].name
+    for part in walk(routine.node.body):
+        match part:
+            case core.Call(fn=core.Attr(of=core.Name(id=of)), keywords=keywords) if of == me:
+                for key, value in keywords:
+                    if key == name and type(value) is core.Name:
+                        return classes_of(value, place.of(routine))
+    return []
+
+
+def _instances(values: Iterable[Value]) -> list[ClassInfo]:
+    return [one.info for one in values if type(one) is Instance and one.info is not None]

@@ -1,0 +1,41 @@
+"""A question that is put to the environment in, what is asked for and what it is where nobody has set it out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syncguard.infer.narrow import value_at
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Named
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def asked_of(node: Node, frame: Frame) -> str | None:
+    """The name of a variable of the environment that this reads, or asks for: `os.environ.get("X")`, `"X" in
+    os.environ`."""
+    match node:
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(core.Const(value=str() as name), *_)):
+            return name if _reads(fn, frame) else None
+        case core.Do(what="in" | "not in", args=(core.Const(value=str() as name), core.Attr() | core.Name() as of)):
+            return name if _is(of, "keepers", frame) else None
+    return None
+
+
+def default_in(node: Node) -> tuple[Node | None, Any]:
+    """What is written for the case that it is not set; else what is told then."""
+    if type(node) is core.Call:
+        given = (*node.args[1:2], *[value for key, value in node.keywords if key == "default"])
+        return (given[0], None) if given else (None, None)
+    return None, type(node) is core.Do and node.what == "not in"
+
+
+def _reads(fn: Node, frame: Frame) -> bool:
+    if type(fn) is core.Attr and fn.name == "get":
+        return _is(fn.of, "keepers", frame)
+    return _is(fn, "readers", frame)
+
+
+def _is(node: Node, key: str, frame: Frame) -> bool:
+    value = value_at(node, frame) if type(node) is core.Name or type(node) is core.Attr else None
+    return type(value) is Named and frame.world.places.is_("environment", key, value.name)

@@ -1,0 +1,217 @@
+"""What an attribute is asked of and its name in, the expressions out that it is by default: what the constructor takes
+and keeps, a field, a switch that methods turn, what a property returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from syncguard.infer.attributes import decorators
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.gates import last_name
+from syncguard.infer.passing import given, positional, spread
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.ungiven import calls_of
+from syncguard.infer.values import Call, Source
+from syncguard.judge.classes import classes_of
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_data, path_of, takes_fields
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import targets, walk
+
+
+class Assigned(NamedTuple):
+    """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all, and
+    whether it turns a switch."""
+
+    written: Written | None
+    literal: bool
+    switch: bool
+
+
+def of_attribute(of: Node, name: str, place: Place) -> Sources:
+    """What `of.name` is by default; what the file itself sets from without is no option: `config.is_decoder = True`."""
+    if name in place.callers.set:
+        return NOTHING
+    classes = classes_of(of, place)
+    kept = None if any(_has(info, name) for info in classes) else _kept(of, name, place)
+    if kept is not None or not classes:
+        return kept or _of_module(of, name, place)
+    found = [_property(info, name, place) for info in classes]
+    if all(found):
+        return Sources(tuple([one for one in found if one is not None]), option=False)
+    fields = [_field(info, name, place) for info in classes]
+    written = tuple([one[0] for one in fields if one is not None])
+    if len(written) < len(fields) or any(found):
+        return NOTHING
+    hangs = not all(one is not None and one[1] for one in fields)
+    return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
+
+
+def _has(info: ClassInfo, name: str) -> bool:
+    """Whether a class itself says something of an attribute."""
+    return info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
+
+
+def _holds_tensor(classes: list[ClassInfo], name: str, frame: Frame) -> bool:
+    """Whether an attribute that is None by default may hold a tensor."""
+    held = [value for info in classes for value in (info.attribute(name, frame.routine), info.expected(name))]
+    return any(is_data(value) for value in held if value is not None)
+
+
+def _kept(of: Node, name: str, place: Place) -> Sources | None:
+    """An argument of a constructor that is kept with the others under one name: `self.config.mode`."""
+    if type(of) is not core.Attr or not place.frame.world.places.is_("names", "arguments", of.name):
+        return None
+    written = [_argument(info, name, place) for info in classes_of(of.of, place)]
+    told = tuple([one for one in written if one is not None])
+    return Sources(told) if told and len(told) == len(written) else None
+
+
+def _argument(info: ClassInfo, name: str, place: Place) -> Written | None:
+    """The default of a parameter of the constructor."""
+    maker = _maker(info)
+    if maker is None or type(maker.node) is not core.Function:
+        return None
+    place.routine.uses.update(info.elsewhere)
+    place.routine.uses[maker.home.path, maker.qualname] = None
+    default = next((param.default for param in maker.node.params if param.name == name), None)
+    return (default, place.of(maker.home.top or maker)) if default is not None else None
+
+
+def _maker(info: ClassInfo) -> Routine | None:
+    member = info.find("__init__")
+    return member[0].routine if member is not None and type(member[0]) is Call else None
+
+
+def _of_module(of: Node, name: str, place: Place) -> Sources:
+    """A constant of another file that is asked for by the name of the file."""
+    held = place.frame.lookup(of.id) if type(of) is core.Name else None
+    home = place.frame.world.interface(held.place) if type(held) is Source else None
+    if home is None or home.top is None:
+        return NOTHING
+    place.routine.uses[home.path, ""] = None
+    found = bound_once(home, name)
+    return Sources(((found, place.of(home.top)),)) if found is not None else NOTHING
+
+
+def _property(info: ClassInfo, name: str, place: Place) -> Written | None:
+    """What a property of one line returns."""
+    place.routine.uses.update(info.elsewhere)
+    member = info.find(name)
+    if member is None or type(member[0]) is not Call or "property" not in decorators(member[0]):
+        return None
+    routine = member[0].routine
+    place.routine.uses[routine.home.path, routine.qualname] = None
+    body = [part for part in routine.node.body if not (type(part) is core.Run and type(part.value) is core.Const)]
+    last = body[0] if len(body) == 1 else None
+    returned = last.value if type(last) is core.Leave and last.what == "return" else None
+    return (returned, place.of(routine)) if returned is not None else None
+
+
+def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | None:
+    """What an attribute is set to where an object is made, and whether that is an option whatever it hangs on: a field,
+    and a switch that methods turn."""
+    place.routine.uses.update(info.elsewhere)
+    every = [(one, [*_assigned(one, name, place)]) for one in info.mro]
+    switched = any(assigned.switch for _, found in every for assigned in found)
+    for one, found in every:
+        fixed = [assigned for assigned in found if not assigned.switch]
+        if len(fixed) > 1:
+            return None
+        if fixed:
+            return _made(fixed[0], switched, one, info, place)
+        declared = [*_declared(one.node, name)]
+        if declared:
+            flag = switched and _flag(declared[0])
+            there = place.of(one.home.top) if one.home.top is not None else place
+            return ((declared[0], there), True) if len(declared) == 1 and (flag or takes_fields(one)) else None
+    return None
+
+
+def _made(
+    assigned: Assigned, switched: bool, owner: ClassInfo, info: ClassInfo, place: Place
+) -> tuple[Written, bool] | None:
+    """What the constructor of `owner` sets an attribute of an `info` to."""
+    written = assigned.written
+    if written is None:
+        return None
+    if type(written[0]) is core.Const:
+        return (written, True) if not assigned.literal or (switched and _flag(written[0])) else None
+    for one in reversed(info.mro[: info.mro.index(owner)]):
+        written = _handed_up(written, one, place)
+    return (written, False) if not _given_otherwise(written, info, place) else None
+
+
+def _given_otherwise(written: Written, info: ClassInfo, place: Place) -> bool:
+    """Whether a function of the file makes such an object with something else than what the constructor takes by
+    default."""
+    node, there = written
+    maker, home = there.routine.node, place.callers.home
+    param = _param(node, maker)
+    if param is None or type(maker) is not core.Function or maker.name != "__init__" or not home.own:
+        return False
+    said = param.default.value if type(param.default) is core.Const else None
+    other = []
+    for call in calls_of(info.name, home):
+        nodes = given(call, param, positional(maker)[1:])[:1] if not spread(call) else []
+        other += [call for value in nodes if type(value) is core.Const and value.value != said]
+    return bool(other) and not {id(call) for call in other} <= {id(part) for part in walk(home.core.body)}
+
+
+def _handed_up(written: Written, info: ClassInfo, place: Place) -> Written:
+    """What stands for a parameter of a constructor where a class below gives it: `super().__init__(check=True)`."""
+    node, there = written
+    upper, lower = there.routine.node, info.members.get("__init__")
+    param = _param(node, upper)
+    if type(lower) is not Call or param is None or type(upper) is not core.Function:
+        return written
+    place.routine.uses[info.home.path, lower.routine.qualname] = None
+    for call in walk(lower.routine.node.body):
+        if type(call) is core.Call and last_name(call.fn) == "__init__":
+            nodes = given(call, param, positional(upper))
+            named = [value for key, value in call.keywords if key == param.name]
+            if named or (nodes and not any(not key for key, _ in call.keywords)):
+                return (*named, *nodes)[0], place.of(lower.routine)
+    return written
+
+
+def _param(node: Node | None, function: Node) -> core.Param | None:
+    params = function.params if type(function) is core.Function else ()
+    return next((param for param in params if type(node) is core.Name and param.name == node.id), None)
+
+
+def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
+    """Each assignment to an attribute."""
+    for routine in info.world.storing(info, name):
+        node = routine.node
+        if type(node) is not core.Function or not node.params:
+            continue
+        place.routine.uses[info.home.path, routine.qualname] = None
+        path = f"{node.params[0].name}.{name}"
+        turns = info.world.places.is_("names", "switches", node.name)
+        for part in walk(node.body):
+            if any(path_of(aim) == path for aim in walk(targets(part))):
+                value = part.value if type(part) is core.Bind and path_of(part.targets[0]) == path else None
+                switch = turns and (_flag(value) or _param(value, node) is not None)
+                made = (_taken(value), place.of(routine)) if node.name == "__init__" and value is not None else None
+                yield Assigned(made, type(value) is core.Const, switch)
+
+
+def _taken(value: Node) -> Node:
+    """What is taken out of keyword arguments is what it is where they do not have it."""
+    match value:
+        case core.Call(fn=core.Attr(of=core.Name(), name="pop" | "get"), args=(core.Const(), default)):
+            return default
+    return value
+
+
+def _flag(node: Node | None) -> bool:
+    return type(node) is core.Const and isinstance(node.value, bool)
+
+
+def _declared(node: core.Class, name: str) -> Iterator[Node]:
+    """The default of a field: `name: bool = False`."""
+    for part in node.body:
+        if type(part) is core.Bind and part.value is not None:
+            yield from [part.value for aim in part.targets if path_of(aim) == name]

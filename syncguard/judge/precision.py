@@ -1,0 +1,34 @@
+"""A test of the type of a tensor's numbers in, whether it asks for another precision than that which is usual out."""
+
+from __future__ import annotations
+
+from syncguard.infer.narrow import value_at
+from syncguard.infer.routine import Frame
+from syncguard.infer.values import Named
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that numbers are of 16 bits, say: `x.dtype == torch.float16`."""
+    match test:
+        case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(left, right)):
+            asked, equal = (right, left), (what in ("==", "is")) is outcome
+            if _is_dtype(right):
+                asked = (left, right)
+            return _is_dtype(asked[1]) and _named("rare_dtypes" if equal else "usual_dtypes", asked[0], frame)
+        case core.Do(what="in" | "not in" as what, args=(left, core.Seq(items=items))):
+            key = "rare_dtypes" if (what == "in") is outcome else "usual_dtypes"
+            return _is_dtype(left) and bool(items) and all(_named(key, item, frame) for item in items)
+    return False
+
+
+def _is_dtype(node: Node) -> bool:
+    return type(node) is core.Attr and node.name == "dtype"
+
+
+def _named(key: str, node: Node, frame: Frame) -> bool:
+    of = value_at(node.of, frame) if type(node) is core.Attr else None
+    return (
+        type(of) is Named and type(node) is core.Attr and frame.world.places.is_("names", key, f"{of.name}.{node.name}")
+    )

@@ -1,0 +1,148 @@
+"""An expression in, what it is unless somebody sets an option, and the options that it hangs on, out."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from syncguard.judge.defaults import Place, keywords_of, path_of, sources_of
+from syncguard.judge.environment import asked_of, default_in
+from syncguard.read import core
+from syncguard.read.core import Node
+
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip
+CASTS: dict[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": float, "str": str}
+UNSET = object()  # a variable of the environment
+SPELLINGS = ("lower", "upper", "strip")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an expression is by default, and the options that decide it, with their defaults."""
+
+    value: Any
+    by: dict[str, Any]
+
+
+def outcome_of(test: Node, place: Place) -> Told | None:
+    """How a test comes out where every option is as it is by default; None where that does not decide it."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return outcome_of(inner, place)
+        case core.Do(what="not", args=(inner,)):
+            told = outcome_of(inner, place)
+            return Told(not told.value, told.by) if told is not None else None
+        case core.Either(what=what, operands=operands):
+            return _either([outcome_of(operand, place) for operand in operands], what == "or")
+        case core.Name() | core.Attr():
+            sources = sources_of(test, place)
+            if not sources.option and len(sources.written) == 1:  # it stands for another test
+                return outcome_of(*sources.written[0])
+    told = told_of(test, place)
+    return Told(bool(told.value), told.by) if told is not None else None
+
+
+def _either(told: list[Told | None], decisive: bool) -> Told | None:
+    """One operand that is `decisive` decides; else all must be known."""
+    for one in told:
+        if one is not None and one.value is decisive:
+            return one
+    known = [one for one in told if one is not None]
+    if len(known) < len(told):
+        return None
+    return Told(not decisive, {name: value for one in known for name, value in one.by.items()})
+
+
+def told_of(node: Node, place: Place) -> Told | None:
+    """What an expression is where every option is as it is by default; None where that does not tell."""
+    if (name := asked_of(node, place.frame)) is not None:
+        default, unset = default_in(node)
+        told = told_of(default, place) if default is not None else Told(unset, {name: UNSET})
+        return Told(told.value, {name: told.value, **told.by}) if told is not None else None
+    match node:
+        case core.Const(value=value):
+            return Told(value, {})
+        case core.Seq(items=items):
+            return _all(items, place, lambda *values: values)
+        case core.Do(what="neg", args=args):
+            return _all(args, place, operator.neg)
+        case core.Do(what="truth" | "not"):
+            return outcome_of(node, place)
+        case core.Do(what=what, args=(_, _) as sides) if what in COMPARE:
+            # Two options that must be the same, or another, belong to one thing: nobody sets one of them alone.
+            options = [one for side in sides if (one := told_of(side, place)) is not None and one.by]
+            return None if what in ("==", "!=") and len(options) > 1 else _all(sides, place, COMPARE[what])
+        case core.Either(what=what, operands=(*before, last)):
+            by: dict[str, Any] = {}
+            for operand in before:
+                told = told_of(operand, place)
+                if told is None or bool(told.value) is (what == "or"):
+                    return told
+                by |= told.by
+            told = told_of(last, place)
+            return Told(told.value, {**by, **told.by}) if told is not None else None
+        case core.Choose(test=test, yes=yes, no=no):
+            told = outcome_of(test, place)
+            arm = told_of(yes if told.value else no, place) if told is not None else None
+            return Told(arm.value, {**told.by, **arm.by}) if told is not None and arm is not None else None
+        case core.Call():
+            return _called(node, place) or _option(node, place)
+    return _option(node, place)
+
+
+def _called(call: core.Call, place: Place) -> Told | None:
+    """The same of a call: of `hasattr`, of a cast, of what takes an argument out of the others."""
+    match call:
+        case core.Call(fn=core.Name(id="hasattr"), args=(of, core.Const(value=str() as name))):
+            known = sources_of(core.Attr(of, name, f"{path_of(of)}.{name}", call.at), place).written
+            return Told(True, {}) if known else None
+        case core.Call(
+            fn=core.Attr(of=core.Name(id=of), name="get" | "pop"), args=(core.Const(value=str() as name), default)
+        ) if of in keywords_of(place.routine):
+            told = told_of(default, place)
+            return Told(told.value, {name: told.value, **told.by}) if told is not None else None
+        case core.Call(fn=core.Name(id=name), args=(_,) as args, keywords=()) if name in CASTS:
+            return _all(args, place, CASTS[name])
+        case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
+            return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
+    return None
+
+
+def _all(nodes: tuple[Node, ...], place: Place, make: Callable[..., Any]) -> Told | None:
+    """What is made of several expressions, all of which are known."""
+    told = [one for node in nodes if (one := told_of(node, place)) is not None]
+    if len(told) < len(nodes):
+        return None
+    try:
+        value = make(*[one.value for one in told])
+    except (TypeError, ValueError, OverflowError):  # a text is not less than a number
+        return None
+    return Told(value, {name: default for one in told for name, default in one.by.items()})
+
+
+def _option(node: Node, place: Place) -> Told | None:
+    """The same of what has a name: what all that it may be by default agree on."""
+    sources = sources_of(node, place)
+    told = [told_of(*source) for source in sources.written]
+    first = told[0] if told else None
+    if first is None or any(one is None or not _same(one.value, first.value) for one in told):
+        first = told_of(*sources.otherwise) if sources.otherwise is not None else None
+        known = [one.value for one in told if one is not None]
+        if first is None or (len(known) == len(told) and not any(_same(value, first.value) for value in known)):
+            return None
+    if (sources.hangs and not first.by) or (first.value is None and sources.data()):
+        return None
+    if not sources.option:
+        return first
+    handed_on = sources.hangs or all(_same(value, first.value) for value in first.by.values())
+    return Told(first.value, {path_of(node): first.value, **({} if handed_on else first.by)})
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Whether two defaults are one: `0` is not `False`."""
+    return type(value) is type(other) and bool(value == other)

@@ -1,0 +1,467 @@
+"""Options that stand apart from the wait: in who calls its function, in what is known by use, in the names between, in
+the environment; and what has no default, the precision of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_opted import told
+
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.read.project import forget
+
+CALLED = """
+    class Net(torch.nn.Module):
+        def forward(self, x, mode="fast", check=False):
+            if check:
+                self._first(x, mode)
+
+        def _first(self, x, mode):
+            {first}
+
+        def _second(self, x, kind):
+            if kind == "slow":
+                return x.sum().item()
+    """
+CHECK = "only where `check` holds; by default `check` is `False`"
+SLOW = 'only where `kind == "slow"` holds; by default `kind` is `"{}"`'
+
+
+def test_what_calls_the_caller_counts_and_what_it_passes_on() -> None:
+    (options,) = told(CALLED.format(first="return self._second(x, mode)"))
+    assert options == [CHECK, SLOW.format("fast")]
+
+
+@pytest.mark.parametrize(
+    ("first", "options"),
+    [
+        ("return self._second(x, 'quick')", [CHECK, SLOW.format("quick")]),
+        ("return self._second(x, x.kind)", [CHECK]),
+        ("return self._second(x, 'slow')", [CHECK]),
+        ("return self._second(x, *mode)", [CHECK]),
+        ("return self._second(x, kind=mode) or self._second(x, 'slow')", [CHECK]),
+        ("return map(self._second, x)", []),
+        ("return x._second(x, mode)", []),
+    ],
+)
+def test_every_call_must_tell(first: str, options: list[str]) -> None:
+    assert told(CALLED.format(first=first)) == [options]
+
+
+def test_a_function_that_calls_itself_stands_behind_what_others_pass() -> None:
+    text = """
+        def _walk(x: torch.Tensor, deep):
+            if deep:
+                _walk(x, deep)
+                return x.sum().item()
+
+        def _turn(x: torch.Tensor):
+            return _back(x) or x.max().item()
+
+        def _back(x: torch.Tensor):
+            return _turn(x)
+
+        def step(x: torch.Tensor, deep=False):
+            _walk(x, deep)
+            if deep:
+                _back(x)
+        """
+    option = "only where `deep` holds; by default `deep` is `False`"
+    assert told(text) == [[option], [option]]
+
+
+MADE = """
+    class Block(torch.nn.Module):
+        def __init__(self, size, causal=False):
+            super().__init__()
+            self.causal = causal
+
+        def forward(self, x):
+            if self.causal:
+                return x.sum().item()
+
+    def both():
+        return {both}
+    """
+
+
+def test_what_the_file_itself_sets_is_no_option() -> None:
+    causal = "only where `self.causal` holds; by default `self.causal` is `False`"
+    assert told(MADE.format(both="Block(3), Block(4, causal=causal)")) == [[causal]]
+    assert told(MADE.format(both="Block(3), Block(4, False)")) == [[causal]]
+    assert told(MADE.format(both="Block(3), Block(4, causal=True)")) == [[]]
+    assert told(MADE.format(both="Block(3), Block(4, True)")) == [[]]
+    assert told(MADE.format(both="Block(3)") + "    block = both()\n    block.causal = True\n") == [[]]
+
+
+@pytest.mark.parametrize(
+    "param", ["cache: Cache | None", "labels: list[dict] | None", "attention_mask", "xs: list[torch.Tensor] | None"]
+)
+def test_data_that_is_not_given_is_no_option(param: str) -> None:
+    name = param.partition(":")[0]
+    body = f"if {name} is not None:\n        return x.sum().item()"
+    cache = "class Cache:\n    def __init__(self):\n        self.kept = []\n"
+    assert told(f"{cache}def step(x: torch.Tensor, {param} = None):\n    {body}\n") == [[]]
+    settings = f"import dataclasses\n@dataclasses.dataclass\n{cache}    size: int = 3\n".replace("Cache", "Settings")
+    option = "only where `given is not None` holds; by default `given` is `None`"
+    body = body.replace(name, "given")
+    kinds = "import enum\nclass Settings(enum.StrEnum):\n    ONE = 'one'\n"
+    assert told(f"{kinds}def step(x: torch.Tensor, given: Settings | None = None):\n    {body}\n") == [[option]]
+    assert told(f"{settings}def step(x: torch.Tensor, given: Settings | None = None):\n    {body}\n") == [[option]]
+
+
+def test_who_is_called_by_what_others_may_call_stands_behind_it_here() -> None:
+    text = """
+        def step(x: torch.Tensor, deep=False):
+            if deep:
+                _one(x)
+                open_one(x)
+
+        def open_one(x: torch.Tensor):
+            return _one(x) or _two(x)
+
+        def _one(x: torch.Tensor):
+            return _two(x)
+
+        def _two(x: torch.Tensor):
+            _one(x)
+            return x.sum().item()
+        """
+    assert told(text) == [["in this file called only where `deep` holds; by default `deep` is `False`"]]
+
+
+def test_what_is_handed_round_in_circles_is_no_option() -> None:
+    text = """
+        def _walk(x: torch.Tensor, config, deep):
+            if config.exact:
+                return x.sum().item()
+            if deep:
+                return _turn(x, config.inner, deep)
+
+        def _turn(x: torch.Tensor, config, deep):
+            config = config
+            return _walk(x, config.inner, deep) or _walk(x, config.outer, deep)
+        """
+    assert told(text) == [[]]
+
+
+def test_what_a_base_class_of_another_name_may_call_is_not_known() -> None:
+    text = """
+        class Base(torch.nn.Module):
+            def forward(self, x, check=False):
+                self._read(x)
+
+        class Net(Base):
+            def forward(self, x, check=False):
+                if check:
+                    self._read(x)
+
+            def _read(self, x):
+                return x.sum().item()
+        """
+    assert told(text) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "default"),
+    [
+        ("use = mode == 'slow'", "use", '`mode` is `"fast"`'),
+        ("use = check and x.is_cuda", "use", "`check` is `False`"),
+        ("use = True if check else None", "use is not None", "`check` is `False`"),
+        ("check = check or self.check", "check", "`check` is `False` and `self.check` is `False`"),
+        (
+            "if limit is None:\n                limit = self.limit",
+            "limit > 0",
+            "`limit` is `None` and `self.limit` is `0`",
+        ),
+        ("use = bool(check)", "use", "`check` is `False`"),
+        ("use = x.is_cuda and not x.is_cpu and check", "use", "`check` is `False`"),
+        ("use = kwargs.get('exact', False)", "use", "`exact` is `False`"),
+        ("use = self", "use.check", "`use.check` is `False`"),
+    ],
+)
+def test_a_name_between_stands_for_what_it_is_bound_to(before: str, test: str, default: str) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self, check=False, limit=0):
+            super().__init__()
+            self.check, self.kept = 0, 0
+            self.check = check
+            self.limit = limit
+
+        def forward(self, x, mode="fast", check=False, limit=None, **kwargs):
+            {before}
+            if {test}:
+                return x.sum().item()
+    """.replace("self.check, self.kept = 0, 0\n            ", "")
+    assert told(text) == [[f"only where `{test}` holds; by default {default}"]]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "use = False",  # no option: the same for all
+        "use = check\n            use |= x.is_cuda",
+        "for use in range(3):\n                pass",
+        "use = x.is_cuda",
+    ],
+)
+def test_a_name_that_is_bound_twice_or_to_data_is_none(before: str) -> None:
+    text = f"""
+        def step(x: torch.Tensor, check=False):
+            {before}
+            if use:
+                return x.sum().item()
+        """
+    assert told(text) == [[]]
+
+
+KNOWN = """
+    class Net(torch.nn.Module):
+        @kept
+        def __init__(self, size: int, force: bool = False, rank: int | None = None):
+            super().__init__()
+
+        {more}
+
+    class Pipe:
+        def __init__(self, net: Net):
+            {keeps}
+
+        def read(self, x: torch.Tensor):
+            if {test}:
+                return x.sum().item()
+    """
+
+
+@pytest.mark.parametrize("keeps", ["self.net = net", "self.register(net=net)", "self.all = [net]; self.keep(net=net)"])
+@pytest.mark.parametrize(("test", "default"), [("{}.force", "False"), ("{}.rank is not None", "None")])
+def test_what_a_constructor_is_given_is_kept_under_a_name(keeps: str, test: str, default: str) -> None:
+    of = "self.net.config"
+    options = [f"only where `{test.format(of)}` holds; by default `{test.format(of).split()[0]}` is `{default}`"]
+    assert told(KNOWN.format(keeps=keeps, test=test.format(of), more="")) == [options]
+
+
+@pytest.mark.parametrize("test", ["self.net.config.size", "self.net.config.other", "self.net.settings.force"])
+def test_what_has_no_default_or_another_name_is_no_option(test: str) -> None:
+    assert told(KNOWN.format(keeps="self.net = net", test=test, more="")) == [[]]
+
+
+def test_a_class_that_says_itself_what_its_configuration_is_is_believed() -> None:
+    more = "def __post_init__(self):\n            self.config = Other(True)"
+    other = "class Other:\n        def __init__(self, force=True):\n            self.force = force\n"
+    text = f"    {other}{KNOWN}"
+    assert told(text.format(keeps="self.net = net", test="self.net.config.force", more=more)) == [[]]
+
+
+def test_what_a_class_below_gives_the_constructor_counts() -> None:
+    text = """
+        class Base(torch.nn.Module):
+            def __init__(self, check=False, exact=False, **rest):
+                super().__init__()
+                self.check = check
+                self.exact = exact
+
+        class Net(Base):
+            def __init__(self, exact=False, **rest):
+                super().__init__(check=True, exact=exact, **rest)
+
+            def forward(self, x):
+                if self.check:
+                    x.sum().item()
+                if self.exact:
+                    return x.max().item()
+        """
+    assert told(text) == [[], ["only where `self.exact` holds; by default `self.exact` is `False`"]]
+
+
+def test_the_class_below_counts_where_one_above_it_is_declared() -> None:
+    text = """
+        class Settings:
+            def __init__(self, **rest):
+                self.rest = rest
+
+        class Mine(Settings):
+            def __init__(self, exact=False, **rest):
+                super().__init__(**rest)
+                self.exact = exact
+
+        class Base(torch.nn.Module):
+            def __init__(self, config: Settings):
+                super().__init__()
+                self.config = config
+
+        class Net(Base):
+            config: Mine
+
+            def forward(self, x):
+                return _read(x, self.config)
+
+        def _read(x: torch.Tensor, config):
+            if config.exact:
+                return x.sum().item()
+        """
+    assert told(text) == [["only where `config.exact` holds; by default `config.exact` is `False`"]]
+
+
+SWITCH = """
+    class Tiles:
+        def enable_tiles(self, tiles=True):
+            self.tiles = tiles
+
+    class Net(torch.nn.Module, Tiles):
+        def __init__(self):
+            super().__init__()
+            self.tiles = False
+            self.other = False
+
+        def {mark}(self):
+            self.other = True
+
+        @property
+        def tiled(self):
+            return self.tiles
+
+        def forward(self, x):
+            if {test}:
+                return x.sum().item()
+    """
+TILES = "only where `{}` holds; by default `self.tiles` is `False`"
+
+
+def test_a_switch_that_methods_turn_is_an_option() -> None:
+    assert told(SWITCH.format(mark="mark", test="self.tiles")) == [[TILES.format("self.tiles")]]
+    assert told(SWITCH.format(mark="mark", test="self.tiled")) == [[TILES.format("self.tiled")]]
+    assert told(SWITCH.format(mark="mark", test="self.other")) == [[]]  # an object that keeps a note
+    other = "only where `self.other` holds; by default `self.other` is `False`"
+    assert told(SWITCH.format(mark="disable_it", test="self.other")) == [[other]]
+
+
+@pytest.mark.parametrize(
+    ("test", "holds"),
+    [
+        ("x.dtype == torch.float16", True),
+        ("x.dtype in (torch.float16, torch.bfloat16)", True),
+        ("x.dtype != torch.float32", True),
+        ("torch.float16 == x.dtype", True),
+        ("x.dtype == torch.float32", False),
+        ("x.dtype != torch.float16", False),
+        ("x.dtype == torch.long", False),
+        ("x.dtype == other", False),
+    ],
+)
+def test_a_test_of_precision_has_no_default(test: str, holds: bool) -> None:
+    text = f"def step(x: torch.Tensor, other):\n    if {test} and (x > 0).any():\n        return 1\n"
+    assert told(text) == [[f"only where `{test}` holds"] if holds else []]
+
+
+@pytest.mark.parametrize(
+    ("test", "default"),
+    [
+        ("DEBUG", "`DEBUG` is `False`"),
+        ('os.environ.get("CHECK", "0") == "1"', '`CHECK` is `"0"`'),
+        ('os.getenv("CHECK")', "`CHECK` is not set"),
+        ('"CHECK" in os.environ', "`CHECK` is not set"),
+        ('int(os.environ.get("CHECK", 0)) > 0', "`CHECK` is `0`"),
+        ('os.environ.get("CHECK", "no").lower() in ("yes", "on")', '`CHECK` is `"no"`'),
+        ("ASKED", '`ASKED` is `False` and `CHECK` is `""`'),
+    ],
+)
+def test_constants_and_the_environment_are_options(test: str, default: str) -> None:
+    head = "import os\nDEBUG = False\nASKED = os.environ.get('CHECK', '') == '1'\nTWICE = 0\nTWICE = 1\n"
+    text = f"{head}def step(x: torch.Tensor):\n    if {test}:\n        return x.sum().item()\n"
+    assert told(text) == [[f"only where `{test}` holds; by default {default}"]]
+
+
+@pytest.mark.parametrize("test", ["TWICE", "os.environ['CHECK']", "'CHECK' not in os.environ", "os.environ.get(NAME)"])
+def test_what_is_bound_twice_or_has_no_default_is_none(test: str) -> None:
+    head = "import os\nTWICE = 0\nTWICE = False\nNAME = str(os)\n"
+    text = f"{head}def step(x: torch.Tensor):\n    if {test}:\n        return x.sum().item()\n"
+    assert told(text) == [[]]
+
+
+HELP = """\
+import torch
+
+
+def show(x: torch.Tensor, flag=False):
+    if flag:
+        return check(x)
+
+
+def check(x: torch.Tensor):
+    for _ in range(3):
+        if x.sum() > 0:
+            return 1
+
+
+class Settings:
+    def __init__(self, exact=False):
+        self.exact = exact
+"""
+USER = """\
+import torch
+from . import help
+
+
+def step(x: torch.Tensor, settings: help.Settings):
+    if settings.exact:
+        return x.max().item()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("pyproject.toml").touch()
+    Path("p").mkdir()
+    for name, text in {"__init__": "", "help": HELP, "user": USER}.items():
+        Path(f"p/{name}.py").write_text(text)
+    return tmp_path
+
+
+def options(*paths: str, cache: bool = True) -> dict[str, list[str]]:
+    forget()
+    report = pipeline.check(paths, Config(cache=cache, heat="all", jobs=1))
+    return {f.site.path.rpartition("/")[2]: [fact.text for fact in f.options] for f in report.findings}
+
+
+HERE = "in this file called only where `flag` holds; by default `flag` is `False`"
+EXACT = "only where `settings.exact` holds; by default `settings.exact` is `False`"
+
+
+def test_a_call_of_another_file_takes_the_option_away(project: Path) -> None:
+    assert options("p") == {"help.py": [HERE], "user.py": [EXACT]}
+    assert options("p/help.py") == {"help.py": [HERE]}
+    Path("p/user.py").write_text(USER + "\n\ndef other(x: torch.Tensor):\n    return help.check(x)\n")
+    for cache in (False, True, True):
+        assert options("p", cache=cache) == {"help.py": [], "user.py": [EXACT]}
+    assert options("p/help.py") == {"help.py": []}  # as is remembered
+    assert options("p/user.py", "p/help.py") == options("p/help.py", "p/user.py")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("exact=False", "exact=True", []),
+        ("self.exact = exact", "self.exact = exact or bool(exact)", [EXACT]),
+        ("self.exact = exact", "self.exact = False", []),
+        ("exact=False):", "exact=None):", [EXACT.replace("False", "None")]),
+        ("exact=False):", "\n        exact=bool()\n    ):", []),
+    ],
+)
+def test_what_changes_in_another_file_is_seen(project: Path, old: str, new: str, expected: list[str]) -> None:
+    assert options("p")["user.py"] == [EXACT]
+    Path("p/help.py").write_text(HELP.replace(old, new))
+    assert options("p/user.py")["user.py"] == expected
+    assert options("p", cache=False)["user.py"] == expected
+
+
+def test_a_report_tells_of_the_callers_line(project: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "full", "p/help.py")
+    (row,) = [line.split(maxsplit=4)[1:] for line in out.splitlines() if HERE in line]
+    assert row == ["option", "line", "5", HERE]
