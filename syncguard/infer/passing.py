@@ -11,14 +11,14 @@ def positional(node: core.Function) -> list[Param]:
     return [param for param in node.params if param.kind == "positional"]
 
 
-def given(call: core.Call, param: Param, places: list[Param]) -> list[Node]:
-    """What a call writes for a parameter; none where it leaves it out. Of a method by another name than `self` it may
-    be the one argument or the next: the receiver takes a place, or is written."""
+def given(call: core.Call, param: Param, places: list[Param], bound: bool | None = None) -> list[Node]:
+    """What a call writes for a parameter; none where it leaves it out. Where it is not known whether the receiver of a
+    method takes a place, it may be the one argument or the next."""
     found = [value for key, value in call.keywords if key in (param.name, "")]
     if param in places:
         last = places.index(param)
-        first = last - 1 if type(call.fn) is core.Attr else last
-        found += call.args[max(first, 0) : last + 1]
+        first = last - 1 if (type(call.fn) is core.Attr if bound is None else bound) else last
+        found += call.args[max(first, 0) : last + 1 if bound is None else max(first + 1, 0)]
     return found
 
 

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.arms import steady
-from syncguard.infer.classes import ClassInfo
 from syncguard.infer.contents import holds_tensor
-from syncguard.infer.gates import last_name
 from syncguard.infer.passing import given, positional, spread
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.ungiven import private
-from syncguard.infer.values import Instance, Later, Seq, Table, Value, options
+from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -161,12 +159,21 @@ def passed_to(param: Param, place: Place) -> list[Written]:
     places, default, found = positional(node), _default(param, place), []
     calls = place.callers.named(node.name)
     for call, caller, _ in calls if len(calls) <= MOST else ():
-        nodes = given(call, param, places)
+        nodes = given(call, param, places, _bound(call, routine))
         if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
             return []
         if caller is not routine:  # which hands on what it was given
             found.append((nodes[0], place.of(caller)) if nodes else default)
     return [one for one in found if one is not None]
+
+
+def _bound(call: core.Call, routine: Routine) -> bool:
+    """Whether the receiver of a call takes the first place of the method that it calls."""
+    owner, node = routine.owner, routine.node
+    if owner is None or type(call.fn) is not core.Attr or type(node) is not core.Function:
+        return False
+    static = any(_names(decorator, "staticmethod") for decorator in node.decorators)
+    return not static and not _names(call.fn.of, owner.name)
 
 
 def keywords_of(routine: Routine) -> list[str]:
@@ -176,36 +183,25 @@ def keywords_of(routine: Routine) -> list[str]:
 
 
 def _holds_tensor(param: Param, frame: Frame) -> bool:
-    """Whether a parameter is declared to be data, was seen to be given a tensor, or is named as data are."""
-    declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else None
-    held = (declared, frame.routine.seen.get(param.name))
-    if param.annotation is None and frame.world.places.is_("names", "data", param.name):
+    """Whether a parameter is declared to be data, was seen to be given a tensor, or is named as data are, if it is not
+    declared to be a setting."""
+    declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else UNKNOWN
+    seen = frame.routine.seen.get(param.name)
+    if any(is_data(value) for value in (declared, seen) if value is not None):
         return True
-    return any(is_data(value) for value in held if value is not None)
+    return frame.world.places.is_("names", "data", param.name) and not _is_setting(declared)
+
+
+def _is_setting(declared: Value) -> bool:
+    """Whether what is declared is a number, a text, a flag, or several of them."""
+    of = (option.element if type(option) is Seq else option for option in options(declared) if option is not NONE)
+    return any(type(one) is Host or type(one) is Const for option in of for one in options(option))
 
 
 def is_data(value: Value) -> bool:
-    """Whether this may be a tensor, or hold some: a list of tables is one of batches, and an object keeps what was
-    computed, if it is none that only holds settings."""
+    """Whether this may be a tensor, or hold some: a list of tables is one of batches."""
     of = (option.element if type(option) is Seq else option for option in options(value))
-    return holds_tensor(value) or any(_holds(one) for option in of for one in options(option))
-
-
-def _holds(value: Value) -> bool:
-    info = value.info if type(value) is Instance else None
-    return type(value) is Table or (info is not None and not takes_fields(info) and not _is_choice(info))
-
-
-def _is_choice(info: ClassInfo) -> bool:
-    """Whether a class lists what may be chosen."""
-    bases = [base for one in info.mro for base in one.node.bases]
-    return any(info.world.places.is_("names", "choices", last_name(base)) for base in bases)
-
-
-def takes_fields(info: ClassInfo) -> bool:
-    """Whether what a class declares is what its constructor takes: that of another one is for those below to set."""
-    makers = (*info.node.decorators, *[base for one in info.mro for base in one.node.bases])
-    return any(info.world.places.is_("names", "fields", last_name(maker)) for maker in makers)
+    return holds_tensor(value) or any(type(one) is Table for option in of for one in options(option))
 
 
 def _of_constant(name: str, place: Place) -> Sources:

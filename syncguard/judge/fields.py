@@ -14,7 +14,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.ungiven import calls_of
 from syncguard.infer.values import Call, Source
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_data, path_of, takes_fields
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_data, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
@@ -125,7 +125,7 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
         if declared:
             flag = switched and _flag(declared[0])
             there = place.of(one.home.top) if one.home.top is not None else place
-            return ((declared[0], there), True) if len(declared) == 1 and (flag or takes_fields(one)) else None
+            return ((declared[0], there), True) if len(declared) == 1 and (flag or _takes_fields(one)) else None
     return None
 
 
@@ -154,7 +154,7 @@ def _given_otherwise(written: Written, info: ClassInfo, place: Place) -> bool:
     said = param.default.value if type(param.default) is core.Const else None
     other = []
     for call in calls_of(info.name, home):
-        nodes = given(call, param, positional(maker)[1:])[:1] if not spread(call) else []
+        nodes = given(call, param, positional(maker)[1:], False)[:1] if not spread(call) else []
         other += [call for value in nodes if type(value) is core.Const and value.value != said]
     return bool(other) and not {id(call) for call in other} <= {id(part) for part in walk(home.core.body)}
 
@@ -169,11 +169,16 @@ def _handed_up(written: Written, info: ClassInfo, place: Place) -> Written:
     place.routine.uses[info.home.path, lower.routine.qualname] = None
     for call in walk(lower.routine.node.body):
         if type(call) is core.Call and last_name(call.fn) == "__init__":
-            nodes = given(call, param, positional(upper))
+            nodes = given(call, param, positional(upper), _upwards(call))
             named = [value for key, value in call.keywords if key == param.name]
             if named or (nodes and not any(not key for key, _ in call.keywords)):
                 return (*named, *nodes)[0], place.of(lower.routine)
     return written
+
+
+def _upwards(call: core.Call) -> bool:
+    """Whether this is `super().__init__(x)`, and not `Base.__init__(self, x)`."""
+    return type(call.fn) is core.Attr and type(call.fn.of) is core.Call
 
 
 def _param(node: Node | None, function: Node) -> core.Param | None:
@@ -208,6 +213,12 @@ def _taken(value: Node) -> Node:
 
 def _flag(node: Node | None) -> bool:
     return type(node) is core.Const and isinstance(node.value, bool)
+
+
+def _takes_fields(info: ClassInfo) -> bool:
+    """Whether what a class declares is what its constructor takes: that of another one is for those below to set."""
+    makers = (*info.node.decorators, *[base for one in info.mro for base in one.node.bases])
+    return any(info.world.places.is_("names", "fields", last_name(maker)) for maker in makers)
 
 
 def _declared(node: core.Class, name: str) -> Iterator[Node]:
