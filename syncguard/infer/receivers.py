@@ -17,8 +17,8 @@ Nodes = tuple[Node, ...]
 
 def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
     """Whether what is moved is taken by a key from what is called a batch, and moved to where the caller says: that
-    one was given it as a loader made it, unless it is fetched. What a framework hands to a module's methods it has moved before, and who
-    moves a part to a device of its own (`self.device`) makes sure of it, no more."""
+    one was given it as a loader made it, unless it is fetched. What a framework hands to a module's methods it has
+    moved before, and who moves a part to a device of its own (`self.device`) makes sure of it, no more."""
     call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
     while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
         part = part.fn.of  # `batch["x"].long().cuda()`
