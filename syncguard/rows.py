@@ -11,7 +11,7 @@ from typing import Any
 from syncguard.returns import CONDITIONS, results
 
 ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat untried since until evidence".split())
-WAIT_KEYS = frozenset("hazard when on since until mode".split())
+WAIT_KEYS = frozenset("hazard when on of since until mode".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
@@ -92,6 +92,7 @@ def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
     checks = [f"unknown key `{key}` in waits" for key in wait if key not in WAIT_KEYS]
     checks += [] if isinstance(wait.get("hazard"), str) else ["a wait names no hazard"]
     checks += [] if wait.get("on", "argument") in PLACES else [f"unknown place `{wait['on']}`"]
+    checks += [] if isinstance(wait.get("of", ""), str) else ["`of` is not the name of an argument"]
     checks += [] if isinstance(wait.get("mode", True), bool) else ["`mode` is true or false"]
     known = {arg.lstrip("*") for arg in args}
     when = wait.get("when", {})
@@ -103,6 +104,8 @@ def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
         else:  # of `self.fused` the argument is `self`
             heads = [(name, name.partition(".")[0]) for part in every(names) for name in part.split("|")]
             checks += [f"no argument `{name}` in args" for name, head in heads if head not in known]
+    if not checks and wait.get("of"):
+        checks = [f"no argument `{name}` in args" for name in wait["of"].split("|") if name not in known]
     return next((fault for fault in (*checks, _version_fault(wait)) if fault), "")
 
 

@@ -32,6 +32,7 @@ class Wait:
     hazard: str
     when: tuple[tuple[str, str], ...] = ()
     on: str = "argument"
+    of: str = ""  # the argument that is waited for, where it is not the first that is on the device
     since: str = ""
     until: str = ""
     mode: bool = True  # torch.cuda.set_sync_debug_mode reports it

@@ -70,3 +70,32 @@ def test_the_size_that_is_a_tensor_is_named(tmp_path: Path, call: str, named: st
     finding = only(tmp_path / "sized.py", SIZES % call)
     assert finding.code == "SG108"
     assert f"to tell `{named}`," in finding.message
+
+
+PICKS = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, mask, counts, order):
+        y, keep, places = x.relu(), mask > 0, order.long()
+        return %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "reason"),
+    [
+        ("torch.masked_select(y, keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
+        ("y.masked_select(mask=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
+        ("torch.masked_select(input=y, mask=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
+        ("torch.masked_select(y, self.keep)", "nonzero elements of `self.keep`", "`torch.masked_select("),
+        ("torch.nonzero(input=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
+        ("y.add(y, alpha=counts.max())", "to compute `counts.max()`", "`counts.max()` is the result of"),
+        ("torch.searchsorted(y, y, sorter=places)", "inside the call", "`order.long()` is the result of"),
+    ],
+)
+def test_what_decides_is_named(tmp_path: Path, call: str, message: str, reason: str) -> None:
+    finding = only(tmp_path / "picks.py", PICKS % call)
+    assert message in finding.message
+    assert [fact.text for fact in finding.because][-1].startswith(reason)

@@ -114,6 +114,8 @@ MALFORMED = {
     "one of several arguments": (WAIT.format("when = { tensor = 'x|y' }"), "no argument `y` in args"),
     "a place that we have not": (WAIT.format("on = 'device'"), "unknown place `device`"),
     "a key that waits have not": (WAIT.format("if = 'x'"), "unknown key `if` in waits"),
+    "what is waited for is no argument": (WAIT.format("of = 'sise'"), "no argument `sise` in args"),
+    "what is waited for is no name": (WAIT.format("of = 1"), "`of` is not the name of an argument"),
     "a mode that is no mode": (WAIT.format("mode = 'off'"), "`mode` is true or false"),
     "a wait without a hazard": ("waits = [{ on = 'self' }]\n", "a wait names no hazard"),
     "waits that are no tables": ("waits = ['counting']\n", "`waits` is not a list of tables"),

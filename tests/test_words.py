@@ -65,3 +65,14 @@ def test_a_loop_is_quoted_without_its_body() -> None:
     )
     copied = next(finding for finding in findings if finding.code == "SG301")
     assert copied.because[0].text.startswith("`for x, y in DataLoader(data)` takes batches")
+
+
+@pytest.mark.parametrize("line", ['block.to("cpu")', "block.cpu()"])
+def test_what_modules_have_too_is_no_proof_of_a_tensor(line: str) -> None:
+    (finding,) = found(f"def swap(blocks):\n    for block in blocks:\n        torch.relu({line})\n")
+    assert finding.because[0].text == f"`{line}` moves a tensor, or a module that holds some"
+
+
+def test_two_uses_that_prove_a_tensor_together_are_told_so() -> None:
+    (finding,) = found("def total(x):\n    y = x.to(x.device)\n    return y.reshape(x.shape[0], -1).sum().item()\n")
+    assert finding.because[0].text == "`x` is asked for `.device` and for a shape: only a tensor has both"

@@ -52,7 +52,7 @@ def apply(
     for wait in op.waits:
         sure = _sure(wait, op, arguments, args, result, frame)
         if sure:
-            operand, reason = _operand(wait, op, arguments, args, nodes)
+            operand, reason = _operand(wait, op, arguments, args, nodes, _by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
@@ -126,27 +126,42 @@ def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: V
 
 
 ON_HOST = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
-POINTED = ON_HOST | {"tensor", "mask", "zero_dim", "slice_bound", "integers"}
+OF = "of"  # no condition: the row names it
+POINTED = ON_HOST | {OF, "tensor", "mask", "zero_dim", "slice_bound", "integers"}
+
+
+def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:
+    """Where the arguments by keyword of the call at this place are written."""
+    call = frame.given[0]
+    return dict(call.keywords) if type(call) is core.Call and call.at == at else {}
 
 
 def _operand(
-    wait: Wait, op: Op, arguments: Arguments, args: list[Value], nodes: tuple[Node, ...]
+    wait: Wait,
+    op: Op,
+    arguments: Arguments,
+    args: list[Value],
+    nodes: tuple[Node, ...],
+    keywords: dict[str, Node],
 ) -> tuple[Node | None, Why | None]:
     """The argument that the wait is for, and why we think that it is on the device."""
-    for condition, names in wait.when:
+    for condition, names in (*([(OF, wait.of)] if wait.of else ()), *wait.when):
         if condition in POINTED:
             for name in names.split("|"):
                 value = arguments.get(name)
-                if value is None or not sureness(((condition, name),), arguments):
+                if value is None or (condition != OF and not sureness(((condition, name),), arguments)):
                     continue
                 place = op.args.index(name) if name in op.args else 0  # one tensor may be given under two names
                 for part in _parts(value, args):
                     own = zip(args[place:], nodes[place:], strict=False)
-                    node = next((node for arg, node in own if arg is part), None)
+                    node = next((node for arg, node in own if arg is part), keywords.get(name))
                     found = inside(part, node, condition not in ON_HOST)
                     if found is not None:
                         return found
+                    if condition == OF and node is not None:
+                        return node, None
     pairs = list(zip(args, nodes, strict=False))
+    pairs += [(arguments.named[name], node) for name, node in keywords.items() if name in arguments.named]
     for device in (True, False):
         for value, node in pairs:
             found = inside(value, node, device)

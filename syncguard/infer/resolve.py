@@ -224,7 +224,7 @@ class Names:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
             return Tensor(
-                device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(uses & self.placed)}", at)
+                device=self.place(frame.routine), sure=False, why=frame.why(f"both:{min(uses & self.placed)}", at)
             )
         for use in sorted(uses):
             if use.startswith("(0"):

@@ -89,6 +89,8 @@ SENTENCES = {
     "docstring": "`{source}` is a tensor, says the docstring",
     "forward": "`{source}` is a parameter of `forward`, which is given tensors",
     "use": "`{source}` is used as only a tensor can be",
+    "both": "`{source}` is asked for `.{detail}` and for a shape: only a tensor has both",
+    "moved": "`{source}` moves a tensor, or a module that holds some",
     "passed": "`{source}` is given to `{detail}`, which takes a tensor",
     "iterate": "iterating over a tensor gives tensors",
     "computed": "`{source}` is computed from tensors",

@@ -65,7 +65,7 @@ def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
     hostly = part_of_batch(inner, frame) or picked_by_host(inner, frame) or made_of_host(inner[0], frame)
     if hostly or not world.computes_torch(frame):
         return None
-    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{node.fn.name}", node.at))
+    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", node.at))
     return apply(frame, fetch, node.at, [here], {}, inner)
 
 
@@ -74,10 +74,11 @@ def moved(
 ) -> Value:
     """What is put elsewhere: a batch, which comes from the host and stays a container of tensors, or a tensor."""
     part = of is UNKNOWN and part_of_batch(nodes, frame)
+    module = frame.world.op(f"torch.nn.Module.{name}") is not None
     here = Tensor(
         device="host" if part or of.batch else frame.world.place(frame.routine),
         sure=False,
-        why=of.batch or frame.why("part" if part else f"use:{name}", at),
+        why=of.batch or frame.why("part" if part else "moved" if module else f"use:{name}", at),
         pinned=of.pinned,
     )
     result = apply(frame, op, at, [here, *args], keywords, nodes)
