@@ -45,6 +45,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     allowed: tuple[Finding, ...] = ()
     functions: int = 0
     hot: int = 0
+    hot_loops: int = 0
     calls: tuple[Function, ...] = ()
     asked: tuple[Asked, ...] = ()
     uses: tuple[Used, ...] = ()  # parts of other files that were looked at
@@ -158,6 +159,7 @@ class Examiner:
         """The findings of a file that has been run."""
         routines = [*home.routines, *([home.top] if home.top is not None else [])]
         config, places = self.config, self.world.places
+        test = places.is_test(home.path)
         warmth = warmths(routines, places, config.hot, config.cold, self.decorators, self.replaced)
         callers = Callers(home)
         every = findings_of(home, self.world, self.rules, warmth, self.text_of, callers)
@@ -166,7 +168,7 @@ class Examiner:
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         calls = functions_of(
-            home, routines, warmth, places.is_test(home.path),
+            home, routines, warmth, test,
             lambda routine: facts_in(source, behind.of(routine)) if routine.sightings else (),
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
@@ -178,6 +180,7 @@ class Examiner:
             allowed=allowed,
             functions=len(home.routines),
             hot=sum(warmth[routine].heat == "hot" for routine in home.routines),
+            hot_loops=0 if test else sum(len(routine.stepping) for routine in routines),
             calls=calls,
             asked=asked_by(home),
             uses=tuple(part for part in used if part[0] != home.path),

@@ -27,7 +27,7 @@ from syncguard.terms import Fact, Finding, Rule
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check found: findings by path and place, a note on every file, how many functions and hot ones.
+    """What a check found: findings by path and place, a note on every file, how many functions, hot ones and hot loops.
 
     `texts` of the files that parse, with `\\n` at the ends of lines, where fixes were asked for.
     """
@@ -43,6 +43,7 @@ class Report:
     entries: tuple[Entry, ...] = ()  # of each finding, what a baseline would say
     stale: tuple[Entry, ...] = ()  # of the baseline
     rules: tuple[Rule, ...] = ()  # that there are
+    hot_loops: int = 0
     faults: tuple[str, ...] = ()  # the tracebacks of errors of ours: each left one file unchecked
 
 
@@ -87,6 +88,7 @@ def check(
         findings=divided.new,
         files=(*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
         functions=sum(one.functions for one in examined),
+        hot_loops=sum(one.hot_loops for one in examined),
         hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         allowed=tuple(finding for one in examined for finding in shown(one, one.allowed)),
         warnings=(warning,) if warning else (),

@@ -1063,3 +1063,40 @@ def test_a_package_of_test_helpers_is_one_of_tests(tmp_path, folder: str, packag
     assert [f.heat for f in pipeline.check([str(place / "checks.py")], Config(heat="all", cache=False)).findings] == [
         heat
     ]
+
+
+def test_each_copy_to_the_device_waits_for_its_own_bytes() -> None:
+    for loader, code in (("DataLoader(data)", "SG301"), ("DataLoader(data, pin_memory=True)", "SG303")):
+        findings = found(
+            f"""
+            from torch.utils.data import DataLoader
+
+
+            def train(model, data, optimizer):
+                for images, labels in {loader}:
+                    images = images.cuda()
+                    labels = labels.cuda()
+                    model(images, labels).backward()
+                    optimizer.step()
+            """
+        )
+        assert [(finding.code, finding.heat) for finding in findings if "cuda" in finding.message] == [(code, "hot")] * 2
+
+
+def test_hot_loops_are_counted_apart_from_hot_functions() -> None:
+    step = "model(batch).backward()\n"
+    text = f"""
+def train(model, batches):
+    for batch in batches:
+        for _ in range(3):
+            {step}
+    for name in model.names:
+        print(name)
+
+
+for batch in data:
+    {step}
+"""
+    report = pipeline.check(["-"], Config(stdin_filename="example.py"), text)
+    assert (report.functions, report.hot, report.hot_loops) == (1, 0, 3)
+    assert pipeline.check(["-"], Config(stdin_filename="test_example.py"), text).hot_loops == 0

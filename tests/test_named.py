@@ -63,6 +63,7 @@ def sized(x: torch.Tensor, n: torch.Tensor, parts: dict[str, torch.Tensor]):
         ("y.expand(-1, n.sum(), 3)", "n.sum()"),
         ("y.reshape((2, n))", "n"),
         ("torch.zeros(2, n, device=y.device)", "n"),
+        ("torch.full(size=(2, n), fill_value=1)", "n"),
         ('torch.split(parts["x"], parts["n"])', 'parts["n"]'),
     ],
 )

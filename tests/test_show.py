@@ -71,7 +71,7 @@ FILES = (
     FileNote("x_gen.py", "skipped", "in .gitignore"),
     FileNote("readme.md", "skipped", "not Python"),
 )
-REPORT = Report((READ, BROKEN), FILES, functions=1200, hot=34)
+REPORT = Report((READ, BROKEN), FILES, functions=1200, hot=34, hot_loops=2)
 EMPTY = Report((), (), 0, 0)
 
 
@@ -266,6 +266,7 @@ def test_json_has_exactly_the_documented_fields():
         "allowed": 0,
         "functions": 1200,
         "hot": 34,
+        "hot_loops": 2,
         "baselined": 0,
         "stale": 0,
     }
@@ -339,7 +340,7 @@ def test_formats_by_name():
 def test_the_closing_line_accounts_for_everything():
     assert counts.closing(REPORT) == (
         "2 findings in 2 files (2 files read, 1 unreadable, 4 skipped: 1 folder excluded, 1 folder in .gitignore,"
-        " 1 in .gitignore, 1 not Python; 1,200 functions, 34 hot)"
+        " 1 in .gitignore, 1 not Python; 1,200 functions, 34 hot, 2 hot loops)"
     )
     assert counts.closing(EMPTY) == "No findings (0 files read; 0 functions, 0 hot)"
     one = Report((READ,), FILES[:1], 1, 1, allowed=(READ, READ))

@@ -152,7 +152,7 @@ def _operand(
                 if value is None or (condition != OF and not sureness(((condition, name),), arguments)):
                     continue
                 place = op.args.index(name) if name in op.args else 0  # one tensor may be given under two names
-                for part in _parts(value, args):
+                for part in (value,) if name in keywords else _parts(value, args):
                     own = zip(args[place:], nodes[place:], strict=False)
                     node = next((node for arg, node in own if arg is part), keywords.get(name))
                     found = inside(part, node, condition not in ON_HOST)

@@ -169,7 +169,9 @@ def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
     element = drawn(node, iterated, frame)
     step = Step(node, step_reason(node, iterated, frame))
-    frame.home.steps |= bool(step.reason)
+    if step.reason:
+        frame.home.steps = True
+        frame.routine.stepping.add(node.at)
     epochs(step, iterated, frame)
     surrounding = frame.surround(loops=(*frame.context.loops, step))
     breaks, continues = frame.breaks, frame.continues

@@ -153,6 +153,7 @@ class Routine:
         "seen",
         "serial",
         "sightings",
+        "stepping",
         "steps",
         "uses",
         "written",
@@ -174,6 +175,7 @@ class Routine:
         self.clocks: set[int] = set()  # the lines that read a clock
         self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.filled: set[At] = set()  # what was built here on the host, and then took in data from elsewhere
+        self.stepping: set[At] = set()  # the loops here of which each turn is a step
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
@@ -300,9 +302,10 @@ class Frame:
         return not self.sometimes and not self.context.loops and not self.context.failing and thin(self.routine)
 
     def waited(self, at: At, hazard: str, why: Why | None) -> Context:
-        """What surrounds a wait: one for a value that another has just waited for finds little left."""
+        """What surrounds a wait: one for a value that another has just waited for finds little left; a copy to the
+        device has its own bytes to wait for."""
         context = self.context
-        if why is None:
+        if why is None or hazard in self.world.places.tables["hot"]["transfers"]:
             return context
         first = self.paid.setdefault((hazard, id(why)), at)
         if first == at:

@@ -27,6 +27,7 @@ class Counts(NamedTuple):
     hot: int
     baselined: int = 0
     stale: int = 0
+    hot_loops: int = 0
 
 
 def counts(report: Report) -> Counts:
@@ -49,6 +50,7 @@ def counts(report: Report) -> Counts:
         report.hot,
         len(report.baselined),
         len(report.stale),
+        report.hot_loops,
     )
 
 
@@ -65,7 +67,8 @@ def closing(report: Report) -> str:
         parts.append(f"{seen.broken:,} unreadable")
     if seen.skipped:
         parts.append(f"{sum(n for _, n in seen.skipped):,} skipped: {', '.join(map(_reason, seen.skipped))}")
-    return f"{found} ({', '.join(parts)}; {plural(seen.functions, 'function')}, {seen.hot:,} hot)"
+    loops = f", {plural(seen.hot_loops, 'hot loop')}" if seen.hot_loops else ""
+    return f"{found} ({', '.join(parts)}; {plural(seen.functions, 'function')}, {seen.hot:,} hot{loops})"
 
 
 def statistics(report: Report, look: Look) -> Iterator[str]:

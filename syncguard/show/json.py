@@ -29,6 +29,7 @@ def render(report: Report, look: Look) -> Iterator[str]:
         "allowed": seen.allowed,
         "functions": seen.functions,
         "hot": seen.hot,
+        "hot_loops": seen.hot_loops,
         "baselined": seen.baselined,
         "stale": seen.stale,
     }
