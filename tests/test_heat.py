@@ -1080,7 +1080,9 @@ def test_each_copy_to_the_device_waits_for_its_own_bytes() -> None:
                     optimizer.step()
             """
         )
-        assert [(finding.code, finding.heat) for finding in findings if "cuda" in finding.message] == [(code, "hot")] * 2
+        assert [(finding.code, finding.heat) for finding in findings if "cuda" in finding.message] == [
+            (code, "hot")
+        ] * 2
 
 
 def test_hot_loops_are_counted_apart_from_hot_functions() -> None:
