@@ -163,7 +163,7 @@ def test_how_a_child_ends_is_not_how_the_program_ends():
     record = json.loads(Path("run.json").read_text())
     assert (record.get("complete", True), record.get("ended", "exit 0")) == (True, "exit 0")
     assert counts(record) == {6: 2}
-    (note,) = [note for note in record["notes"] if "started" in note]
+    (note,) = [note for note in record["notes"] if "started ended" in note]
     assert note == (
         "A process that the program started ended with exception ValueError: in a child: of it, what ran until then is"
         " shown."
@@ -292,3 +292,48 @@ def test_tools_that_run_a_program_run_it_in_here(tool):
         code, out, err = ran("-m", "coverage", "json", "-o", "-")
         found = json.loads(out[out.index("{") :])
         assert found["files"]["prog.py"]["missing_lines"] == []
+
+
+WORKERS = """\
+import multiprocessing as mp
+import torch
+
+
+def total(n):
+    import time
+
+    time.sleep(1)
+    return torch.ones(n, device="cuda").sum().item()
+
+
+def ranked(rank):
+    import torch.distributed as dist
+
+    dist.init_process_group("nccl", init_method="file://" + FILE, rank=rank, world_size=2)
+    total(rank + 1)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    with mp.get_context("fork").Pool(2) as pool:
+        print(sorted(pool.map(total, [1, 2], chunksize=1)))
+"""
+
+
+def test_workers_of_a_pool_are_no_ranks():
+    Path("prog.py").write_text(WORKERS)
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert (code, out) == (0, "[1.0, 2.0]\n")
+    record = json.loads(Path("run.json").read_text())
+    assert (record.get("rank", 0), record.get("world", 1)) == (0, 1)
+    assert "2 processes that the program started waited, too: each number is that of the one with most." in err
+    assert "rank" not in err
+
+
+def test_processes_that_form_a_group_are_ranks():
+    head, _, _ = WORKERS.replace("FILE", repr(str(Path("group").absolute()))).partition("    with mp.")
+    Path("prog.py").write_text(head + "    torch.multiprocessing.spawn(ranked, nprocs=2)\n")
+    code, _, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert code == 0, err
+    assert json.loads(Path("run.json").read_text())["world"] == 2
+    assert "2 ranks" in err

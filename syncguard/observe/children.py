@@ -62,7 +62,7 @@ class Children:
             (folder / f"{multiprocessing.current_process().name}-{os.getpid()}.json").write_bytes(records.text(record))
 
     def gather(self) -> tuple[Record, ...]:
-        """The records of the children that waited at all, numbered as they ended."""
+        """The records of the children that waited at all, as they ended."""
         if self.folder is None:
             return ()
         found = []
@@ -72,9 +72,12 @@ class Children:
             except RecordError:
                 continue
         shutil.rmtree(self.folder, ignore_errors=True)
+        several = (
+            f"{len(found)} processes that the program started waited, too: each number is that of the one with most."
+        )
+        notes = (several,) if len(found) > 1 and all(record.world == 1 for record in found) else ()
         return tuple(
-            msgspec.structs.replace(of_a_child(record), rank=number, world=len(found))
-            for number, record in enumerate(found)
+            msgspec.structs.replace(record, notes=(*record.notes, *notes)) for record in map(of_a_child, found)
         )
 
     def _begin(self) -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from syncguard import pack
 from syncguard.observe import program
 from syncguard.observe.lines import Lines
@@ -177,7 +179,11 @@ class Session:
         device, used = (self.watch.name, self.watch.used) if self.watch else ("", False)
         executed = self.lines.executed()
         self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
-        return self.recorder.record(machine(mode, device, used), ended.said, ended.complete, executed, measured)
+        found = self.recorder.record(machine(mode, device, used), ended.said, ended.complete, executed, measured)
+        if self.folder is None or found.world > 1:
+            return found
+        rank, world = self.recorder.group  # what starts a process itself tells it its rank by other means than torchrun
+        return msgspec.structs.replace(found, rank=rank, world=world)
 
 
 class Exits:

@@ -114,6 +114,7 @@ class Recorder:
         self.started = datetime.now(UTC)
         self.seen = 0  # waits that are not allowed
         self.paused = False
+        self.group = (0, 1)  # rank and size of the process group, as of the last new wait
         self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device.type)
         self._lock = threading.RLock()  # a signal may ask for the record while a wait is being counted
 
@@ -144,6 +145,7 @@ class Recorder:
                 stack = tuple(callers(frame, self.files))
                 entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of))
                 self.entries[key] = entry
+                self.group = rank_in_group() or self.group
             self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
@@ -253,6 +255,14 @@ def rank_and_world() -> tuple[int, int]:
         return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     except (KeyError, ValueError):
         return 0, 1
+
+
+def rank_in_group() -> tuple[int, int] | None:
+    """What torch.distributed says of this process; None where it belongs to no group."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    return distributed.get_rank(), distributed.get_world_size()
 
 
 def _thread() -> str:
