@@ -287,6 +287,23 @@ def test_what_the_device_answers(seen: list[Seen]) -> None:
     assert hazards(seen)[-2:] == ["synchronize", "synchronize"]
 
 
+MUCH = {
+    "made": lambda x: torch.empty(2**55, device=CUDA),
+    "computed": lambda x: x.expand(2**50, 2).contiguous(),
+    "in Python": lambda x: F.pad(x, (0, 2**55)),
+    "in a method": lambda x: x.new_zeros(2**55),
+}
+
+
+@pytest.mark.parametrize("how", MUCH)
+def test_a_device_that_is_full_says_so_as_cuda_does(seen: list[Seen], how: str) -> None:
+    with pytest.raises(torch.OutOfMemoryError, match=r"CUDA out of memory. Tried to allocate \d+\.00 GiB") as fault:
+        MUCH[how](device(2))
+    assert isinstance(fault.value, torch.cuda.OutOfMemoryError)
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator"):
+        torch.empty(2**55)
+
+
 def test_everything_is_put_back() -> None:
     before = {name: value for owner in (torch, torch.cuda, torch._C) for name, value in vars(owner).items()}
     with Simulation(PACK, lambda _: None):

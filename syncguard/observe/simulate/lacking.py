@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 
+from syncguard.observe.simulate.marks import ORDINAL
+
+NO_MEMORY = re.compile(r"DefaultCPUAllocator: .*?you tried to allocate (\d+) bytes", re.DOTALL)
 WIDER = {
     torch.float16: torch.float32,
     torch.bfloat16: torch.float32,
@@ -27,6 +31,17 @@ def foreign(fault: Exception, name: str) -> str:
     return (
         f"SyncGuard cannot simulate {name}: it has a kernel for CUDA and none for the CPU. Run it on a GPU, or step"
         f" over it: `syncguard run --step-over {room}` (`pytest --syncguard-step-over {room}`)"
+    )
+
+
+def too_much(fault: Exception) -> torch.OutOfMemoryError | None:
+    """What a device says that has not the memory that the host has not; None where that is not the fault."""
+    asked = NO_MEMORY.search(str(fault))
+    if asked is None or isinstance(fault, torch.OutOfMemoryError):
+        return None
+    return torch.OutOfMemoryError(
+        f"CUDA out of memory. Tried to allocate {int(asked[1]) / 2**30:.2f} GiB. GPU {ORDINAL} is simulated, and has the"
+        " memory of this process."
     )
 
 

@@ -218,6 +218,8 @@ class Device(TorchFunctionMode):
         """What a device would have computed where the CPU could not; the fault again where it was none of that."""
         if where == DEVICE and lacking.lacks(fault):
             return lacking.computed(func, args, kwargs)
+        if where == DEVICE and (full := lacking.too_much(fault)) is not None:
+            raise full from None
         said = lacking.foreign(fault, name) if where == DEVICE else ""
         if not said:
             raise fault
