@@ -102,6 +102,12 @@ class Static(msgspec.Struct, frozen=True, omit_defaults=True):
     waits: tuple[int, ...] = ()
 
 
+class Versioned(msgspec.Struct, frozen=True):
+    """What a record of any version says of itself."""
+
+    version: int
+
+
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """One run, of one rank or merged."""
 
@@ -142,15 +148,18 @@ def per_step(wait: Wait, steps: Steps) -> float:
 def load(path: str) -> Record:
     """Read a record; RecordError where the file is none."""
     try:
-        record = msgspec.json.decode(Path(path).read_bytes(), type=Record)
+        raw = Path(path).read_bytes()
     except OSError as fault:
         raise RecordError(f"{path}: cannot be read: {fault.strerror or fault}") from None
+    try:
+        version = msgspec.json.decode(raw, type=Versioned).version
+        if version != VERSION:
+            raise RecordError(f"{path}: a record of version {version}; this SyncGuard reads version {VERSION}")
+        record = msgspec.json.decode(raw, type=Record)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise RecordError(f"{path}: not a record of `syncguard run`: {fault}") from None
     if any("\0" in name for name in _names(record)):
         raise RecordError(f"{path}: not a record of `syncguard run`: a path in it has a NUL character")
-    if record.version != VERSION:
-        raise RecordError(f"{path}: a record of version {record.version}; this SyncGuard reads version {VERSION}")
     return record
 
 

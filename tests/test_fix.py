@@ -163,6 +163,39 @@ def test_permissions_and_links_stay(ran):
     assert sorted(os.listdir(".")) == ["link.py", "net.py"]
 
 
+def test_names_of_one_file_stay_its_names(ran):
+    os.link("net.py", "other.py")
+    code, out, err = ran("--fix", "net.py", "other.py")
+    assert (code, err) == (0, ""), out
+    assert os.path.samefile("net.py", "other.py")
+    assert Path("other.py").read_text() == AFTER
+    assert sorted(os.listdir(".")) == ["net.py", "other.py"]
+
+
+def test_a_file_of_several_names_that_cannot_be_written_is_as_before(ran, monkeypatch):
+    os.link("net.py", "other.py")
+    flush, flushed = os.fsync, []
+
+    def full(number):
+        flushed.append(number)
+        if len(flushed) == 2:
+            raise OSError(28, "No space left on device")
+        flush(number)
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = ran("--fix", "net.py")
+    assert (code, Path("other.py").read_text()) == (2, BEFORE)
+    assert "No space left" in err
+
+
+@pytest.mark.parametrize("text", [BEFORE, BEFORE.rstrip("\n"), AFTER + "\n\n" + BEFORE])
+def test_a_diff_can_be_applied(ran, text):
+    Path("net.py").write_text(text)
+    diff = ran("--diff", "net.py")[1]
+    subprocess.run(["git", "apply", "-p0", "-"], input=diff, text=True, check=True)
+    assert Path("net.py").read_text() == text.replace("x[x > 0] = y[x > 0]", "x.copy_(torch.where(x > 0, y, x))")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
 def test_who_owns_a_file_stays(ran):
     os.chown("net.py", 1234, 1235)

@@ -61,6 +61,7 @@ def test_every_field_is_documented():
         (b'{"version": 1, "tool": "x", "machine": {"mode": "cuda"}, "waits": 3}', "not a record of `syncguard run`"),
         (b'{"version": 1, "tool": "x", "machine": {"mode": "cuda"}, "folder": "a\\u0000"}', "a path in it has a NUL"),
         (b'{"version": 99, "tool": "x", "machine": {"mode": "cuda"}}', "a record of version 99"),
+        (b'{"version": 99, "tool": "x", "machine": "cuda"}', "a record of version 99"),
     ],
 )
 def test_what_is_no_record_is_refused_in_one_line(text, said, tmp_path):

@@ -175,6 +175,15 @@ def _diff(path: str, before: str, after: str, look: Look) -> Iterator[str]:
     """A unified diff, with what goes and what comes in colours where colours are wanted."""
     import difflib
 
-    for n, line in enumerate(difflib.unified_diff(before.split("\n"), after.split("\n"), path, path, n=3, lineterm="")):
+    for n, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), path, path, n=3)):
         style = "head" if n < 2 else STYLES.get(line[:1], "")
-        yield look.paint(style, line) if style else line
+        text = line.removesuffix("\n")
+        yield look.paint(style, text) if style else text
+        if text == line:
+            yield "\\ No newline at end of file"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, each with its end; a form feed ends none."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])

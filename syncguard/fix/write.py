@@ -39,7 +39,10 @@ def write(path: str, before: str, after: str) -> None:
             os.chmod(draft, status.st_mode & 0o7777)
             if Path(place).read_bytes() != old:
                 raise Unwritable("it was changed while it was being checked")
-            os.replace(draft, place)
+            if status.st_nlink > 1:
+                rewrite(place, old, new)
+            else:
+                os.replace(draft, place)
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(draft)
@@ -47,12 +50,35 @@ def write(path: str, before: str, after: str) -> None:
         raise Unwritable(fault.strerror or str(fault)) from None
 
 
+def rewrite(place: str, old: bytes, new: bytes) -> None:
+    """A file that has other names is written where it stands, for what takes its place would have only this one."""
+    with open(place, "r+b", buffering=0) as stream:
+        try:
+            fill(stream, new)
+        except OSError:
+            with contextlib.suppress(OSError):
+                fill(stream, old)
+            raise
+
+
+def fill(stream: io.FileIO, data: bytes) -> None:
+    stream.seek(0)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
+    stream.truncate()
+    os.fsync(stream.fileno())
+
+
 def encoded(old: bytes, before: str, after: str) -> bytes:
     """The new text as the bytes of the file, spelled as the old ones are."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(old).readline)
         raw = old.decode(encoding)
-        if ENDINGS.sub("\n", raw) != before:
+        now = ENDINGS.sub("\n", raw)
+        if now == after:  # by another of its names
+            return old
+        if now != before:
             raise Unwritable("it was changed since it was checked")
         return with_endings(raw, before, after).encode(encoding)
     except (SyntaxError, LookupError, UnicodeError) as fault:
