@@ -62,6 +62,17 @@ def test_findings_exit_with_1_and_nothing_with_0(ran):
     assert ran("check", "waits.py", "--exit-zero")[0] == 0
 
 
+@pytest.mark.parametrize("flag", ["-q", "--quiet"])
+def test_a_quiet_check_says_what_it_found_and_no_more(ran, flag):
+    code, out, err = ran("check", flag, "-o", "concise", "waits.py")
+    assert (code, out.count("\n"), err) == (1, 1, "")
+    assert out.startswith("waits.py:6:16 SG201 ")
+    assert ran("check", flag, "clean.py") == (0, "", "")
+    assert ran("check", flag, "--diff", "clean.py") == (0, "", "")
+    assert ran("check", flag, "-o", "json:found.json", "waits.py") == (1, "", "")
+    assert "no such file" in ran("check", flag, "none.py")[2]
+
+
 def test_without_a_path_the_current_folder_is_read(ran):
     code, out, _ = ran("check")
     assert code == 1

@@ -76,12 +76,16 @@ def layout(kind: str) -> tuple[str, ...]:
         case "compiled":
             py_compile.compile("prog.py", cfile="prog.pyc")
             return ("prog.pyc",)
+        case "text":
+            return ("-c", STATE.replace("__file__", "'none'"), "-q", "x")
+        case "text in one word":
+            return ("-c" + STATE.replace("__file__", "globals().get('__file__')"),)
     raise AssertionError(kind)
 
 
 KINDS = (
     "script", "script in a folder", "link", "module", "module in one word", "package", "submodule", "folder", "archive",
-    "compiled",
+    "compiled", "text", "text in one word",
 )  # fmt: skip
 
 
@@ -130,6 +134,18 @@ ENDS = {
     "arguments": "import argparse; p = argparse.ArgumentParser(); p.add_argument('--n', type=int, required=True)\n"
     "p.parse_args()",
 }
+
+
+@pytest.mark.parametrize("end", ["end", "exit", "exception", "syntax", "fork", "arguments"])
+def test_a_text_ends_as_it_does_under_python(end):
+    plain, ours = both("-c", ENDS[end])
+    assert ours == plain
+
+
+def test_a_text_without_words_is_refused():
+    code, _, err = ran("-m", "syncguard", "run", "-c")
+    assert code == 2
+    assert "which program?" in err
 
 
 @pytest.mark.parametrize("end", ENDS)

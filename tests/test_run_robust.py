@@ -337,3 +337,14 @@ def test_processes_that_form_a_group_are_ranks():
     assert code == 0, err
     assert json.loads(Path("run.json").read_text())["world"] == 2
     assert "2 ranks" in err
+
+
+def test_a_text_has_lines_of_its_own():
+    text = "import torch\nx = torch.ones(2, device='cuda')\n\nprint(x.sum().item())"
+    code, out, err = ran("-m", "syncguard", "run", "--device", "simulate", "--save", "run.json", "-c", text, "-q")
+    assert (code, out) == (0, "2.0\n")
+    assert "<string>:4  x.sum().item()  SG201" in err
+    assert "-c import torch x = torch.ones(2, device='… -q on a simulated device" in err
+    record = json.loads(Path("run.json").read_text())
+    assert record["command"] == ["-c", text, "-q"]
+    assert [wait["place"]["source"] for wait in record["waits"]] == ["print(x.sum().item())"]

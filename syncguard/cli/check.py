@@ -99,6 +99,7 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 )
 @click.option("--show-allowed", is_flag=True, help="List what `# syncguard: allow` comments cover, too.")
 @click.option("--show-baselined", is_flag=True, help="List what the baseline knows, too.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings and faults alone: no closing line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option(
     "--exclude",
@@ -163,6 +164,7 @@ def check(
     only: list[str],
     show_allowed: bool,
     show_baselined: bool,
+    quiet: bool,
     exit_zero: bool,
     colour: str,
     config_file: str | None,
@@ -185,7 +187,7 @@ def check(
     with refusing():
         settings = config.load(paths, options, config_file or "", isolated)
         past = known.past(paths, settings, keep)
-        done = _checked(paths, settings, stdin, wish, keep, past, look(colour))
+        done = _checked(paths, settings, stdin, wish, keep, past, look(colour), quiet)
         if done.code is not None:
             return done.code
         kept = known.settle(done.report, past, settings, keep)
@@ -205,7 +207,8 @@ def check(
     for warning in (*unread, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
-    write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
+    if not quiet:
+        write([*filter(None, (done.said, kept.said)), counts.closing(report)], sys.stdout if people else sys.stderr)
     if report.faults:
         raise Unchecked(report.faults)
     failed = report.findings or (report.stale and settings.error_stale_baseline)
@@ -229,6 +232,7 @@ def _checked(
     keep: Keep,
     past: Past | None,
     style: Look,
+    quiet: bool,
 ) -> Outcome:
     """The report, after fixes if any are to be made. Raises ConfigError and PackError."""
     from syncguard import pipeline
@@ -237,7 +241,7 @@ def _checked(
         return fixing.shown(pipeline.check(paths, settings, stdin, fixes=wish.show, past=past), wish)
     if keep.writes and (wish.diff or stdin is not None):
         raise click.UsageError("--diff and the path - change no file, so the baseline cannot be written.")
-    return fixing.run(paths, settings, stdin, wish, style, past)
+    return fixing.run(paths, settings, stdin, wish, style, past, quiet)
 
 
 def _seen(report: Report, evidence: tuple[str, ...], only: list[str], lines: Lines) -> Report:

@@ -97,7 +97,13 @@ def _reason(text: str | None) -> str:
 
 
 def run(
-    paths: Sequence[str], config: Config, stdin: bytes | None, wish: Wish, look: Look, past: Past | None = None
+    paths: Sequence[str],
+    config: Config,
+    stdin: bytes | None,
+    wish: Wish,
+    look: Look,
+    past: Past | None = None,
+    quiet: bool = False,
 ) -> Outcome:
     """Fix, and write what changed; with `--diff` only say what would. A file that cannot be written stays as it was."""
     from syncguard.fix.write import Unwritable, encoded
@@ -113,7 +119,8 @@ def run(
     if wish.diff:
         for path, (before, after) in done.changed.items():
             write(_diff(path, before, after, look))
-        print(_said(done, wish, "Would fix", "would allow"), file=sys.stderr)
+        if not quiet:
+            print(_said(done, wish, "Would fix", "would allow"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.changed else 0)
     failed = []
     for path, (before, after) in done.changed.items():
@@ -129,7 +136,8 @@ def run(
         before, after = done.texts.get(config.stdin_filename, ("", ""))
         # What is not changed, or cannot be read, goes through to the byte.
         sys.stdout.buffer.write(stdin if before == after else encoded(stdin, before, after))
-        print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
+        if not quiet:
+            print(_said(done, wish, "Fixed", "allowed"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.report.findings else 0)
     if wish.allow and any(parts_of(finding.site.path)[1] for finding in done.report.findings):
         print("syncguard: comments are not written into notebooks", file=sys.stderr)

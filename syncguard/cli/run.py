@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from syncguard.record import Record
 
 
+FLAGS = ("-m", "-c")  # of Python, for what is no script
+
+
 class Launcher(click.Command):
-    """A command whose own options end where the program begins: at SCRIPT, or at `-m MODULE`."""
+    """A command whose own options end where the program begins: at SCRIPT, `-m MODULE` or `-c TEXT`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ours, program = self.split(args)
@@ -38,15 +41,15 @@ class Launcher(click.Command):
             word = args[at]
             if word == "--":
                 return args[:at], args[at + 1 :]
-            if word.startswith("-m"):  # `-mMODULE` is good Python, too
-                return args[:at], ["-m", *filter(None, [word[2:]]), *args[at + 1 :]]
+            if word[:2] in FLAGS:  # `-mMODULE` is good Python, too
+                return args[:at], [word[:2], *filter(None, [word[2:]]), *args[at + 1 :]]
             if not word.startswith("-") or word == "-":
                 return args[:at], args[at:]
             at += 2 if word in valued else 1
         return args, []
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return ["[OPTIONS]", "SCRIPT | -m MODULE", "[ARGS]..."]
+        return ["[OPTIONS]", "SCRIPT | -m MODULE | -c TEXT", "[ARGS]..."]
 
 
 @click.command(cls=Launcher, name="run", short_help="Run a program and see where it waits.")
@@ -74,9 +77,9 @@ class Launcher(click.Command):
 def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given: Any) -> int:
     """Run a Python program as `python` would, and report where the CPU waited for the GPU.
 
-    Everything after SCRIPT or -m MODULE is the program's own. The report goes to standard error. The exit code is the
-    program's own unless that is 0: then 1 says that the program waits more than it may, 2 wrong usage, and 3 that
-    SyncGuard failed. Under torchrun, each rank leaves a record beside FILE, and rank 0 reports them merged.
+    Everything after SCRIPT, -m MODULE or -c TEXT is the program's own. The report goes to standard error. The exit code
+    is the program's own unless that is 0: then 1 says that the program waits more than it may, 2 wrong usage, and 3
+    that SyncGuard failed. Under torchrun, each rank leaves a record beside FILE, and rank 0 reports them merged.
     """
     from syncguard.observe.launch import Wishes, die_of, launch
     from syncguard.observe.program import CannotRun
@@ -88,9 +91,9 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
         if word in JUDGED and not (want.static or want.check):
             raise click.UsageError(f"--fail-on {word} needs --check or --static, for what `check` says of the program.")
     writable(save)
-    apart((save, want.html, want.trace), (want.against, "" if program.module else program.name))
+    apart((save, want.html, want.trace), (want.against, program.file))
     pid, folder = os.getpid(), os.getcwd()
-    packs = () if want.isolated else folders([program.name], want.config_file)
+    packs = () if want.isolated else folders([program.file or "."], want.config_file)
     wishes = Wishes(given["device"], given["warmup"], given["steps"] or 0, packs, given["step_over"])
     with own(sys.stderr) as stream, Keeper(save) as keeper:
 
@@ -143,13 +146,13 @@ def at(folder: str) -> Iterator[None]:
 def _program(words: list[str]) -> Program:
     from syncguard.observe.program import Program
 
-    module = words[:1] == ["-m"]
-    words = words[1:] if module else words
+    flag = words[0] if words and words[0] in FLAGS else ""
+    words = words[1:] if flag else words
     if not words:
-        raise click.UsageError("which program? Name a script, or `-m` and a module.")
-    if words[0] == "-":
+        raise click.UsageError("which program? Name a script, or `-m` and a module, or `-c` and a program's text.")
+    if words[0] == "-" and not flag:
         raise click.UsageError("a program cannot be read from standard input; write it to a file.")
-    return Program(words[0], tuple(words[1:]), module)
+    return Program(words[0], tuple(words[1:]), flag)
 
 
 @contextlib.contextmanager

@@ -52,7 +52,7 @@ def write(path: str, before: str, after: str) -> None:
 
 def rewrite(place: str, old: bytes, new: bytes) -> None:
     """A file that has other names is written where it stands, for what takes its place would have only this one."""
-    with open(place, "r+b", buffering=0) as stream:
+    with Path(place).open("r+b", buffering=0) as stream:
         try:
             fill(stream, new)
         except OSError:

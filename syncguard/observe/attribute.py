@@ -147,6 +147,7 @@ class Places:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder.rstrip(os.sep) + os.sep
+        self.texts: dict[str, list[str]] = {}  # by name: the lines of what is no file
         self._made: dict[tuple[CodeType, int], Place] = {}
 
     def place(self, spot: Spot) -> Place:
@@ -164,7 +165,7 @@ class Places:
 
     def _place(self, code: CodeType, instruction: int) -> Place:
         line, end_line, column, end_column = position(code, instruction)
-        first, last = linecache.getline(code.co_filename, line), linecache.getline(code.co_filename, end_line)
+        first, last = self._line(code.co_filename, line), self._line(code.co_filename, end_line)
         known = column is not None and end_column is not None
         return Place(
             self.path(code.co_filename),
@@ -175,6 +176,12 @@ class Places:
             code.co_qualname if code.co_name != "<module>" else "",
             first.strip("\r\n"),
         )
+
+    def _line(self, name: str, number: int) -> str:
+        lines = self.texts.get(name)
+        if lines is None:
+            return linecache.getline(name, number)
+        return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def position(code: CodeType, instruction: int) -> tuple[int, int, int | None, int | None]:

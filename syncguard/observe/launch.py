@@ -99,6 +99,9 @@ class Session:
         self.wishes, self.keep, self.folder, self.leave = wishes, keep, folder, leave
         self.recorder = Recorder(pack.load(wishes.packs), command=what.command, warmup=wishes.warmup or 0)
         self.lines = Lines()
+        if what.flag == "-c":
+            self.recorder.files[program.TEXT] = (False, "")
+            self.recorder.places.texts[program.TEXT] = what.name.split("\n")
         self.watch: Watch | None = None
         self.spawned: Children | None = None
         self.refused = ""  # why there is no device

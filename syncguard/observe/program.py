@@ -1,4 +1,4 @@
-"""Runs a script or a module as `python` itself would; says how it ended."""
+"""Runs a script, a module or a text as `python` itself would; says how it ended."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ from typing import NamedTuple
 
 from syncguard.observe.attribute import OURS
 
+TEXT = "<string>"  # what Python calls the file of a program that is given as a text
+
 
 class Program(NamedTuple):
-    """What to run: a path or, with `module`, a dotted name; and its arguments."""
+    """What to run: a path, or as `flag` says the dotted name of a module or a program's text; and its arguments."""
 
     name: str
     arguments: tuple[str, ...] = ()
-    module: bool = False
+    flag: str = ""  # -m, -c
 
     @property
     def command(self) -> tuple[str, ...]:
-        return (*(("-m",) if self.module else ()), self.name, *self.arguments)
+        return (*filter(None, [self.flag]), self.name, *self.arguments)
+
+    @property
+    def file(self) -> str:
+        """The script; '' where there is none."""
+        return "" if self.flag else self.name
 
 
 class CannotRun(Exception):
@@ -42,7 +49,7 @@ class Ended(NamedTuple):
 
 def check(program: Program) -> None:
     """CannotRun where the program is not there, before anything is started."""
-    if program.module:
+    if program.flag:
         return
     path = Path(program.name)
     if not path.exists():
@@ -57,7 +64,7 @@ def run(program: Program) -> Ended:
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, __spec__=None, __package__=None, __loader__=None)
         sys.modules["__main__"] = main
-        (_module if program.module else _script)(program, main)
+        RUNS[program.flag](program, main)
     except SystemExit as fault:
         return _left(fault)
     except BaseException as fault:
@@ -145,6 +152,16 @@ def _module(program: Program, main: types.ModuleType) -> None:
     sys.argv[:] = ["-m", *program.arguments]
     _first_on_path(os.getcwd())
     runpy._run_module_as_main(program.name)  # type: ignore[attr-defined]
+
+
+def _text(program: Program, main: types.ModuleType) -> None:
+    sys.argv[:] = ["-c", *program.arguments]
+    _first_on_path("")
+    main.__dict__.update(__loader__=importlib.machinery.BuiltinImporter)
+    exec(compile(program.name, TEXT, "exec", dont_inherit=True), main.__dict__)  # noqa: S102 - as above
+
+
+RUNS = {"": _script, "-m": _module, "-c": _text}
 
 
 def _archive(path: str) -> bool:

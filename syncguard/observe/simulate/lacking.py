@@ -40,8 +40,8 @@ def too_much(fault: Exception) -> torch.OutOfMemoryError | None:
     if asked is None or isinstance(fault, torch.OutOfMemoryError):
         return None
     return torch.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate {int(asked[1]) / 2**30:.2f} GiB. GPU {ORDINAL} is simulated, and has the"
-        " memory of this process."
+        f"CUDA out of memory. Tried to allocate {int(asked[1]) / 2**30:.2f} GiB. GPU {ORDINAL} is simulated, and"
+        " has the memory of this process."
     )
 
 

@@ -14,6 +14,9 @@ LITTLE = 0.01  # of the step: not worth a line
 BUSY = 0.05  # of the step: all waits together save less
 
 
+TEXT = 40  # characters of a program that was given as a text
+
+
 def heading(record: Record) -> str:
     """What ran where."""
     return f"{command(record)} on {setting(record)}"
@@ -32,6 +35,9 @@ def setting(record: Record) -> str:
 def command(record: Record) -> str:
     """The command, without the folders of its program."""
     words = [word.rpartition("/")[2] if n == 0 else word for n, word in enumerate(record.command)]
+    if words[:1] == ["-c"] and len(words) > 1:
+        text = " ".join(words[1].split())
+        words[1] = text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
     return " ".join(words) or "a program"
 
 
