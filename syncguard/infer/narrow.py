@@ -202,7 +202,12 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], 
         return {path: without(value, wanted)}
     kept = without(value, lambda option: not wanted(option))
     if kept is UNKNOWN:
-        kept = Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))
+        of = next((option for option in options(value) if type(option) is Unknown and option.batch is not None), None)
+        kept = (
+            Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))
+            if of is None
+            else Tensor(device="host", why=of.batch, pinned=of.pinned)
+        )
     return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
 
 

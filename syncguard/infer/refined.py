@@ -6,7 +6,7 @@ from syncguard.infer.contents import fetched, holds_tensor, tensor_in
 from syncguard.infer.lattice import join, join_all, same
 from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
-from syncguard.infer.values import NONE, UNKNOWN, Call, Const, Host, Seq, Tensor, Union, Value, options
+from syncguard.infer.values import NONE, UNKNOWN, Call, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, options
 
 
 def refined(declared: Value, seen: Value | None) -> Value:
@@ -35,7 +35,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
             return declared
         return join_all([refined(option, passed) for option in declared.options])
     if type(declared) is not Tensor:
-        return declared
+        return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
         there = declared.device == "assumed" and all(map(_there, options(seen)))
@@ -50,6 +50,11 @@ def _listed(seen: Value) -> bool:
     """Whether callers give lists, of no tensors, and nothing else."""
     given = [option for option in options(seen) if option is not NONE]
     return bool(given) and all(type(option) is Seq and not holds_tensor(option) for option in given)
+
+
+def _batch(seen: Value) -> bool:
+    """Whether this is what a loader gave: if it is a dict, one of tensors on the host."""
+    return type(seen) is Unknown and seen.batch is not None
 
 
 def _besides(declared: Union, seen: Value) -> bool:
