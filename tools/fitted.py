@@ -68,6 +68,9 @@ def met(condition: str, names: str, call: Call) -> bool:
             return any(isinstance(leaf, tuple) for value in values for leaf in leaves(value))
         case "alone":
             return set(call.given) == {names}
+        case "zero_dim":
+            found = (leaf for value in values for leaf in leaves(value) if isinstance(leaf, tuple))
+            return any(rank == 0 and dtype != "bool" for _, dtype, rank in found)
         case "number":
             return any(type(value) in (bool, int, float, complex) for value in values)
     raise ValueError(condition)
