@@ -424,6 +424,35 @@ def test_an_early_return_is_a_gate() -> None:
     ) == ["amortized"]
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        "if heads % groups != 0:\n        raise ValueError(heads)",
+        "if heads % groups:\n        raise ValueError(heads)",
+        "if heads is None or heads % groups != 0:\n        raise ValueError(heads)",
+        "if heads % groups == 0:\n        x = x * 2\n    else:\n        raise ValueError(heads)",
+        "assert heads % groups == 0",
+        "if x.shape[1] % 8 != 0:\n        return x",
+        "if x.size(1) % 8:\n        return x",
+    ],
+)
+def test_what_must_divide_counts_no_steps(check: str) -> None:
+    text = f"def split(x: torch.Tensor, heads, groups):\n    {check}\n    return x.max().item()\n"
+    assert heats(text) == ["unknown"]
+
+
+def test_what_is_done_where_all_else_fails_is_done_always() -> None:
+    assert heats(
+        """
+        def split(x: torch.Tensor, heads, groups):
+            if heads % groups == 0:
+                return x.max().item()
+            else:
+                raise ValueError(heads)
+        """
+    ) == ["unknown"]
+
+
 def test_a_failure_is_cold() -> None:
     assert heats(
         """

@@ -94,8 +94,8 @@ def branch(node: core.If, frame: Frame) -> None:
     open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
     frame.sometimes += open_
     for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
-        if gate == NOTHING and fails(node.orelse if body is node.body else node.body, frame):
-            gate = ""  # where anything would be a failure, nothing is what there always is
+        if gate and fails(node.orelse if body is node.body else node.body, frame):
+            gate = ""  # where anything else would be a failure, this is what there always is
         if test is dead and frame.world.settled(node.test, frame):
             run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
@@ -129,8 +129,9 @@ def branch(node: core.If, frame: Frame) -> None:
     for i, other in ((1, arms[0]), (0, arms[1])):
         if type(other) is Dead and alive(frame):  # the rest of the block is this arm
             frame.quiet += offs[i]
-            frame.sometimes += open_ and not fails(node.orelse if i == 0 else node.body, frame)
-            frame.surround(gate=sides[i][2] if sides[i][2] != NOTHING else "", test=(node.test, i == 0))
+            failed = fails(node.orelse if i == 0 else node.body, frame)
+            frame.sometimes += open_ and not failed
+            frame.surround(gate="" if failed or sides[i][2] == NOTHING else sides[i][2], test=(node.test, i == 0))
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
 

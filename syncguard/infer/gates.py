@@ -34,10 +34,10 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 
 def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     match inner:
-        case core.Do(what="==" | "!=" as what, args=(core.Do(what="%"), core.Const() | core.Name() | core.Do())):
-            return "every n-th step" if (what == "==") is outcome else ""
-        case core.Do(what="%"):
-            return "" if outcome else "every n-th step"
+        case core.Do(what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())):
+            return "every n-th step" if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
+        case core.Do(what="%", args=(left, _)):
+            return "" if outcome or _measures(left, frame) else "every n-th step"
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):
@@ -117,6 +117,11 @@ def _counts(node: Node, frame: Frame) -> bool:
         return False
     given = node.args[0] if type(node) is core.Call and node.args else None
     return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+
+
+def _measures(node: Node, frame: Frame) -> bool:
+    """Whether this is the size of a tensor, which counts no steps; what is in a list may have come one by one."""
+    return last_name(node) != "len" and _counts(node, frame)
 
 
 def _lists(node: Node, frame: Frame) -> bool:
