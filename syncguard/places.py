@@ -27,6 +27,10 @@ class Places:
             found = met[name] = pattern(self.tables[table][key]).matches(name)
         return found
 
+    def seldom(self, name: str) -> bool:
+        """Whether a function of this name runs once or seldom; a logarithm is no report."""
+        return self.is_("cold", "functions", name) and not self.is_("cold", "logarithms", name.lstrip("_"))
+
     @cached_property
     def _met(self) -> dict[str, dict[str, dict[str, bool]]]:
         """The names that were matched against each list."""

@@ -1059,6 +1059,22 @@ def test_converting_is_setup() -> None:
     assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
 
 
+@pytest.mark.parametrize(
+    ("name", "heat"),
+    [("log_metrics", "cold"), ("_log_loss", "cold"), ("log_likelihood", "unknown"), ("_log_prob_of", "unknown")],
+)
+def test_a_logarithm_is_no_report(name: str, heat: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.log().tolist()\n") == [heat]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("lengths", "unknown"), ("_lengths", "cold")])
+@pytest.mark.parametrize("caller", ["test_lengths", "benchmark_lengths"])
+def test_a_test_beside_a_function_tells_nothing_of_it(name: str, heat: str, caller: str) -> None:
+    text = f"def {name}(x: torch.Tensor):\n    return x.tolist()\n\n\n"
+    text += f"def {caller}():\n    assert {name}(torch.ones(2, device='cuda'))\n\n\n"
+    assert heats(text + f"if __name__ == '__main__':\n    {caller}()\n") == [heat]
+
+
 def test_merging_weights_is_setup_where_it_can_be_undone() -> None:
     layer = """
         class Layer(torch.nn.Module):

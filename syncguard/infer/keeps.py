@@ -107,7 +107,7 @@ def _methods(frame: Frame) -> Iterator[core.Function]:
     for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
         for member in info.members.values():
             node = member.routine.node if type(member) is Call else None
-            if type(node) is not core.Function or frame.world.places.is_("cold", "functions", node.name):
+            if type(node) is not core.Function or frame.world.places.seldom(node.name):
                 continue
             if not info.home.own:
                 frame.routine.uses[info.home.path, node.qualname] = None

@@ -40,7 +40,7 @@ def _asks(member: Value, places: Places) -> Routine | None:
     node = member.routine.node if type(member) is Call else None
     if type(member) is not Call or type(node) is not core.Function or not _untold(node):
         return None
-    return None if places.is_("cold", "functions", node.name) else member.routine
+    return None if places.seldom(node.name) else member.routine
 
 
 def _computes(routine: Routine) -> bool:

@@ -55,7 +55,7 @@ def warmths(
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
             found[routine] = Warmth("amortized", (*found[routine].path, but))
-    return left(cooled(routines, found), places)
+    return left(cooled(routines, found, places), places)
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
@@ -109,9 +109,9 @@ def followed(
     return found
 
 
-def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routine, Warmth]:
+def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
     """A function of unknown heat that is called by setup alone, or after a failure, is as cold as these; a script's top
-    level says nothing of what it calls."""
+    level says nothing of what it calls, nor does a test of what anybody may call."""
     callers: dict[Routine, list[Routine]] = {}
     failing: dict[Routine, None] = {}
     for routine in routines:
@@ -128,10 +128,15 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth]) -> dict[Routin
             known = found.get(callee)
             if known is None or known.heat != "unknown":
                 continue
-            if all(not script(c) and found[c].heat == "cold" for c in callers[callee]):
+            if all(found[c].heat == "cold" and not (script(c) or tried(callee, c, places)) for c in callers[callee]):
                 found[callee] = Warmth("cold")
                 queue.append(callee)
     return found
+
+
+def tried(callee: Routine, caller: Routine, places: Places) -> bool:
+    """Whether a test that stands beside a function calls it, which others are there to call."""
+    return places.is_("cold", "tries", caller.name) and not callee.name.startswith("_")
 
 
 def prepared(
@@ -238,7 +243,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
     return (
         bool(routine.host)
-        or places.is_("cold", "functions", name)
+        or places.seldom(name)
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
