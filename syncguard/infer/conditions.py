@@ -81,6 +81,12 @@ def tensor(args: Arguments, name: str) -> int:
     return tensor_sureness(args.get(name))
 
 
+def single(args: Arguments, name: str) -> int:
+    """One tensor, where a list of them is taken as it is."""
+    value = args.get(name)
+    return NO if any(type(option) is Seq for option in options(value or UNKNOWN)) else tensor_sureness(value)
+
+
 def number(args: Arguments, name: str) -> int:
     return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
 
@@ -283,7 +289,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
-    "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
+    "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -34,7 +34,9 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 
 def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     match inner:
-        case core.Do(what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())):
+        case core.Do(
+            what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
+        ):
             return "every n-th step" if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
         case core.Do(what="%", args=(left, _)):
             return "" if outcome or _measures(left, frame) else "every n-th step"

@@ -39,6 +39,7 @@ WHEN = {
     "surely_dense": "{} is known to be dense",
     "data_or_unknown": "{} is Python data, or of unknown type",
     "listed": "{} is a list of tensors",
+    "single": "{} is one tensor on the device",
     "of_host": "{} holds a tensor on the host",
     "host_values": "{} is a tensor of one or more dimensions on the host, for a part that no tensor picks",
     "device_values": "{} is written where no tensor picks",
@@ -154,7 +155,7 @@ def when(wait: Wait, row: Op) -> str:
     ]
     needs = (
         []
-        if wait.on == "argument" and any(c in ("tensor", "mask", "zero_dim") for c, _ in wait.when)
+        if wait.on == "argument" and any(c in ("tensor", "single", "mask", "zero_dim") for c, _ in wait.when)
         else [ON.get(wait.on, wait.on)]
     )
     clauses = [text for text in (*needs, *named) if text]
