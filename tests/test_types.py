@@ -81,3 +81,20 @@ def test_what_is_unpacked_once_it_has_moved_is_no_tensor() -> None:
 def test_an_array_dtype_names_no_device() -> None:
     text = "import numpy as np\n\n\ndef of(n: int):\n    return torch.zeros(n, dtype=np.float32).sum().item()\n"
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("(n)", []), ("(n, 3)", []), ("(x.shape)", []), ("(torch.Size((n, 3)))", []), ("()", []),
+        ("([1.0])", ["SG302"]), ("((n, 3))", ["SG302"]),
+    ],
+)  # fmt: skip
+def test_a_type_that_is_called_is_given_data_or_sizes(made: str, found: list[str]) -> None:
+    text = f"""
+    import torch
+
+    def make(x: torch.Tensor, n: int):
+        return torch.cuda.FloatTensor{made}
+    """
+    assert checked.codes(text) == found

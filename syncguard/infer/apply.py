@@ -127,7 +127,7 @@ def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: V
 
 ON_HOST = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
 OF = "of"  # no condition: the row names it
-POINTED = ON_HOST | {OF, "tensor", "single", "mask", "zero_dim", "slice_bound", "integers"}
+POINTED = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
 
 
 def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:
