@@ -28,8 +28,10 @@ class Places:
         return found
 
     def seldom(self, name: str) -> bool:
-        """Whether a function of this name runs once or seldom; a logarithm is no report."""
-        return self.is_("cold", "functions", name) and not self.is_("cold", "logarithms", name.lstrip("_"))
+        """Whether a function of this name runs once or seldom; a logarithm is no report, and to load a batch no setup."""
+        if not self.is_("cold", "functions", name):
+            return False
+        return not (self.is_("cold", "logarithms", name.lstrip("_")) or self.is_("cold", "batches", name))
 
     @cached_property
     def _met(self) -> dict[str, dict[str, dict[str, bool]]]:
@@ -44,6 +46,18 @@ class Places:
             known = self._tests[path] = self.is_("cold", "files", pure.name) or any(map(self._of_tests, pure.parents))
         return known
 
+    def is_of_data(self, path: str) -> bool:
+        """Whether a file stands in a package for datasets, and is none that measures what a model makes of them."""
+        known = self._of_data.get(path)
+        if known is None:
+            pure = PurePath(path)
+            of_data = any(map(self._for_data, pure.parents))
+            known = self._of_data[path] = of_data and not self.is_("host", "measuring_files", pure.name)
+        return known
+
+    def _for_data(self, folder: PurePath) -> bool:
+        return self.is_("host", "folders", folder.name) and os.path.isfile(folder / "__init__.py")
+
     def _of_tests(self, folder: PurePath) -> bool:
         """Whether a folder's name says that it holds tests, or is that of a package for them."""
         if self.is_("cold", "folders", folder.name):
@@ -52,6 +66,10 @@ class Places:
 
     @cached_property
     def _tests(self) -> dict[str, bool]:
+        return {}
+
+    @cached_property
+    def _of_data(self) -> dict[str, bool]:
         return {}
 
     @cached_property

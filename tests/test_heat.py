@@ -1147,3 +1147,46 @@ for batch in data:
     report = pipeline.check(["-"], Config(stdin_filename="example.py"), text)
     assert (report.functions, report.hot, report.hot_loops) == (1, 0, 3)
     assert pipeline.check(["-"], Config(stdin_filename="test_example.py"), text).hot_loops == 0
+@pytest.mark.parametrize(
+    ("name", "heat"), [("load_data_to_gpu", "unknown"), ("load_batch", "unknown"), ("load_weights", "cold")]
+)
+def test_what_loads_a_batch_is_no_setup(name: str, heat: str) -> None:
+    text = f"""
+    import torch
+
+    def {name}(batch):
+        for key, part in batch.items():
+            batch[key] = part.cuda()
+    """
+    assert heats(text) == [heat]
+
+
+RUNNER = """
+class Runner:
+    def __init__(self, model):
+        self.model = model
+        self.warm()
+
+    def warm(self):
+        self.step(torch.ones(3, device="cuda"))
+
+    def step(self, x: torch.Tensor):
+        return self.model(x).argmax(-1).tolist()
+
+    def call(self, name, *args):
+        return {called}
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "heat"),
+    [
+        ("getattr(self, name, print)(*args)", "unknown"),
+        ("(method := getattr(self, name)) and method.name", "cold"),
+        ("getattr(self, name)", "cold"),
+        ("getattr(self.model, name)(*args)", "cold"),
+        ("print(*args)", "cold"),
+    ],
+)
+def test_what_is_called_by_its_name_is_not_setup_alone(called: str, heat: str) -> None:
+    assert heats(RUNNER.format(called=called)) == [heat]

@@ -1,6 +1,7 @@
 """Which functions' tensors are on the host, for what surrounds them."""
 
 import pytest
+from checked import codes
 
 from syncguard import config, pipeline
 from syncguard.read.project import forget
@@ -221,3 +222,123 @@ def test_files_for_devices_of_another_kind_are_named_by_the_device_alone(tmp_pat
         (tmp_path / f"{name}.py").write_text("import torch\n\ndef f(x: torch.Tensor):\n    return x.item()\n")
     settings = config.load([str(tmp_path)], {"heat": "all"}, isolated=True)
     assert [f.site.path for f in pipeline.check([str(tmp_path)], settings).findings] == [str(tmp_path / "exact.py")]
+
+
+TRANSFORM = """
+import torch
+
+def crop(target: dict, fields: list[str]):
+    keep = (target["boxes"].reshape(-1, 2, 2)[:, 1] > 0.5).all(dim=1)
+    return {field: target[field][keep] for field in fields}
+
+def scored(scores: torch.Tensor):
+    return scores.tolist()
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x[x > 0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("datasets/transforms.py", {13}),
+        ("dataset/augment/flip.py", {13}),
+        ("datasets/coco_eval.py", {6, 9, 13}),
+        ("models/transforms.py", {6, 9, 13}),
+    ],
+)
+def test_a_package_for_datasets_prepares_them(tmp_path, name, lines):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    (tmp_path / name.partition("/")[0] / "__init__.py").touch()
+    path.write_text(TRANSFORM)
+    forget()
+    settings = config.load([str(path)], {"heat": "all"}, isolated=True)
+    assert {f.site.line for f in pipeline.check([str(path)], settings).findings} == lines
+
+
+def test_a_folder_that_merely_has_the_name_does_not(tmp_path):
+    (tmp_path / "datasets").mkdir()
+    assert {line for line, _ in found(tmp_path / "datasets", TRANSFORM)} == {6, 9, 13}
+
+
+BUFFER = """
+import torch
+
+class Buffer{base}:
+    def __init__(self, size, width):
+        {head}self.rows, self.ends = torch.zeros(size, width), torch.zeros(size)
+        self.there = torch.zeros(size, device="cuda")
+
+    def take(self, index: torch.Tensor, other: torch.Tensor):
+        rows = {taken}
+        return rows, index[index > 3], index.tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "lines"),
+    [
+        ("self.rows[index]", set()),
+        ("self.rows[index, 0]", set()),
+        ("torch.stack([self.rows[index], self.rows[:, 0]])", set()),
+        ("self.there[index]", {11}),
+        ("self.rows[other]", {11}),
+        ("self.rows[index.cpu()]", {10, 11}),
+    ],
+)
+def test_what_picks_rows_on_the_host_is_there(tmp_path, taken, lines):
+    text = BUFFER.format(taken=taken, base="", head="")
+    assert {line for line, _ in found(tmp_path, text)} == lines
+
+
+def test_rows_of_a_module_move_with_it(tmp_path):
+    text = BUFFER.format(taken="self.rows[index]", base="(torch.nn.Module)", head="super().__init__(); ")
+    assert 11 in {line for line, _ in found(tmp_path, text)}
+
+
+def test_where_a_class_says_what_factories_do_nobody_knows_where_they_build() -> None:
+    text = """
+    import torch
+
+    class Runner:
+        def __init__(self, size):
+            torch.set_default_device("cuda")
+            self._allocate(size)
+            torch.set_default_device("cpu")
+
+        def _allocate(self, size):
+            self.rows = torch.zeros(size, 3)
+
+        def step(self, x: torch.Tensor):
+            self.rows[: len(x)] = x
+            return x.tolist()
+    """
+    assert codes(text) == ["SG202"]
+    assert codes(text.replace("set_default_device", "set_device")) == ["SG202", "SG202"]
+
+
+def test_one_row_is_picked_by_a_number_that_was_read() -> None:
+    text = """
+    import torch
+
+    def matched(names: list[int]):
+        known, scores = torch.tensor(names), torch.rand(4, 3, device="cuda")
+        place = scores[0].argmax()
+        return known[place], scores[0, place], place.item()
+    """
+    assert codes(text) == ["SG208", "SG208", "SG201"]
+
+
+@pytest.mark.parametrize(("head", "found"), [("", ["SG102"]), ("import numpy as np", [])])
+def test_a_function_that_imports_arrays_computes_with_them(head, found) -> None:
+    text = f"""
+    import torch
+
+    def positive(x):
+        {head}
+        return x[x > 0], print
+    """
+    assert codes(text) == found

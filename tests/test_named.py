@@ -64,7 +64,8 @@ def sized(x: torch.Tensor, n: torch.Tensor, parts: dict[str, torch.Tensor]):
         ("y.reshape((2, n))", "n"),
         ("torch.zeros(2, n, device=y.device)", "n"),
         ("torch.full(size=(2, n), fill_value=1)", "n"),
-        ('torch.split(parts["x"], parts["n"])', 'parts["n"]'),
+        ('torch.split(parts["x"], parts["n"].sum())', 'parts["n"].sum()'),
+        ('torch.split(parts["x"], [parts["n"].sum(), 2])', 'parts["n"].sum()'),
     ],
 )
 def test_the_size_that_is_a_tensor_is_named(tmp_path: Path, call: str, named: str) -> None:

@@ -55,6 +55,20 @@ def test_what_may_be_no_tensor_is_quiet(text: str) -> None:
     assert codes(text) == []
 
 
+def test_what_holds_them_is_fetched_with_them() -> None:
+    text = """
+    import torch
+
+    def render(td, demand):
+        td = td.detach().cpu()
+        scale = td["scale"] * 2
+        for x, y in zip(td["x"] * scale, td["y"]):
+            print(x.item(), y.item())
+        return td["z"].tolist()
+    """
+    assert checked.codes(text) == ["SG202"]
+
+
 def test_a_dataset_holds_them_on_the_host() -> None:
     text = """
     from tensordict import TensorDict

@@ -139,7 +139,7 @@ def main() -> None:
         ("tensor_only", only),
         ("tensor_names", names),
         ("family", family),
-        ("keywords", ["as_tuple", "dim", "keepdim"]),
+        ("keywords", ["as_tuple", "dim", "end_dim", "keepdim", "start_dim"]),
         ("together", sorted(TOGETHER)),
         ("shaped", ["ndim", "shape"]),
         ("sized", ["dtype", "ndim", "shape", "size"]),

@@ -10,12 +10,13 @@ from syncguard.infer.conditions import index_parts, one_element
 from syncguard.infer.contents import tensor_in
 from syncguard.infer.elements import element_of
 from syncguard.infer.evaluate import quiet_value, value_of
-from syncguard.infer.gates import complains
+from syncguard.infer.gates import complains, looped
 from syncguard.infer.holders import container_in, filled, hold
 from syncguard.infer.kin import as_tensor, operand
 from syncguard.infer.masks import foreseen, mask, picks
 from syncguard.infer.operate import binary
 from syncguard.infer.routine import Frame
+from syncguard.infer.subscript import picked_there
 from syncguard.infer.sureness import CERTAIN, MASKS
 from syncguard.infer.values import (
     NONE,
@@ -177,6 +178,7 @@ def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Fra
         frame.routine.filled.add(of.why.root.at)
     if type(value) is Unknown and any(type(part) is Tensor and part.dtype in MASKS for part in index_parts(key)):
         value = operand(value)  # what is made of tensors fills a part that nobody knows the size of: a tensor
+    picked_there(of, target.key, frame)
     row = frame.world.row("torch.Tensor.__setitem__")
     apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, source))
 
@@ -233,8 +235,20 @@ def bind(node: core.Bind, frame: Frame) -> None:
             return
         if value is NONE and declared is not UNKNOWN:
             promise(node.targets[0], declared, frame)
+    if value is UNKNOWN and around_loader(node, frame):
+        value = frame.world.loader
     for target in node.targets:
         store(target, value, frame, node.value)
+
+
+def around_loader(node: core.Bind, frame: Frame) -> bool:
+    """Whether what nobody knows is given a loader and looped over: `bar = self.progress(loader)` gives its batches."""
+    target, made = node.targets[0], node.value
+    if type(target) is not core.Name or type(made) is not core.Call or target.id not in looped(frame):
+        return False
+    loader = frame.world.loader
+    given = [quiet_value(arg, frame) for arg in made.args]
+    return any(type(value) is Instance and value.name == loader.name for value in given)
 
 
 def promise(target: Node, declared: Value, frame: Frame) -> None:

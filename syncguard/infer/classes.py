@@ -35,6 +35,7 @@ class ClassInfo:
         "node",
         "promises",
         "qualname",
+        "resets",
         "serial",
         "settled",
         "stores",
@@ -51,6 +52,7 @@ class ClassInfo:
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
         self.settled: set[str] = set()
         self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
+        self.resets: bool | None = None  # whether a method of it says where factories build
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])

@@ -26,6 +26,7 @@ from syncguard.infer.values import (
     options,
 )
 from syncguard.read import core
+from syncguard.read.walk import everything
 
 
 class Definitions(Outcomes):
@@ -93,6 +94,14 @@ class Definitions(Outcomes):
             if routine.owner is info:
                 routine.host = host_reason(routine, self)
         return ClassOf(info)
+
+    def resets(self, info: ClassInfo) -> bool:
+        """Whether a method of a class says where factories build: what others make may be anywhere."""
+        if info.resets is None:
+            setters = self.places.tables["names"]["default_setters"]
+            asked = (part.name for part in everything(info.node.body) if type(part) is core.Attr)
+            info.resets = any(name in setters for name in asked)
+        return info.resets
 
     def declare(self, node: core.Bind, info: ClassInfo, frame: Frame) -> None:
         """`x: Tensor = None` in the body of a class says what its instances will hold."""

@@ -278,6 +278,16 @@ def _names_in(node: Node, frame: Frame) -> list[str]:
     return [name, *(_wrapped(frame).get(name, ()) if type(node) is core.Name else ())] if name else []
 
 
+def looped(frame: Frame) -> frozenset[str]:
+    """The names that this function loops over, by themselves or numbered."""
+    written = frame.routine.written
+    if written.looped is None:
+        loops = [part.iterable for part in walk(frame.routine.node.body) if type(part) is core.Loop and part.iterable]
+        over = [part for node in loops for part in (node.args if type(node) is core.Call else (node,))]
+        written.looped = frozenset(part.id for part in over if type(part) is core.Name)
+    return written.looped
+
+
 def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
     """The names that are given to the call whose result a name holds in this function."""
     written = frame.routine.written

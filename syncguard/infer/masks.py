@@ -48,22 +48,26 @@ def _cast(node: Node, frame: Frame) -> bool:
 
 def picks(of: Unknown, key: Value, node: Node, frame: Frame) -> bool:
     """Whether something unknown that was computed from tensors is indexed as only a tensor or an array can be, by a
-    comparison of what was computed from tensors, where nothing computes with arrays.
+    comparison of what was computed from tensors, or what is named as a mask is, where nothing computes with arrays.
     """
     if of.weak is None or type(key) is not Unknown or key.weak is None:
         return False
     turned = type(node) is core.Do and node.what == "~"
-    return (turned or compares(node)) and frame.world.only_torch(frame)
+    named = type(node) is core.Name and frame.world.hint(node.id)[0]
+    return (turned or named or compares(node)) and frame.world.only_torch(frame)
 
 
 def foreseen(name: str, value: Value, source: Node | None, frame: Frame) -> Value:
-    """A comparison of what is unknown is a mask from the start where its name indexes a tensor later."""
+    """A comparison of what is unknown is a mask from the start where its name indexes a tensor later, or anything, if
+    tensors are compared for all that is known."""
     if type(value) is not Unknown or value.batch is not None or source is None or not compares(source):
         return value
     for path in _indexed(frame).get(name, ()):
         of = frame.env.get(path)
         if type(of) is Tensor and of.on_device:
             return Tensor("bool", of.device, sure=False, why=frame.why("mask", source.at, value.weak or of.why))
+    if value.weak is not None and name in _indexed(frame) and frame.world.only_torch(frame):
+        return Tensor("bool", sure=False, why=frame.why("mask", source.at, value.weak))
     return value
 
 
@@ -75,7 +79,7 @@ def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
         for part in walk(node.body) if type(node) is core.Function else ():
             if type(part) is core.Index:
                 path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
-                for name in _names(part.key) if path else ():
+                for name in _names(part.key):
                     found.setdefault(name, []).append(path)
         written.indexed = {name: tuple(paths) for name, paths in found.items()}
     return written.indexed

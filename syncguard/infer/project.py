@@ -49,11 +49,20 @@ class World(Definitions):
             for routine in sorted(fresh, key=order):
                 if not routine.runs:
                     self.run(routine)
+                    self.constructed_anew()
         for info in home.classes:
             for inherited, override in callers(info, self.places):
                 self.outcome(inherited, {}, Frame(self, override, {}), info)
         while self.queue:
             routine = self.queue.popleft()
+            routine.queued = False
+            if routine.runs < RUNS and not routine.running:
+                self.run(routine)
+
+    def constructed_anew(self) -> None:
+        """Run constructors that were given news, before who reads what they assign."""
+        for routine in [routine for routine in self.queue if routine.name == "__init__"]:
+            self.queue.remove(routine)
             routine.queued = False
             if routine.runs < RUNS and not routine.running:
                 self.run(routine)
@@ -89,6 +98,8 @@ class World(Definitions):
         frame = Frame(self, routine, {})
         parameters.bind(frame, node)
         default = self.default_device
+        if default == "host" and routine.owner is not None and self.resets(routine.owner):
+            self.default_device = "mixed"
         run(node.body, frame)
         self.default_device = default
         routine.running, self.depth = False, self.depth - 1

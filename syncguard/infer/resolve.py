@@ -24,6 +24,7 @@ from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.walk import walk
 from syncguard.terms import Op
 
 BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
@@ -62,6 +63,7 @@ class Names:
         self.scaling = frozenset(places.tables["names"]["scaling"])
         self.densities = frozenset(places.tables["names"]["densities"])
         self.distribution = Instance(None, places.tables["names"]["distribution"][0])
+        self.loader = Instance(None, places.tables["hot"]["loop_iterables"][0])
         self.draws = frozenset(places.tables["names"]["draws"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.reductions = frozenset(places.tables["names"]["reductions"])
@@ -71,6 +73,7 @@ class Names:
         self.movers = places.tables["evidence"]["placed"]
         self.placers = frozenset(places.tables["names"]["placers"])
         self.tables = places.tables["host"]["object_libraries"][:1]
+        self.reshapers = frozenset(places.tables["names"]["reshapers"])
         self.moving = self.placers | self.family
         self.registrars = frozenset(places.tables["modules"]["registrars"])
 
@@ -212,7 +215,7 @@ class Names:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         uses = frame.uses(path)
         if self.places.is_("names", "loaders", name):
-            return Instance(None, self.places.tables["hot"]["loop_iterables"][0])
+            return self.loader
         if not uses or self.namespace(path) or uses & self.keepers:
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
@@ -226,6 +229,8 @@ class Names:
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"both:{min(uses & self.placed)}", at)
             )
+        if "[?]" in uses and self.only_torch(frame):  # `x[x > 0]`
+            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why("torch only", at))
         for use in sorted(uses):
             if use.startswith("(0"):
                 callee = use[2:]
@@ -281,6 +286,8 @@ class Names:
         if not _torch_among(roots, frame):
             return False
         arrays = self.places.tables["host"]["array_libraries"] + self.tables
+        if not _imports(frame).isdisjoint(arrays):
+            return False
         if not roots & set(arrays):
             return True
         used = {
@@ -321,6 +328,16 @@ class Names:
 def imported_by(frame: Frame) -> set[str]:
     """The packages that a file has names of."""
     return {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
+
+
+def _imports(frame: Frame) -> frozenset[str]:
+    """The packages that a function itself imports."""
+    written = frame.routine.written
+    if written.imports is None:
+        body = frame.routine.node.body if type(frame.routine.node) is core.Function else ()
+        names = [name for part in walk(body) if type(part) is core.Bring for name in part.names]
+        written.imports = frozenset(module.partition(".")[0] for _, module, _ in names)
+    return written.imports
 
 
 def _torch_among(roots: set[str], frame: Frame) -> bool:

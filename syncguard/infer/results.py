@@ -261,6 +261,9 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         if any(type(option) is Host and option.kind == "device" for option in options(asked)):
             return "assumed"  # some device, we cannot tell which
     if rule == "factory":
+        filled = args.get("out")
+        if filled is not None and not (type(filled) is Const and filled.value is None):
+            return filled.device if type(filled) is Tensor else "assumed"  # `torch.arange(n, out=x.new())`
         if asked is not None and not (type(asked) is Const and asked.value is None):
             return "assumed"
         copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]

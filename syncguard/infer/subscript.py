@@ -15,6 +15,7 @@ from syncguard.infer.sureness import MASKS, tensor_sureness
 from syncguard.infer.values import (
     UNKNOWN,
     Alias,
+    Bound,
     ClassOf,
     Const,
     Host,
@@ -28,6 +29,7 @@ from syncguard.infer.values import (
     kind_of,
 )
 from syncguard.read import core
+from syncguard.read.core import Node
 
 TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
@@ -35,9 +37,10 @@ TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxt
 def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
     match of:
         case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
-            return Unknown(of.why)
+            return Unknown(of.why) if of.on_device else Tensor(device="host", sure=False, why=of.why)
         case Tensor():
             key = mask(of, key, node.key, frame)
+            picked_there(of, node.key, frame)
             row = frame.world.row("torch.Tensor.__getitem__")
             return indexed(of, key, apply(frame, row, node.at, [of, key], {}, (node.of, node.key)))
         case Seq():
@@ -57,7 +60,29 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             return item_of_instance(of, key, node, frame)
         case Unknown():
             return item_of_unknown(of, key, node, frame)
+        case Bound(
+            of=Tensor() as kept
+        ):  # `x.indices[:, 0]`: what is taken from no method is none, and `x` keeps tensors
+            return item_of_unknown(Unknown(kept.why), key, node, frame)
     return UNKNOWN
+
+
+def picked_there(of: Tensor, key: Node, frame: Frame) -> None:
+    """What picks from a tensor on the host is there as well from here on: an index on the device would raise, unless it
+    is 0-d and read. Of what a module keeps we are less sure, for it may have been moved with it."""
+    owner = frame.routine.owner
+    if of.on_device or (owner is not None and owner.is_module):
+        return
+    for part in key.items if type(key) is core.Seq else (key,):
+        held = frame.env.get(part.id) if type(part) is core.Name else None
+        if type(part) is core.Name and type(held) is Tensor and held.device == "assumed" and _many(held):
+            frame.env[part.id] = held.but(device="host")
+
+
+def _many(index: Tensor) -> bool:
+    """Whether an index picks several rows: by what is known of it, or as those do that are declared."""
+    declared = index.rank < 0 and index.why is not None and index.why.text == "parameter"
+    return index.rank > 0 or index.dtype in MASKS or declared
 
 
 def item_of_sequence(of: Seq, key: Value) -> Value:
@@ -99,8 +124,9 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
 
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
     """What a subscript tells of something unknown."""
-    if picks(of, key, node.key, frame):
-        return item(operand(of), key, node, frame)
+    several = type(key) is Seq and key.kind == "tuple" and any(type(part) is Tensor for part in key.items or ())
+    if picks(of, key, node.key, frame) or (several and of.weak is not None):
+        return item(operand(of), key, node, frame)  # nothing else takes several tensors at once
     masked = (
         tensor_in(key)
         if type(key) is not Seq

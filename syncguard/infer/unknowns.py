@@ -14,6 +14,7 @@ from syncguard.infer.receivers import (
     picked_by_host,
 )
 from syncguard.infer.routine import Frame
+from syncguard.infer.sureness import number_sureness
 from syncguard.infer.targets import device_of
 from syncguard.infer.values import UNKNOWN, Tensor, Unknown, Value, options
 from syncguard.read import core
@@ -38,7 +39,10 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
-    moves = (name in world.family and (of.batch is not None or world.only_torch(frame, name))) or (
+    moves = (
+        name in world.family
+        and (of.batch is not None or world.only_torch(frame, name) or (of is UNKNOWN and part_of_batch(nodes, frame)))
+    ) or (
         name in world.placers
         and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
@@ -51,6 +55,15 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if there is None:
         return made_of([*args, *keywords.values()], at, frame)
     return apply(frame, op, at, [there, *args], keywords, nodes)
+
+
+def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
+    """Whether sizes are given to what an array is given a type: `x.view(-1, n)`. What may be a tensor anyway, perhaps
+    of the host, is no news."""
+    from syncguard.infer.evaluate import quiet_value
+
+    sized = name in frame.world.reshapers and any(map(number_sureness, args))
+    return sized and bool(nodes) and type(quiet_value(nodes[0], frame)) is Unknown
 
 
 def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
@@ -95,7 +108,7 @@ def proven(
 ) -> Tensor | None:
     """The tensor that something unknown is, where what it is asked for shows it: `x.sum(dim=1)`, `loss.item()`."""
     world = frame.world
-    if keywords.keys() & world.tensor_keywords:
+    if keywords.keys() & world.tensor_keywords or reshaped(name, args, nodes, frame):
         return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
     alone = world.only_torch(frame, name)
     loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))

@@ -17,7 +17,9 @@ class Written:
         "chooses",
         "counted",
         "demanded",
+        "imports",
         "indexed",
+        "looped",
         "meant",
         "passed",
         "placing",
@@ -45,6 +47,8 @@ class Written:
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
         self.meant: dict[str, Node] | None = None  # names that hold the outcome of a test, with it
         self.where: dict[str, list[At]] | None = None  # where each name is bound
+        self.imports: frozenset[str] | None = None  # the packages that it imports itself
+        self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not
         self.whole: bool | None = None  # whether it declares to return whole numbers, flags or texts
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Context, Home, Routine
 from syncguard.infer.ungiven import calls_of
 from syncguard.read import core
@@ -65,3 +66,26 @@ def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:
         for callee, calls in routine.calls.items():
             found.setdefault(callee, []).extend((routine, at, context) for at, context in calls)
     return found
+
+
+def by_name(info: ClassInfo) -> bool:
+    """Whether a class calls methods by names that it is given, with what it is given: `getattr(self, name)(*args)`. Any
+    may be meant."""
+    parts = everything(info.node.body)
+    handed = [part.fn for part in parts if type(part) is core.Call and any(map(_starred, part.args))]
+    called = {fn.id for fn in handed if type(fn) is core.Name}
+    binds = [part for part in parts if type(part) is core.Bind and type(part.targets[0]) is core.Name]
+    kept = [bind.value for bind in binds if getattr(bind.targets[0], "id", "") in called]
+    return any(map(_picked, (*handed, *kept)))
+
+
+def _starred(arg: core.Node) -> bool:
+    return type(arg) is core.Do and arg.what == "*"
+
+
+def _picked(node: core.Node | None) -> bool:
+    """Whether this is `getattr(self, name)`."""
+    if type(node) is not core.Call or type(node.fn) is not core.Name or node.fn.id != "getattr" or len(node.args) < 2:
+        return False
+    of, name = node.args[:2]
+    return type(of) is core.Name and of.id == "self" and type(name) is core.Name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from syncguard.infer.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.calling import callers_of
+from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -111,7 +111,10 @@ def followed(
 
 def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
     """A function of unknown heat that is called by setup alone, or after a failure, is as cold as these; a script's top
-    level says nothing of what it calls, nor does a test of what anybody may call."""
+    level says nothing of what it calls, nor does a test of what anybody may call, nor calls of a public method that is
+    called by its name as well."""
+    owners = {routine.owner for routine in routines if routine.owner is not None}
+    open_ = {owner for owner in owners if by_name(owner)}
     callers: dict[Routine, list[Routine]] = {}
     failing: dict[Routine, None] = {}
     for routine in routines:
@@ -127,6 +130,8 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
         for callee in [todo.popleft()] if todo else list(queue.popleft().calls):
             known = found.get(callee)
             if known is None or known.heat != "unknown":
+                continue
+            if callee.owner in open_ and not callee.name.startswith("_"):
                 continue
             if all(found[c].heat == "cold" and not (script(c) or tried(callee, c, places)) for c in callers[callee]):
                 found[callee] = Warmth("cold")

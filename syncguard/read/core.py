@@ -244,7 +244,8 @@ class Function(Node, frozen=True, gc=False, eq=False):
     """A def or lambda.
 
     `uses` maps a local name (or `self.name`) to the attributes asked of it, with `()` if they are called, and, after a
-    `(`, to what it is passed to, after a `[` in a display, after a `*` with numbers.
+    `(`, to what it is passed to, after a `[` in a display, after a `*` with numbers. It is asked for a `[key]`, for
+    ranges `[,]`, and for where it is greater than something `[?]`.
     """
 
     name: str

@@ -29,6 +29,8 @@ from syncguard.read.core import (
 )  # fmt: skip
 from syncguard.read.kinds import Kinds
 
+COMPARED = ("==", "!=", "<", "<=", ">", ">=")
+
 
 class Scope:
     """What is being lowered: the qualified name, the uses of each local name, the names called in each open loop.
@@ -144,7 +146,10 @@ def subscript(node: ast.Subscript, scope: Scope) -> Node:
             scope.use(of.id, "[key]")
         elif type(key) is ast.Tuple and any(map(ranges, key.elts)):
             scope.use(of.id, "[,]")
-    return Index(of, EXPRESSIONS[type(key)](key, scope), at(node))
+    index = EXPRESSIONS[type(key)](key, scope)
+    if type(of) is Name and type(index) is Do and index.what in COMPARED and dotted(index.args[0]) == of.id:
+        scope.use(of.id, "[?]")
+    return Index(of, index, at(node))
 
 
 def ranges(part: ast.expr) -> bool:
