@@ -28,7 +28,7 @@ class Places:
         return found
 
     def seldom(self, name: str) -> bool:
-        """Whether a function of this name runs once or seldom; a logarithm is no report, and to load a batch no setup."""
+        """Whether a function of this name runs seldom: a logarithm is no report, and to load a batch no setup."""
         if not self.is_("cold", "functions", name):
             return False
         return not (self.is_("cold", "logarithms", name.lstrip("_")) or self.is_("cold", "batches", name))

@@ -1147,6 +1147,8 @@ for batch in data:
     report = pipeline.check(["-"], Config(stdin_filename="example.py"), text)
     assert (report.functions, report.hot, report.hot_loops) == (1, 0, 3)
     assert pipeline.check(["-"], Config(stdin_filename="test_example.py"), text).hot_loops == 0
+
+
 @pytest.mark.parametrize(
     ("name", "heat"), [("load_data_to_gpu", "unknown"), ("load_batch", "unknown"), ("load_weights", "cold")]
 )
