@@ -84,8 +84,6 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
-    if _bare(declared) and world.places.is_("names", "loaders", param.name):
-        return world.loader  # `data_loader: Iterable`
     if declared is not UNKNOWN:
         return refined(declared, seen)
     if world.places.is_("names", "devices", param.name):
@@ -109,11 +107,6 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
-
-
-def _bare(declared: Value) -> bool:
-    """Whether something to iterate over is declared, and nothing of what that gives."""
-    return type(declared) is Seq and declared.items is None and declared.element is UNKNOWN
 
 
 def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:

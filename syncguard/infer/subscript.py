@@ -60,9 +60,7 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             return item_of_instance(of, key, node, frame)
         case Unknown():
             return item_of_unknown(of, key, node, frame)
-        case Bound(
-            of=Tensor() as kept
-        ):  # `x.indices[:, 0]`: what is taken from no method is none, and `x` keeps tensors
+        case Bound(of=Tensor() as kept):  # `x.indices[:, 0]`: a method has no items, so `x` keeps tensors
             return item_of_unknown(Unknown(kept.why), key, node, frame)
     return UNKNOWN
 
