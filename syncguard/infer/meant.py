@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
-from syncguard.read.core import At, Node
-from syncguard.read.walk import targets, walk
+from syncguard.read.core import Node
+from syncguard.read.walk import everything, targets, walk
 
 TESTS = frozenset(("==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in", "not", "truth"))
 
@@ -16,40 +16,50 @@ def meant(name: core.Name, frame: Frame) -> Node | None:
     routine = frame.routine
     found = _tests(routine).get(name.id)
     top = routine.home.top
-    if found is None and top is not None and top is not routine and name.id not in _bound(routine):
+    if found is None and top is not None and top is not routine and not _binds(routine, name.id):
         found = _tests(top).get(name.id)
     return found if found is not None and found.at < name.at else None
 
 
+def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
+    """The statements that bind each name, those of functions inside a function too: they may bind it from there."""
+    written = routine.written
+    if written.binders is None:
+        found: dict[str, list[Node]] = {}
+        for part in everything(routine.node.body):
+            for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
+                found.setdefault(name, []).append(part)
+        written.binders = {name: tuple(parts) for name, parts in found.items()}
+    return written.binders
+
+
+def _binds(routine: Routine, name: str) -> bool:
+    node = routine.node
+    return name in binders(routine) or (type(node) is core.Function and any(p.name == name for p in node.params))
+
+
 def _tests(routine: Routine) -> dict[str, Node]:
+    """The names of a function that hold the outcome of a test, with it."""
     if routine.written.meant is None:
-        _read(routine)
-    return routine.written.meant or {}
+        found = routine.written.meant = {}
+        for name, parts in binders(routine).items():
+            test = _test(name, parts[0], routine) if len(parts) == 1 else None
+            if test is not None:
+                found[name] = test
+    return routine.written.meant
 
 
-def _bound(routine: Routine) -> dict[str, list[At]]:
-    if routine.written.where is None:
-        _read(routine)
-    return routine.written.where or {}
-
-
-def _read(routine: Routine) -> None:
-    """Note where a function binds each name, and which hold the outcome of a test."""
-    node, where = routine.node, dict[str, list[At]]()
-    if type(node) is core.Function:
-        where = {param.name: [node.at] for param in node.params}
-    parts = walk(node.body)
-    for part in parts:
-        for target in targets(part):
-            for one in walk(target):
-                if type(one) is core.Name:
-                    where.setdefault(one.id, []).append(one.at)
-    routine.written.where, routine.written.meant = where, {}
-    for part in parts:
-        if type(part) is core.Bind and len(part.targets) == 1 and part.value is not None:
-            target, test = part.targets[0], as_test(part.value)
-            if type(target) is core.Name and test is not None and _stays(target, test, routine, where):
-                routine.written.meant[target.id] = test
+def _test(name: str, bind: Node, routine: Routine) -> Node | None:
+    """What a name is bound to, if that is a test of what is not bound anew behind it."""
+    if type(bind) is not core.Bind or len(bind.targets) > 1 or bind.value is None:
+        return None
+    target, test, node = bind.targets[0], as_test(bind.value), routine.node
+    param = type(node) is core.Function and any(param.name == name for param in node.params)
+    if type(target) is not core.Name or test is None or param or name in routine.home.core.rebound:
+        return None
+    asked = [one.id for one in walk(test) if type(one) is core.Name]
+    stays = all(part.at < bind.at for other in asked for part in binders(routine).get(other, ()))
+    return test if stays else None
 
 
 def answer(node: Node) -> Node | None:
@@ -78,10 +88,3 @@ def as_test(value: Node) -> Node | None:
         case core.Attr(name=name) if name.startswith("is_"):
             return core.Do("truth", (value,), value.at)
     return None
-
-
-def _stays(target: core.Name, test: Node, routine: Routine, where: dict[str, list[At]]) -> bool:
-    if len(where[target.id]) > 1 or target.id in routine.home.core.rebound:
-        return False
-    asked = [one.id for one in walk(test) if type(one) is core.Name]
-    return all(at <= target.at for name in asked for at in where.get(name, ()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 
 
 class Written:
@@ -27,7 +27,6 @@ class Written:
         "takes",
         "thin",
         "ungiven",
-        "where",
         "whole",
         "wrapped",
     )
@@ -46,7 +45,6 @@ class Written:
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
         self.meant: dict[str, Node] | None = None  # names that hold the outcome of a test, with it
-        self.where: dict[str, list[At]] | None = None  # where each name is bound
         self.imports: frozenset[str] | None = None  # the packages that it imports itself
         self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from syncguard.infer.annotations import promised
 from syncguard.infer.arms import steady
 from syncguard.infer.contents import holds_tensor
+from syncguard.infer.meant import binders
 from syncguard.infer.passing import given, positional, spread
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.infer.ungiven import private
@@ -16,7 +17,6 @@ from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.walk import everything, targets, walk
 
 DEEPEST = 6  # expressions that are followed from one to the next
 MOST = 20  # calls that are asked what they pass
@@ -85,7 +85,7 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     param = next((param for param in function.params if param.name == name), None)
     if param is not None and (name in place.given or steady(name, routine)):
         return _of_parameter(param, place)
-    binds = _binders(routine).get(name, ())
+    binds = binders(routine).get(name, ())
     if not binds:
         outer = _around(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
@@ -99,18 +99,6 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if value is None or node.at[:2] < bind.at[2:]:
         return NOTHING
     return Sources(((value, replace(there, given=place.given | {name})),), option=False)
-
-
-def _binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
-    """The statements that bind each name, those of functions inside a function too: they may bind it from there."""
-    written = routine.written
-    if written.binders is None:
-        found: dict[str, list[Node]] = {}
-        for part in everything(routine.node.body):
-            for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
-                found.setdefault(name, []).append(part)
-        written.binders = {name: tuple(parts) for name, parts in found.items()}
-    return written.binders
 
 
 def _names(node: Node, name: str) -> bool:
@@ -220,7 +208,7 @@ def _of_constant(name: str, place: Place) -> Sources:
 
 def bound_once(home: Home, name: str) -> Node | None:
     """What the top level of a file binds a name to, if nothing else in the file is ever bound to it."""
-    binds = _binders(home.top).get(name, ()) if home.top is not None else ()
+    binds = binders(home.top).get(name, ()) if home.top is not None else ()
     bind = binds[0] if len(binds) == 1 else None
     plain = type(bind) is core.Bind and any(bind is part for part in home.core.body)
     return bind.value if plain and type(bind) is core.Bind and _names(bind.targets[0], name) else None
