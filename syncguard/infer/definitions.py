@@ -26,7 +26,6 @@ from syncguard.infer.values import (
     options,
 )
 from syncguard.read import core
-from syncguard.read.walk import everything
 
 
 class Definitions(Outcomes):
@@ -99,8 +98,8 @@ class Definitions(Outcomes):
         """Whether a method of a class says where factories build: what others make may be anywhere."""
         if info.resets is None:
             setters = self.places.tables["names"]["default_setters"]
-            asked = (part.name for part in everything(info.node.body) if type(part) is core.Attr)
-            info.resets = any(name in setters for name in asked)
+            methods = [part for part in info.node.body if type(part) is core.Function]
+            info.resets = any(not asked.isdisjoint(setters) for method in methods for asked in method.uses.values())
         return info.resets
 
     def declare(self, node: core.Bind, info: ClassInfo, frame: Frame) -> None:

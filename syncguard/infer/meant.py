@@ -7,6 +7,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import everything, targets, walk
 
+BINDING = (core.Bind, core.Update, core.Let, core.Loop, core.With)
 TESTS = frozenset(("==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in", "not", "truth"))
 
 
@@ -14,28 +15,28 @@ def meant(name: core.Name, frame: Frame) -> Node | None:
     """The test, where the function or else its file binds the name once, to nothing but a test, and what that asks is
     not bound anew behind it."""
     routine = frame.routine
+    node, top = routine.node, routine.home.top
+    if type(node) is core.Function and name.id in [param.name for param in node.params]:
+        return None
     found = _tests(routine).get(name.id)
-    top = routine.home.top
-    if found is None and top is not None and top is not routine and not _binds(routine, name.id):
+    if found is None and top is not None and top is not routine and name.id not in binders(routine):
         found = _tests(top).get(name.id)
     return found if found is not None and found.at < name.at else None
 
 
 def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
-    """The statements that bind each name, those of functions inside a function too: they may bind it from there."""
+    """The statements that bind each name, those of functions inside a function too, for they may bind it from there;
+    what functions declare `global` is bound by the file once more."""
     written = routine.written
     if written.binders is None:
-        found: dict[str, list[Node]] = {}
-        for part in everything(routine.node.body):
-            for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
-                found.setdefault(name, []).append(part)
+        node = routine.node
+        found: dict[str, list[Node]] = {name: [node] for name in routine.home.core.rebound if node is routine.home.core}
+        for part in walk(node.body) if type(node) is core.Module else everything(node.body):
+            if type(part) in BINDING:
+                for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
+                    found.setdefault(name, []).append(part)
         written.binders = {name: tuple(parts) for name, parts in found.items()}
     return written.binders
-
-
-def _binds(routine: Routine, name: str) -> bool:
-    node = routine.node
-    return name in binders(routine) or (type(node) is core.Function and any(p.name == name for p in node.params))
 
 
 def _tests(routine: Routine) -> dict[str, Node]:
@@ -53,9 +54,8 @@ def _test(name: str, bind: Node, routine: Routine) -> Node | None:
     """What a name is bound to, if that is a test of what is not bound anew behind it."""
     if type(bind) is not core.Bind or len(bind.targets) > 1 or bind.value is None:
         return None
-    target, test, node = bind.targets[0], as_test(bind.value), routine.node
-    param = type(node) is core.Function and any(param.name == name for param in node.params)
-    if type(target) is not core.Name or test is None or param or name in routine.home.core.rebound:
+    test = as_test(bind.value)
+    if type(bind.targets[0]) is not core.Name or test is None or name in routine.home.core.rebound:
         return None
     asked = [one.id for one in walk(test) if type(one) is core.Name]
     stays = all(part.at < bind.at for other in asked for part in binders(routine).get(other, ()))

@@ -71,7 +71,10 @@ def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:
 def by_name(info: ClassInfo) -> bool:
     """Whether a class calls methods by names that it is given, with what it is given: `getattr(self, name)(*args)`. Any
     may be meant."""
-    parts = everything(info.node.body)
+    methods = [part for part in info.node.body if type(part) is core.Function]
+    if not any("(0getattr" in method.uses.get(ME[0], ()) for method in methods):
+        return False
+    parts = everything(tuple(methods))
     handed = [part.fn for part in parts if type(part) is core.Call and any(map(_starred, part.args))]
     called = {fn.id for fn in handed if type(fn) is core.Name}
     binds = [part for part in parts if type(part) is core.Bind and type(part.targets[0]) is core.Name]
