@@ -47,3 +47,26 @@ def test_what_a_loop_puts_into_the_parts_of_a_container_is_in_it(text: str) -> N
 )
 def test_no_container_holds_what_was_put_elsewhere(text: str) -> None:
     assert codes(text) == []
+
+
+BARE = """
+import torch
+
+
+class Metric:
+    def results(self, n):
+        found = {{"precision": -torch.ones(n, device="{device}")}}
+        return self.total(found), self.first([torch.ones(n, device="{device}")])
+
+    def total(self, results: dict):
+        kept = results["precision"]
+        return kept[kept > -1].mean()
+
+    def first(self, xs: list):
+        return xs[0].item()
+"""
+
+
+def test_a_bare_dict_or_list_holds_what_callers_give() -> None:
+    assert checked.codes(BARE.format(device="cuda")) == ["SG102", "SG201"]
+    assert checked.codes(BARE.format(device="cpu")) == []

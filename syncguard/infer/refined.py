@@ -17,7 +17,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
         return declared
     if type(declared) is Host:
         return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
-    if type(declared) is Seq:
+    if type(declared) is Seq or _bare(declared, seen):
         return _refined_items(declared, seen)
     if any(type(option) is Call for option in options(seen)):
         return join(seen, NONE) if type(declared) is Union else seen
@@ -44,6 +44,13 @@ def refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _bare(declared: Value, seen: Value) -> bool:
+    """Whether a list or a dict is declared, and nothing of what is in it, which callers give."""
+    of_table = type(declared) is Table and not declared.items and declared.element is UNKNOWN
+    of_list = type(declared) is Seq and declared.items is None and declared.element is UNKNOWN
+    return (of_table or of_list) and all(type(option) is type(declared) for option in options(seen))
 
 
 def _listed(seen: Value) -> bool:
@@ -75,9 +82,16 @@ def _given_tensors(seen: Value) -> bool:
     return bool(tensors) and others and all(tensor.sure for tensor in tensors)
 
 
-def _refined_items(declared: Seq, seen: Value) -> Value:
-    """A declared list of tensors, likewise."""
-    if type(seen) is not Seq or declared.items is not None or type(declared.element) is not Tensor:
+def _refined_items(declared: Value, seen: Value) -> Value:
+    """A declared list of tensors, likewise; `x: dict` says no more than that it is one."""
+    if _bare(declared, seen):
+        return seen
+    if (
+        type(declared) is not Seq
+        or type(seen) is not Seq
+        or declared.items is not None
+        or type(declared.element) is not Tensor
+    ):
         return declared
     passed = seen.element
     return Seq(declared.kind, None, refined(declared.element, passed)) if type(passed) is Tensor else declared

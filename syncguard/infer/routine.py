@@ -303,9 +303,9 @@ class Frame:
 
     def waited(self, at: At, hazard: str, why: Why | None) -> Context:
         """What surrounds a wait: one for a value that another has just waited for finds little left; a copy to the
-        device has its own bytes to wait for."""
+        device has its own bytes to wait for, and a count its own counting."""
         context = self.context
-        if why is None or hazard in self.world.places.tables["hot"]["transfers"]:
+        if why is None or hazard in self.world.places.tables["hot"]["anew"]:
             return context
         first = self.paid.setdefault((hazard, id(why)), at)
         if first == at:
