@@ -58,3 +58,7 @@ def test_what_is_differentiated_is_a_tensor(text: str, found: list[str]) -> None
 )
 def test_where_something_shall_go_is_not_where_it_is(text: str, found: list[str]) -> None:
     assert codes(text) == found
+
+
+def test_a_row_without_arguments_is_given_something_unknown() -> None:
+    assert checked.codes("import torch\n\n\ndef wait(at):\n    torch.cuda.empty_cache(at)\n") == []

@@ -67,7 +67,7 @@ def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Val
     """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
     other two tell where it runs."""
     function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
-    if not function or not (frame.world.asks_tensor(op) or (alone and op.args[0] == "condition")):
+    if not function or not (frame.world.asks_tensor(op) or (alone and op.args[:1] == ("condition",))):
         return value
     if value.batch is not None:
         return Tensor(device="host", sure=False, why=value.batch) if fetched(value) else value
