@@ -57,6 +57,11 @@ class Op:
     evidence: tuple[dict[str, Any], ...] = ()
     keywords: tuple[str, ...] = ()  # arguments that are given by name alone
 
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """The names of its arguments as a row has them, with a star before those that are given by name alone."""
+        return (*self.args, "*", *self.keywords) if self.keywords else self.args
+
 
 class Value:
     """What we know of an expression. The kinds are in infer/values.py."""

@@ -9,10 +9,9 @@ from syncguard.infer.gates import last_name
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import COMPARISONS, Node
 from syncguard.read.walk import walk
 
-COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 COMPUTED = ("+", "-", "*x", "//", "neg")
 
 
@@ -30,7 +29,7 @@ def _counts(part: Node, places: Places) -> Iterator[str]:
         case core.Call(fn=fn, args=args) if places.is_("names", "counting", last_name(fn)):
             for arg in args:
                 yield from _names(arg)
-        case core.Do(what=what, args=(left, right)) if what in COMPARED:
+        case core.Do(what=what, args=(left, right)) if what in COMPARISONS:
             if _size(left, places):
                 yield from _names(right)
             elif _size(right, places):

@@ -12,10 +12,11 @@ GPU = "cuda"
 
 
 def on_gpu(inner: Node, frame: Frame) -> bool | None:
+    """Whether the test holds of what is on a GPU."""
     match inner:
         case core.Attr(of=of, name=name):
             kind = name.removeprefix("is_")
-            known = name != kind and (kind == GPU or _other(kind, frame))
+            known = name != kind and _known(kind, frame)
             return kind == GPU if known and type(value_at(of, frame)) in (Tensor, Unknown) else None
         case core.Do(what="==" | "!=" as what, args=(left, right)):
             asked, word = (left, word_of(right, frame)) if is_device(left, frame) else (right, word_of(left, frame))
@@ -62,12 +63,12 @@ def word_of(node: Node, frame: Frame) -> str:
     """'cpu', 'cuda' or another that we know, when the expression names a device."""
     if type(node) is core.Const and isinstance(node.value, str):
         word = node.value.partition(":")[0]
-        return word if word in ("cpu", GPU) or frame.world.places.is_("names", "other_devices", word) else ""
+        return word if _known(word, frame) else ""
     if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
         made = value_at(node.fn, frame) if type(node.fn) in (core.Name, core.Attr) else None
         return word_of(node.args[0], frame) if type(made) is Named and made.name == "torch.device" else ""
     return ""
 
 
-def _other(kind: str, frame: Frame) -> bool:
-    return kind == "cpu" or frame.world.places.is_("names", "other_devices", kind)
+def _known(kind: str, frame: Frame) -> bool:
+    return kind in ("cpu", GPU) or frame.world.places.is_("names", "other_devices", kind)

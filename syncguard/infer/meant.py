@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
-from syncguard.read.core import Node
-from syncguard.read.walk import everything, targets, walk
+from syncguard.read.core import COMPARISONS, Node
+from syncguard.read.walk import BINDING, everything, targets, walk
 
-BINDING = (core.Bind, core.Update, core.Let, core.Loop, core.With)
-TESTS = frozenset(("==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in", "not", "truth"))
+TESTS = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
 
 
 def meant(name: core.Name, frame: Frame) -> Node | None:
@@ -64,11 +63,9 @@ def _test(name: str, bind: Node, routine: Routine) -> Node | None:
 
 def answer(node: Node) -> Node | None:
     """What a function of one line gives back, its docstring aside."""
-    if type(node) is not core.Function or not node.body:
+    if type(node) is not core.Function:
         return None
-    first = node.body[0]
-    said = type(first) is core.Run and type(first.value) is core.Const
-    body = node.body[1:] if said else node.body
+    body = [part for part in node.body if not (type(part) is core.Run and type(part.value) is core.Const)]
     last = body[0] if len(body) == 1 else None
     return last.value if type(last) is core.Leave and last.what == "return" else None
 

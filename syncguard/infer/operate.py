@@ -29,7 +29,7 @@ from syncguard.infer.values import (
     options,
 )
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import COMPARISONS, At, Node
 
 OPERATORS = {
     "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
@@ -38,7 +38,6 @@ OPERATORS = {
     "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
 ENUMS = ("enum.Enum", "enum.Flag", "enum.StrEnum")
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.annotations import promised
 from syncguard.infer.counted import counted
+from syncguard.infer.gates import last_name
 from syncguard.infer.lattice import join, pooled, same
 from syncguard.infer.refined import refined
 from syncguard.infer.routine import Frame, Routine
@@ -80,7 +81,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return Table({}, UNKNOWN)
     place = world.place(routine)
     declared = annotated(frame, param, place)
-    if _iterated(param) and world.places.is_("names", "loaders", param.name):
+    if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
@@ -147,7 +148,7 @@ def _documented(frame: Frame, param: Param, place: str) -> Value:
 
 def _by_use(frame: Frame, param: Param, position: int) -> Value:
     """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
-    if _typed(param) and not (_iterated(param) and frame.world.places.is_("names", "loaders", param.name)):
+    if _typed(param) and not _loader(frame, param):
         return UNKNOWN
     if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
         return Seq("list", None)
@@ -200,19 +201,15 @@ def _mentions(node: Node | None, name: str) -> bool:
 
 def _typed(param: Param) -> bool:
     """Whether the author said what a parameter is: then how it is used proves nothing more."""
-    return param.annotation is not None and _named(param.annotation) not in ("Any", "object")
+    return param.annotation is not None and last_name(param.annotation) not in ("Any", "object")
 
 
-def _iterated(param: Param) -> bool:
-    """Whether a parameter is declared to be something that one iterates over, and nothing else."""
+def _loader(frame: Frame, param: Param) -> bool:
+    """Whether a parameter that is called a loader is declared to be something to iterate over, and nothing else."""
     annotation = param.annotation
     of = annotation.of if type(annotation) is core.Index else annotation
-    return of is not None and _named(of) in ("Iterable", "Iterator")
-
-
-def _named(annotation: Node) -> str:
-    """The last name of a type that is not written as an expression."""
-    return annotation.id if type(annotation) is core.Name else annotation.name if type(annotation) is core.Attr else ""
+    iterated = of is not None and last_name(of) in ("Iterable", "Iterator")
+    return iterated and frame.world.places.is_("names", "loaders", param.name)
 
 
 def _forwarded(frame: Frame, param: Param, position: int) -> Value:

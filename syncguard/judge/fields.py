@@ -9,6 +9,7 @@ from typing import NamedTuple
 from syncguard.infer.attributes import decorators
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.gates import last_name
+from syncguard.infer.meant import answer
 from syncguard.infer.passing import given, positional, spread
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.ungiven import calls_of
@@ -103,9 +104,7 @@ def _property(info: ClassInfo, name: str, place: Place) -> Written | None:
         return None
     routine = member[0].routine
     place.routine.uses[routine.home.path, routine.qualname] = None
-    body = [part for part in routine.node.body if not (type(part) is core.Run and type(part.value) is core.Const)]
-    last = body[0] if len(body) == 1 else None
-    returned = last.value if type(last) is core.Leave and last.what == "return" else None
+    returned = answer(routine.node)
     return (returned, place.of(routine)) if returned is not None else None
 
 

@@ -150,8 +150,8 @@ def as_row(one: Checked, rules: Pack, device: str, version: str, date: str) -> s
     state = "measured" if one.found else "claimed"
     where = f', device = "{device}", date = "{date}"' if one.found else ""
     lines = [f'["{one.row}"]']
-    names = (*row.args, *(("*", *row.keywords) if row.keywords else ()))
-    lines += [f"args = [{', '.join(f'{chr(34)}{name}{chr(34)}' for name in names)}]"] if names else []
+    names = ", ".join(f'"{name}"' for name in row.signature)
+    lines += [f"args = [{names}]"] if names else []
     lines += [f'waits = [{{ hazard = "{hazards[0]}" }}]'] if waited else ["# no waits"]
     text = one.text.replace("\\", "\\\\").replace('"', '\\"')
     lines.append(

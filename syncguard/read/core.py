@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import msgspec
 
 At = tuple[int, int, int, int]
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
 class Node(msgspec.Struct, frozen=True, gc=False, eq=False, array_like=True, tag=True):

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from syncguard.read.core import (
+    COMPARISONS,
     Attr,
     Call,
     Choose,
@@ -28,8 +29,6 @@ from syncguard.read.core import (
     united,
 )  # fmt: skip
 from syncguard.read.kinds import Kinds
-
-COMPARED = ("==", "!=", "<", "<=", ">", ">=")
 
 
 class Scope:
@@ -147,7 +146,7 @@ def subscript(node: ast.Subscript, scope: Scope) -> Node:
         elif type(key) is ast.Tuple and any(map(ranges, key.elts)):
             scope.use(of.id, "[,]")
     index = EXPRESSIONS[type(key)](key, scope)
-    if type(of) is Name and type(index) is Do and index.what in COMPARED and dotted(index.args[0]) == of.id:
+    if type(of) is Name and type(index) is Do and index.what in COMPARISONS and dotted(index.args[0]) == of.id:
         scope.use(of.id, "[?]")
     return Index(of, index, at(node))
 

@@ -12,6 +12,7 @@ _INSIDE: dict[type[Any], tuple[str, ...]] = {
     kind: tuple([name for name, held in kind.__annotations__.items() if _PLACES.search(held)])[::-1]
     for kind in Node.__subclasses__()
 }
+BINDING = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it binds
 _WITHIN = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
 
 

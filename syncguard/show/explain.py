@@ -81,8 +81,7 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
 
     `rules` has the pages of its hazards; one that it lacks is not named.
     """
-    names = ", ".join((*row.args, *(("*", *row.keywords) if row.keywords else ())))
-    yield look.paint("head", row.name + (f"({names})" if names else ""))
+    yield look.paint("head", row.name + (f"({', '.join(row.signature)})" if row.signature else ""))
     if row.returns:
         yield from _entry("returns", row.returns, look)
     if not row.waits:
