@@ -330,6 +330,82 @@ def test_workers_of_a_pool_are_no_ranks():
     assert "rank" not in err
 
 
+LEFT_OPEN = {
+    "a pool of threads": "pool = ThreadPoolExecutor(2)\nprint(pool.submit(total, 2).result())\n",
+    "a pool of processes": "pool = ProcessPoolExecutor(1, mp.get_context('fork'))\n"
+    "print(pool.submit(total, 2).result())\n",
+    "a pool of multiprocessing": "pool = mp.get_context('fork').Pool(1)\nprint(pool.map(total, [2]))\n",
+    "a daemon": "ours, theirs = mp.Pipe()\n"
+    "process = mp.get_context('fork').Process(target=lambda: (theirs.send(total(2)), time.sleep(600)), daemon=True)\n"
+    "process.start()\nprint(ours.recv())\n",
+    "what is called at the exit": "atexit.register(lambda: print(total(2)))\nprint('ends')\n",
+    "a pool that is asked at the exit": "pool = mp.get_context('fork').Pool(1)\n"
+    "atexit.register(lambda: print(pool.map(total, [2])))\n",
+}
+
+
+@pytest.mark.parametrize("left", LEFT_OPEN)
+def test_what_a_program_leaves_open_ends_as_under_python(left):
+    head = (
+        "import atexit, time, torch\nimport multiprocessing as mp\n"
+        "from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor\n\n\n"
+        "def total(n):\n    return torch.ones(n, device=D).sum().item()\n\n\n"
+    )
+    _, record = both("prog.py", head + LEFT_OPEN[left], run=partial(warm.ran, Path.cwd()))
+    assert record["ended"] == "exit 0"
+    assert counts(record) == {8: 1}
+
+
+TOLD_TO_END = """\
+import multiprocessing as mp
+import multiprocessing.popen_fork as popen
+import signal
+import sys
+import time
+import torch
+
+
+def work(here):
+    if HANDLED:
+        signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.7), sys.exit(5)))
+    torch.ones(2, device="cuda").sum().item()
+    here.send(signal.getsignal(signal.SIGURG) is signal.SIG_DFL)
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    context = mp.get_context(HOW)
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(theirs,))
+    process.start()
+    print(ours.recv())
+    os.kill(process.pid, signal.SIGURG)
+    process.join(1)
+    print(process.exitcode)
+    process.terminate()
+    process.join()
+    print(process.exitcode)
+"""
+FORGETTING = """\
+plain = popen.Popen._send_signal
+popen.Popen._send_signal = lambda self, number: number == signal.SIGTERM or plain(self, number)
+"""
+
+
+@pytest.mark.parametrize(
+    "how", ["fork", *[pytest.param(how, marks=pytest.mark.slow) for how in ("spawn", "forkserver")]]
+)
+@pytest.mark.parametrize(("forgotten", "handled", "code"), [(False, False, -15), (True, False, -15), (False, True, 5)])
+def test_a_process_that_misses_that_it_is_told_to_end_is_reminded(how, forgotten, handled, code):
+    """As one does that was forked a moment ago, or that is about to wait for a lock."""
+    head = f"import os\nHOW, HANDLED = {how!r}, {handled}\n{TOLD_TO_END}"
+    Path("prog.py").write_text(head.replace("import torch\n", "import torch\n" + FORGETTING * forgotten))
+    words = ("run", "--device", "simulate", "--save", "run.json", "prog.py")
+    assert warm.ran(Path.cwd(), "-m", "syncguard", *words)[:2] == (0, f"True\nNone\n{code}\n")
+    (wait,) = json.loads(Path("run.json").read_text())["waits"]
+    assert wait["place"]["source"].strip() == 'torch.ones(2, device="cuda").sum().item()'
+
+
 def test_processes_that_form_a_group_are_ranks():
     head, _, _ = WORKERS.replace("FILE", repr(str(Path("group").absolute()))).partition("    with mp.")
     Path("prog.py").write_text(head + "    torch.multiprocessing.spawn(ranked, nprocs=2)\n")

@@ -172,7 +172,8 @@ def test_the_device_is_there_until_the_process_ends(tmp_path):
         "atexit.register(lambda: print((x + torch.ones(2, device='cuda')).tolist(), torch.cuda.is_available()))\n"
     )
     code, out, err = run(tmp_path, "run", "--device", "simulate", "--fail-on", "any", "train.py")
-    assert (code, out) == (0, "[2.0, 2.0] True\n"), err
+    assert (code, out) == (1, "[2.0, 2.0] True\n"), err
+    assert "train.py:3: waits where none may be" in err  # no step was told apart, so all count
 
 
 def test_asking_whether_torch_is_there_does_not_import_it(tmp_path):

@@ -23,6 +23,7 @@ from syncguard.observe import program
 from syncguard.observe.lines import Lines
 from syncguard.observe.program import CannotRun, Ended, Program
 from syncguard.observe.recorder import Recorder, machine
+from syncguard.observe.reminders import REMINDER, mark
 from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
 from syncguard.record import Record
@@ -75,7 +76,7 @@ def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None], leave:
     session.open()
     try:
         ended = program.run(what)
-        _join()
+        program.finish()
     finally:
         session.close()
     if session.refused:
@@ -139,17 +140,19 @@ class Session:
     def _watched(self) -> Children:
         if self.spawned is None:
             from syncguard.observe.children import Children
+            from syncguard.observe.reminders import Reminders
 
             self.spawned = Children(self.wishes, self.folder)
+            self._undo.enter_context(Reminders(self.spawned.place))
         return self.spawned
 
     def _forked(self) -> None:
         """In a forked child: from here on it is watched for itself, and leaves its record where its parent finds it."""
         if not self.opened or self.spawned is None:
             return
-        self.pid = os.getpid()
         self.recorder.forget()
         self.keep, self.folder = self.spawned.keep, self.spawned.place()
+        self.pid = os.getpid()  # last: a signal may come before, and until then this is nobody's
 
     def start(self) -> None:
         """Torch is there: start the engine."""
@@ -195,36 +198,47 @@ class Exits:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._plain, self._asked = os._exit, signal.getsignal
-        self._set: list[int] = []
+        self._set: dict[int, Callable[[int, FrameType | None], None]] = {}
+        self._ending = False
 
     def __enter__(self) -> Exits:
         os._exit = self._leave
         if threading.current_thread() is threading.main_thread():
-            self._set = [number for number in DEADLY if signal.getsignal(number) is signal.SIG_DFL]
-            for number in self._set:
-                signal.signal(number, self._killed)
+            ours = dict.fromkeys(DEADLY, self._killed) | ({} if REMINDER is None else {REMINDER: self._reminded})
+            self._set = {number: does for number, does in ours.items() if signal.getsignal(number) is signal.SIG_DFL}
+            for number, does in self._set.items():
+                signal.signal(number, does)
             signal.getsignal = self._handler  # type: ignore[assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
         os._exit, signal.getsignal = self._plain, self._asked
-        for number in self._set:
-            if signal.getsignal(number) == self._killed:
+        for number, does in self._set.items():
+            if signal.getsignal(number) == does:
                 signal.signal(number, signal.SIG_DFL)
 
     def _handler(self, number: int) -> Any:
         """`signal.getsignal`, which does not tell of us: some programs handle only what nobody handles."""
         found = self._asked(number)
-        return signal.SIG_DFL if found == self._killed else found
+        return signal.SIG_DFL if number in self._set and found == self._set[number] else found
 
     def _leave(self, status: int) -> Any:
         failed = self._write(Ended(f"exit {status}", status))
         self._plain(status or failed)
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
+        self._ending = True
         self._write(Ended(f"signal {signal.Signals(number).name}", 128 + number, False))
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
+
+    def _reminded(self, _: int, frame: FrameType | None) -> None:
+        """Our parent told us to end by SIGTERM; if we have not heard it, it has been lost."""
+        folder = self.session.folder
+        if self._ending or folder is None or self._asked(signal.SIGTERM) != self._killed:
+            return
+        if mark(folder, os.getpid()).exists() or not folder.is_dir():
+            self._killed(signal.SIGTERM, frame)
 
     def _write(self, ended: Ended) -> int:
         if os.getpid() != self.session.pid:
@@ -297,10 +311,3 @@ def die_of(number: int) -> None:
         os.kill(os.getpid(), number)
 
     atexit.register(die)
-
-
-def _join() -> None:
-    """Wait for the program's threads, as Python does before it ends."""
-    for thread in threading.enumerate():
-        if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
-            thread.join()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import importlib.machinery
 import io
 import os
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +79,22 @@ def run(program: Program) -> Ended:
         text = str(fault).strip().split("\n", 1)[0]
         return Ended(f"exception {name}: {text}" if text else f"exception {name}", 1, False)
     return Ended("exit 0", 0)
+
+
+def finish() -> None:
+    """What Python itself does after a program's last line: it ends pools of threads, waits for threads, and calls what
+    was registered for the exit, where multiprocessing ends its pools and waits for its processes.
+    """
+    try:
+        for end in reversed([*getattr(threading, "_threading_atexits", ())]):
+            end()
+        for thread in threading.enumerate():
+            if thread not in (threading.main_thread(), threading.current_thread()) and not thread.daemon:
+                thread.join()
+    except BaseException as fault:
+        sys.stderr.write(f"Exception ignored in: {threading!r}\n")
+        show(fault)
+    atexit._run_exitfuncs()
 
 
 def show(fault: BaseException) -> None:

@@ -1,0 +1,82 @@
+"""What multiprocessing ends by SIGTERM leaves its record first, in a handler of Python: it must not miss the signal.
+
+A process that is told to end right before it waits for something sleeps on, as handlers of Python run between two
+instructions; one that was forked a moment ago forgets what it was told. Who then joins it would wait for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partialmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multiprocessing.popen_fork import Popen
+
+REMINDER: int | None = getattr(signal, "SIGURG", None)  # ignored where nobody handles it, and hardly anybody does
+PATIENCE = 0.2  # seconds between two reminders
+
+
+class Reminders:
+    """While it is entered, `Process.join` reminds a process of multiprocessing that was told to end."""
+
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        from multiprocessing.popen_fork import Popen
+
+        self._folder, self._patched = folder, Popen
+        self._told: weakref.WeakSet[Popen] = weakref.WeakSet()
+        self._wait, self._terminate = Popen.wait, Popen.terminate
+
+    def __enter__(self) -> Reminders:
+        if REMINDER is not None:
+            self._patch(partialmethod(_wait, self), partialmethod(_terminate, self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._patch(self._wait, self._terminate)
+
+    def _patch(self, wait: Any, terminate: Any) -> None:
+        self._patched.wait, self._patched.terminate = wait, terminate  # type: ignore[method-assign]
+
+    def terminate(self, process: Popen) -> None:
+        """`Popen.terminate`, noted."""
+        self._told.add(process)
+        self._terminate(process)
+
+    def wait(self, process: Popen, timeout: float | None = None) -> int | None:
+        """`Popen.wait`: the exit code, or None where the process has not ended in these seconds."""
+        if process not in self._told or process.returncode is not None:
+            return self._wait(process, timeout)
+        end = float("inf") if timeout is None else time.monotonic() + timeout
+        while True:
+            code = self._wait(process, max(0.0, min(PATIENCE, end - time.monotonic())))
+            code = process.poll() if code is None else code
+            if code is not None or time.monotonic() >= end:
+                mark(self._folder(), process.pid).unlink(missing_ok=True)
+                return code
+            self._remind(process.pid)
+
+    def _remind(self, pid: int) -> None:
+        with suppress(OSError):  # where the folder has gone, nobody asks for records any more
+            mark(self._folder(), pid).touch()
+        with suppress(ProcessLookupError):
+            os.kill(pid, REMINDER or 0)
+
+
+def _wait(process: Popen, reminders: Reminders, timeout: float | None = None) -> int | None:
+    return reminders.wait(process, timeout)
+
+
+def _terminate(process: Popen, reminders: Reminders) -> None:
+    reminders.terminate(process)
+
+
+def mark(folder: Path, pid: int) -> Path:
+    """The file that tells a process which is reminded that it was its parent, and of what."""
+    return folder / f"{pid}.told"
