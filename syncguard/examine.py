@@ -13,10 +13,10 @@ from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
+from syncguard.infer.functions.replaced import replaced_by
 from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, parts_of, quoted
 from syncguard.infer.project import World
-from syncguard.infer.replaced import replaced_by
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.behind import Behind
 from syncguard.judge.calling import Callers

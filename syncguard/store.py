@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from hashlib import blake2b
@@ -26,7 +27,7 @@ from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
 FORMAT = 4
-ROOMS = ("", "read", "infer", "judge")  # what a finding is made by
+ROOMS = ("read", "infer", "judge")  # what a finding is made by, beside what stands around them
 ALL = frozenset({"*"})  # of the parts of a file
 NOW = sys.maxsize  # later than any run that is remembered
 # The settings that change nothing in what is found in a file: which files are read, what is shown, how it is kept.
@@ -39,9 +40,19 @@ APART = frozenset(
 def file_of(config: Config, rules: str) -> Path:
     """The file for these settings, these rules, this Python and this SyncGuard."""
     settings = [(field.name, getattr(config, field.name)) for field in fields(config) if field.name not in APART]
-    ours = [stamp for room in ROOMS for stamp in packed.stamps(Path(syncguard.__file__).parent / room, (".py",))]
+    ours = [stamp for place in _places() for stamp in packed.stamps(place, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
+
+
+def _places() -> Iterator[Path]:
+    """The folders of our own files."""
+    package = Path(syncguard.__file__).parent
+    yield package
+    for room in ROOMS:
+        for place, inner, _ in os.walk(package / room):
+            inner[:] = sorted({*inner} - {"__pycache__"})
+            yield Path(place)
 
 
 def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Interface]) -> Table:

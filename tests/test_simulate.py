@@ -88,7 +88,7 @@ def test_a_condition_holds_of_one_call_and_not_of_its_look_alike(name: str, seen
 
 
 def test_conditions_agree_with_what_the_analyzer_takes_them_for() -> None:
-    from syncguard.infer import conditions as predicted
+    from syncguard.infer.operations import conditions as predicted
 
     assert set(predicted.CONDITIONS) == set(conditions.CONDITIONS)
     assert predicted.WHOLE == conditions.WHOLE

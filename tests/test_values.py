@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard.infer.contents import tensor_in, without
-from syncguard.infer.keys import key_of, outlined
-from syncguard.infer.lattice import join, join_all, pooled, same
-from syncguard.infer.values import (
+from syncguard.infer.domain.contents import tensor_in, without
+from syncguard.infer.domain.keys import key_of, outlined
+from syncguard.infer.domain.lattice import join, join_all, pooled, same
+from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Const,

@@ -33,10 +33,10 @@ from alike import differing, leaves  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 from syncguard import pack  # noqa: E402
-from syncguard.infer.arguments import Arguments  # noqa: E402
-from syncguard.infer.conditions import sureness  # noqa: E402
-from syncguard.infer.sureness import NO, tensor_sureness  # noqa: E402
-from syncguard.infer.values import NONE, Const, Host, Seq, Table, Tensor, Value  # noqa: E402
+from syncguard.infer.domain.sureness import NO, tensor_sureness  # noqa: E402
+from syncguard.infer.domain.values import NONE, Const, Host, Seq, Table, Tensor, Value  # noqa: E402
+from syncguard.infer.operations.arguments import Arguments  # noqa: E402
+from syncguard.infer.operations.conditions import sureness  # noqa: E402
 from syncguard.observe.samples import operators  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation  # noqa: E402
 from syncguard.observe.simulate.named import name_of  # noqa: E402

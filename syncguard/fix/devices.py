@@ -8,7 +8,7 @@ from syncguard.fix.known import Known
 from syncguard.fix.names import defined
 from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region
-from syncguard.infer.values import Const, Host
+from syncguard.infer.domain.values import Const, Host
 
 
 def moved(node: cst.CSTNode, region: Region, known: Known) -> tuple[cst.Call, str] | None:

@@ -15,7 +15,7 @@ from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region
 from syncguard.fix.steady import root, since
-from syncguard.infer.values import Unknown
+from syncguard.infer.domain.values import Unknown
 from syncguard.terms import Edit
 
 # -- x[i].item() in a loop ------------------------------------------------------------------------

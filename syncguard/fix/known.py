@@ -10,10 +10,22 @@ import libcst as cst
 
 from syncguard.fix.names import defined, stored
 from syncguard.fix.region import Region
-from syncguard.infer.execute import run
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import UNKNOWN, Call, ClassOf, Const, Host, Instance, Named, Tensor, Unknown, Value, options
+from syncguard.infer.statements.execute import run
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op

@@ -10,7 +10,7 @@ from syncguard.fix.known import Known
 from syncguard.fix.names import occurrences, stores
 from syncguard.fix.region import Region
 from syncguard.fix.steady import shares
-from syncguard.infer.values import Instance, Unknown
+from syncguard.infer.domain.values import Instance, Unknown
 
 NUMBER = {"builtins.float": "float", "builtins.int": "int"}
 # What changes nothing of a value that is read at once.

@@ -13,7 +13,7 @@ from syncguard.fix.reads import Read, read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region
 from syncguard.fix.shapes import subscript as subscript_key
-from syncguard.infer.values import Seq, Tensor
+from syncguard.infer.domain.values import Seq, Tensor
 
 
 def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:

@@ -10,7 +10,7 @@ from syncguard.fix.names import defined, definition, loaded, reaching, version
 from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region, Unfit
-from syncguard.infer.values import Host
+from syncguard.infer.domain.values import Host
 
 # What gives a tensor of the shape of its receiver or first argument.
 ELEMENTWISE = frozenset(

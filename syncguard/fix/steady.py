@@ -9,7 +9,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import loaded, reads, stored, stores, straddled
 from syncguard.fix.region import Region
-from syncguard.infer.values import Const, Host, Instance, Seq, Table
+from syncguard.infer.domain.values import Const, Host, Instance, Seq, Table
 
 PLAIN = ("builtins.", "math.", "time.")
 PLAIN_ATTRIBUTES = ("shape", "dtype", "device", "ndim", "requires_grad", "is_cuda")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syncguard.infer.contents import tensor_in
-from syncguard.infer.lattice import join
-from syncguard.infer.routine import Frame
-from syncguard.infer.tell import Texts, because, site
-from syncguard.infer.values import (
+from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.values import (
     Bound,
     Call,
     Callback,
@@ -26,6 +24,8 @@ from syncguard.infer.values import (
     Value,
     Why,
 )
+from syncguard.infer.routine import Frame
+from syncguard.infer.tell import Texts, because, site
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Fact, Site

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from syncguard.infer.contents import holds_tensor
-from syncguard.infer.reasons import Swaps, swapped, swaps_of
+from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
+from syncguard.infer.domain.sureness import LIKELY
+from syncguard.infer.domain.values import LINKS, Why
 from syncguard.infer.routine import Frame, Given, Routine, Sighting
-from syncguard.infer.sureness import LIKELY
-from syncguard.infer.values import LINKS, Why
 from syncguard.read import core
 from syncguard.read.core import At
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syncguard.infer.contents import arrived
-from syncguard.infer.lattice import join, pooled, same
+from syncguard.infer.domain.contents import arrived
+from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
 from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
 from syncguard.read.core import Class, Function
 
 if TYPE_CHECKING:

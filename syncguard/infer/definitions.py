@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from syncguard.infer.annotations import promised
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.contents import without
-from syncguard.infer.execute import run
-from syncguard.infer.hosts import host_reason
-from syncguard.infer.outcomes import Outcomes
-from syncguard.infer.routine import Env, Frame, Routine
-from syncguard.infer.values import (
+from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Call,
@@ -25,6 +20,11 @@ from syncguard.infer.values import (
     Value,
     options,
 )
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.hosts import host_reason
+from syncguard.infer.functions.outcomes import Outcomes
+from syncguard.infer.routine import Env, Frame, Routine
+from syncguard.infer.statements.execute import run
 from syncguard.read import core
 
 
@@ -56,7 +56,7 @@ class Definitions(Outcomes):
 
     def define(self, node: core.Class, frame: Frame) -> Value:
         """Run a class statement."""
-        from syncguard.infer.evaluate import value_of
+        from syncguard.infer.expressions.evaluate import value_of
 
         known = frame.home.infos.get(id(node))
         if known is not None:

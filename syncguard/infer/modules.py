@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from pathlib import PurePath
 
-from syncguard.infer.lattice import join_all
-from syncguard.infer.resolve import Names
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
+from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core, project

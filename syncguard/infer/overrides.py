@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.values import Call, Value
 from syncguard.infer.routine import Routine
-from syncguard.infer.values import Call, Value
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.walk import walk

@@ -6,19 +6,32 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from syncguard.infer import callbacks, parameters, promises, reasons, wrappers
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.contents import fetched, holds_tensor
 from syncguard.infer.definitions import Definitions
-from syncguard.infer.execute import Dead, run
-from syncguard.infer.keys import key_of
-from syncguard.infer.lattice import pooled, same
+from syncguard.infer.domain import reasons
+from syncguard.infer.domain.contents import fetched, holds_tensor
+from syncguard.infer.domain.keys import key_of
+from syncguard.infer.domain.lattice import pooled, same
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Instance,
+    Later,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    options,
+)
+from syncguard.infer.functions import callbacks, parameters, promises, wrappers
+from syncguard.infer.functions.placing import placed
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.overrides import callers
-from syncguard.infer.placing import placed
 from syncguard.infer.routine import Frame, Given, Home, Routine
+from syncguard.infer.statements.execute import Dead, run
 from syncguard.infer.stores import stores_of
-from syncguard.infer.values import NONE, UNKNOWN, Call, ClassOf, Instance, Later, Seq, Tensor, Union, Value, options
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from syncguard.infer.lattice import pooled
-from syncguard.infer.sureness import CERTAIN
-from syncguard.infer.values import Later, Value, Why
-from syncguard.infer.wrappers import thin
+from syncguard.infer.domain.lattice import pooled
+from syncguard.infer.domain.sureness import CERTAIN
+from syncguard.infer.domain.values import Later, Value, Why
+from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
 

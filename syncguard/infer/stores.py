@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncguard.infer.values import Call
+from syncguard.infer.domain.values import Call
 from syncguard.read import core
 from syncguard.read.core import Node
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from syncguard.infer.domain.sureness import CERTAIN, LIKELY, POSSIBLE
+from syncguard.infer.domain.values import LINKS, Why
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.sureness import CERTAIN, LIKELY, POSSIBLE
-from syncguard.infer.values import LINKS, Why
 from syncguard.read.core import At
 from syncguard.terms import Confidence, Fact, Site, Sync
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from syncguard.infer.branches.ungiven import private
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts
-from syncguard.infer.ungiven import private
 from syncguard.judge.calling import Callers, Made
 from syncguard.judge.opted import opted
 from syncguard.places import Places

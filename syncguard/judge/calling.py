@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Context, Home, Routine
-from syncguard.infer.ungiven import calls_of
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import everything, targets

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from syncguard.infer.annotations import promised
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.values import Call, Instance, Value, options
+from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Call, Instance, Value, options
 from syncguard.judge.defaults import DEEPEST, Place, passed_to, sources_of
 from syncguard.read import core
 from syncguard.read.core import Node

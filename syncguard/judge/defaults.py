@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from syncguard.infer.annotations import promised
-from syncguard.infer.arms import steady
-from syncguard.infer.contents import holds_tensor
-from syncguard.infer.meant import binders
-from syncguard.infer.passing import given, positional, spread
+from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.ungiven import private
+from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
+from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Home, Routine
-from syncguard.infer.ungiven import private
-from syncguard.infer.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param

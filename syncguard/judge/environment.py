@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncguard.infer.narrow import value_at
+from syncguard.infer.branches.narrow import value_at
+from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
-from syncguard.infer.values import Named
 from syncguard.read import core
 from syncguard.read.core import Node
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from syncguard.infer.attributes import decorators
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.meant import answer
+from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.gates import last_name
-from syncguard.infer.meant import answer
-from syncguard.infer.passing import given, positional, spread
+from syncguard.infer.domain.values import Call, Source
+from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.ungiven import calls_of
-from syncguard.infer.values import Call, Source
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_data, path_of
 from syncguard.read import core

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from syncguard.infer.gates import last_name, trains
+from syncguard.infer.branches.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace

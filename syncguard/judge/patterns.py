@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.values import came_from_device
 from syncguard.terms import Heat
 
 NEAR = 3  # lines between a synchronize and the clock that it is for

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
-from syncguard.infer.registries import kept_by
+from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.routine import Home, Routine
 from syncguard.judge.heat import Warmth
 from syncguard.read import core

@@ -11,7 +11,7 @@ import libcst as cst
 from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.text import BINDING, fitted
-from syncguard.infer.values import Host, options
+from syncguard.infer.domain.values import Host, options
 from syncguard.terms import Edit, Finding
 
 QUOTES = {'"', "\\", "\n", "\t"}

@@ -10,7 +10,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import copies, kept, root, steady
-from syncguard.infer.values import Instance, Named, Unknown
+from syncguard.infer.domain.values import Instance, Named, Unknown
 from syncguard.terms import Finding
 
 MAKERS = ("torch.tensor", "torch.as_tensor")

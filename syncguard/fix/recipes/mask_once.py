@@ -11,7 +11,7 @@ from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.shapes import fits, subscript
 from syncguard.fix.steady import since
-from syncguard.infer.values import Const, Host, Seq, Table
+from syncguard.infer.domain.values import Const, Host, Seq, Table
 from syncguard.terms import Finding
 
 SELECTS = ("torch.masked_select", "torch.Tensor.masked_select")

@@ -8,7 +8,7 @@ from syncguard.fix.names import occurrences, reads
 from syncguard.fix.reads import written
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import root
-from syncguard.infer.values import Unknown
+from syncguard.infer.domain.values import Unknown
 from syncguard.terms import Edit, Finding
 
 LOADER = "torch.utils.data.DataLoader"

@@ -12,7 +12,7 @@ from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
 from syncguard.fix.steady import since
-from syncguard.infer.values import Named
+from syncguard.infer.domain.values import Named
 from syncguard.terms import Finding
 
 

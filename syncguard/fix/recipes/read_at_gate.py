@@ -10,7 +10,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.steady import root, since
 from syncguard.fix.text import indented
-from syncguard.infer.values import Const, Host
+from syncguard.infer.domain.values import Const, Host
 from syncguard.terms import Finding
 
 INDENT = "    "

@@ -1,0 +1,193 @@
+"""An arm of a branch in, why it is rarely taken out, by what stands in it: an answer without data, a conversion."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+CONVERTS = "where a number is given for a tensor"
+FALLBACK = "where the data leave nothing to compute"
+ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
+
+
+def excused(node: core.If, outcome: bool, frame: Frame) -> str:
+    """Why the arm of this outcome is rarely taken, by what it does; '' where nothing says so."""
+    body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+    if fallback(node.test, body, other, frame):
+        return FALLBACK
+    return CONVERTS if converts(node.test, outcome, body, frame) else ""
+
+
+def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether this arm of a test of tensors gives nothing but constants, and the other, or the rest of the block, goes
+    on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
+    last = body[-1] if body else None
+    leaves = type(last) is core.Leave and last.what == "return" and last.value is not None
+    constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
+    return bool(constant) and _of_data(test, frame)
+
+
+def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether this arm makes a tensor of what is none, where no call that we see gives a number: `if not
+    torch.is_tensor(t): t = torch.tensor([t])`."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return converts(inner, outcome, body, frame)
+        case core.Do(what="not", args=(inner,)):
+            return converts(inner, not outcome, body, frame)
+        case core.Call(fn=fn, args=(core.Name(id=name),)) if not outcome:
+            asked = frame.world.is_type_test(_named(fn, frame))
+            return asked and _converted(body, name, frame) and not _number_given(name, frame)
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kind)) if not outcome:
+            return (
+                frame.world.is_tensor_type(_named(kind, frame))
+                and _converted(body, name, frame)
+                and not _number_given(name, frame)
+            )
+    return False
+
+
+def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
+    """Whether a block makes a tensor of what is named so, and names it the same."""
+    calls = [
+        call
+        for part in body
+        if type(part) is core.Bind and any(type(aim) is core.Name and aim.id == name for aim in part.targets)
+        for call in walk(part.value)
+        if type(call) is core.Call and frame.world.places.is_("factories", "converts", _named(call.fn, frame))
+    ]
+    return any(type(one) is core.Name and one.id == name for call in calls for one in walk(call.args))
+
+
+def _number_given(name: str, frame: Frame) -> bool:
+    """Whether what is named so may well be a number: it is no parameter that is declared a tensor before all else, or
+    a call, or its default, gives one."""
+    node = frame.routine.node
+    if type(node) is not core.Function:
+        return True
+    aliases = {
+        part.value.id
+        for part in walk(node.body)
+        if type(part) is core.Bind and type(part.value) is core.Name
+        for aim in part.targets
+        if type(aim) is core.Name and aim.id == name
+    }
+    given = [param for param in node.params if param.name == name or param.name in aliases]
+    if not given or not all(_tensor_first(param.annotation, frame) for param in given):
+        return True
+    if any(type(param.default) is core.Const and param.default.value is not None for param in given):
+        return True
+    seen = [value for param in given if (value := frame.routine.seen.get(param.name)) is not None]
+    return any(number_sureness(option) for value in seen for option in options(value))
+
+
+def _tensor_first(annotation: Node | None, frame: Frame) -> bool:
+    """Whether a type names a tensor before all that it may be besides."""
+    match annotation:
+        case core.Do(what="|", args=(first, _)):
+            return _tensor_first(first, frame)
+        case core.Index(key=core.Seq(items=items)):
+            return bool(items) and _tensor_first(items[0], frame)
+        case core.Name() | core.Attr():
+            return type(promised(annotation, frame, "assumed")) is Tensor
+    return False
+
+
+def _named(node: Node, frame: Frame) -> str:
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    value = quiet_value(node, frame) if type(node) in (core.Name, core.Attr) else None
+    return value.name if type(value) is Named else ""
+
+
+def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `total == 0` says that a tensor is zero by which the function divides."""
+    match inner:
+        case core.Do(what="==" | "!=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
+            node = frame.routine.node
+            zero = (what == "==") is outcome and type(node) is core.Function
+            return zero and _is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
+    return False
+
+
+def _by(part: Node, name: str) -> bool:
+    """Whether this divides by a name, or by what is zero where it is."""
+    if type(part) is core.Do and part.what == "/":
+        return _zero(part.args[1], name)
+    return type(part) is core.Update and part.what.startswith("/") and _zero(part.value, name)
+
+
+def _zero(node: Node, name: str) -> bool:
+    """Whether this is zero where what is named so is: it, its root, a multiple of it."""
+    match node:
+        case core.Name(id=told):
+            return told == name
+        case core.Do(what="*", args=factors):
+            return any(_zero(factor, name) for factor in factors)
+        case core.Call(fn=core.Attr(of=of) as fn, args=args):
+            return fn.name == "sqrt" and any(_zero(part, name) for part in (of, *args))
+    return False
+
+
+def _of_data(test: Node, frame: Frame) -> bool:
+    match test:
+        case core.Do(what="truth" | "not", args=(inner,)):
+            return _of_data(inner, frame)
+        case core.Either(operands=operands):
+            return any(_of_data(operand, frame) for operand in operands)
+    return _is_tensor(test, frame)
+
+
+def _is_tensor(node: Node, frame: Frame) -> bool:
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    return any(
+        type(option) is Tensor or (type(option) is Host and option.read is not None)
+        for option in options(quiet_value(node, frame))
+    )
+
+
+def _told(body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a block does nothing but say what is known without looking at the data."""
+    for part in body:
+        match part:
+            case core.Bind(targets=targets, value=value) if all(type(target) is core.Name for target in targets):
+                told = value is not None and _constant(value, frame)
+            case core.Leave(what="return", value=value):
+                told = value is None or _constant(value, frame)
+            case _:
+                told = False
+        if not told:
+            return False
+    return True
+
+
+def _constant(node: Node, frame: Frame) -> bool:
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    match node:
+        case core.Const():
+            return True
+        case core.Name() | core.Attr():
+            if type(node) is core.Attr and node.name in ABOUT:
+                return True
+            return all(type(option) in (Const, Host, Named) for option in options(quiet_value(node, frame)))
+        case core.Index(of=of):
+            return _constant(of, frame)
+        case core.Do(args=args) | core.Seq(items=args):
+            return all(_constant(arg, frame) for arg in args)
+        case core.Call(fn=core.Attr(name=name) as fn, args=args, keywords=keywords):
+            if name in ABOUT:
+                return True
+            parts = (*args, *[value for _, value in keywords])
+            made = name.startswith("new_") or _constant(fn.of, frame)
+            return made and all(_constant(part, frame) for part in parts)
+        case core.Call(fn=core.Name() as fn, args=args, keywords=keywords):
+            parts = (*args, *[value for _, value in keywords])
+            return type(quiet_value(fn, frame)) is Named and all(_constant(part, frame) for part in parts)
+    return False

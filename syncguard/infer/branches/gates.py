@@ -1,0 +1,302 @@
+"""Tests and loops in, how often what they hold runs out: a gate that makes it rare, or a loop that is a step."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.fallbacks import divides
+from syncguard.infer.branches.keeps import BUILDS, GROWS, held, unbuilt
+from syncguard.infer.branches.meant import meant
+from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
+from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
+from syncguard.infer.routine import Env, Frame, Step
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+NOTHING = "where there is nothing"
+ZERO = "where it would divide by zero"
+BROKEN = "where a value is not finite"
+
+
+def gated(test: Node, outcome: bool, frame: Frame) -> str:
+    """Why code on this side of a test runs seldom: every n-th step, or on one rank; '' if it does not."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return ZERO if divides(inner, outcome, frame) else _gate(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return gated(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            found = [gated(operand, outcome, frame) for operand in operands]
+            if (what == "and") is outcome or all(found):
+                return next(filter(None, found), "")
+    return ""
+
+
+def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
+    match inner:
+        case core.Do(
+            what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
+        ):
+            return "every n-th step" if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
+        case core.Do(what="%", args=(left, _)):
+            return "" if outcome or _measures(left, frame) else "every n-th step"
+        case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
+            left, frame
+        ):
+            empty = what in ("==", "<")
+            return NOTHING if empty is outcome and least == (what == "<") else ""
+        case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
+            more = ">" in what if held(right) else "<" in what
+            return GROWS if more is outcome and not (held(left) and held(right)) else ""
+        case core.Do(what="is" | "is not"):
+            return _none(inner, outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
+            return "on one rank" if (what == "==") is outcome else ""
+        case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
+            return "on the first step" if (what == "==") is outcome else ""
+        case core.Call(fn=fn):
+            named = "behind a gate" if outcome and _gate_name(fn, frame) else ""
+            return BROKEN if _finite(fn, outcome, frame) else named
+        case core.Name(id=name) if frame.failed.get(name) is outcome:
+            return "after a failure"
+        case core.Name() | core.Attr():
+            return _flag(inner, outcome, frame)
+        case core.Either():
+            return gated(inner, outcome, frame)
+    return ""
+
+
+def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
+    """The same of a name: by what it is called, what it holds, or the test that it was set to."""
+    if not outcome and _lists(inner, frame):
+        return NOTHING
+    if unmet(inner, outcome, frame):
+        return UNMET
+    if outcome and _gate_name(inner, frame):
+        return "behind a gate"
+    test = meant(inner, frame) if type(inner) is core.Name else None
+    return gated(test, outcome, frame) if test is not None else ""
+
+
+def _none(inner: Node, outcome: bool, frame: Frame) -> str:
+    """Why this outcome of a test for None is rare."""
+    if unbuilt(inner, outcome, frame):
+        return BUILDS
+    if unmet(inner, outcome, frame):
+        return UNMET
+    return UNPROMISED if unpromised(inner, outcome, frame) else ""
+
+
+def flags(done: Env, failed: list[Env]) -> dict[str, bool]:
+    """The flags that tell a failure from what was done: `failed = True`, in a handler alone."""
+    said = {name: value for name, value in done.items() if value is TRUE or value is FALSE}
+    return {
+        name: env[name] is TRUE
+        for env in failed
+        for name, value in said.items()
+        if name in env and env[name] is not value and (env[name] is TRUE or env[name] is FALSE)
+    }
+
+
+def trains(body: tuple[Node, ...], places: Places) -> bool:
+    """Whether a body runs a backward pass: a test around it sets the rhythm of training, and makes nothing rare."""
+    return any(type(node) is core.Call and last_name(node.fn) in places.passes for node in walk(body))
+
+
+def last_name(node: Node) -> str:
+    """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.name
+    return last_name(node.fn) if type(node) is core.Call else ""
+
+
+def _counts(node: Node, frame: Frame) -> bool:
+    """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` counts dimensions."""
+    counted = node.of if type(node) is core.Index else node
+    if type(node) not in (core.Call, core.Index) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
+        return False
+    given = node.args[0] if type(node) is core.Call and node.args else None
+    return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+
+
+def _measures(node: Node, frame: Frame) -> bool:
+    """Whether this is the size of a tensor, which counts no steps; what is in a list may have come one by one."""
+    return last_name(node) != "len" and _counts(node, frame)
+
+
+def _lists(node: Node, frame: Frame) -> bool:
+    """Whether this is a list or the like, whose truth tells whether there is anything in it."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
+
+
+def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x)`, says that a value is not finite."""
+    if type(fn) is core.Attr and fn.name == "item" and type(fn.of) is core.Call:
+        fn = fn.of.fn
+    asked = fn.of if type(fn) is core.Attr and fn.name == ("any" if outcome else "all") else fn
+    return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(asked).lower())
+
+
+def _counts_steps(node: Node, frame: Frame) -> bool:
+    """Whether a name counts steps, and not the turns of a loop within one."""
+    loops = frame.context.loops
+    named = frame.world.places.is_("gates", "counters", last_name(node).lower())
+    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+
+
+def _numbers(node: Node, loop: Node) -> bool:
+    """Whether a name numbers the turns of a loop: `for i, batch in enumerate(loader)`."""
+    match loop:
+        case core.Loop(iterable=core.Call(fn=core.Name(id="enumerate")), target=core.Seq(items=items)) if items:
+            return type(node) is core.Name and type(first := items[0]) is core.Name and first.id == node.id
+    return False
+
+
+def complains(call: Node, frame: Frame) -> bool:
+    """Whether a call only warns or logs an error: what it shows is computed where something went wrong."""
+    if type(call) is not core.Call:
+        return False
+    is_, fn = frame.world.places.is_, call.fn
+    if type(fn) is core.Attr and fn.name in frame.world.places.tables["cold"]["failures"]:
+        return is_("cold", "loggers", last_name(fn.of).lower())
+    return is_("cold", "warners", last_name(fn))
+
+
+def fails(body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a block ends in raise or an exit, prepares a warning, or warns and gives up: all of it reports a
+    failure."""
+    last = body[-1] if body else None
+    if type(last) is core.Leave:
+        return last.what == "raise" or _gives_up(body[:-1], last.value, frame)
+    if type(last) is not core.Run or type(last.value) is not core.Call:
+        return False
+    exits = last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
+    said = all(type(part) in (core.Bind, core.Update) for part in body[:-1])
+    return exits or (said and complains(last.value, frame))
+
+
+def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> bool:
+    """Whether a block warns, every time, and then leaves with a value that takes no computing."""
+    warns = [part.value for part in before if type(part) is core.Run]
+    if not warns or not all(complains(call, frame) and "once" not in last_name(_called(call)) for call in warns):
+        return False
+    said = all(type(part) in (core.Bind, core.Update, core.Run) for part in before)
+    calls = [part for part in walk(value) if type(part) is core.Call]
+    return said and all(type(arg) is core.Const for call in calls for arg in call.args)
+
+
+def _called(node: Node) -> Node:
+    return node.fn if type(node) is core.Call else node
+
+
+def _gate_name(node: Node, frame: Frame) -> bool:
+    name = last_name(node)
+    return bool(name) and frame.world.places.is_("gates", "names", name.lower())
+
+
+def size_threshold(test: Node, frame: Frame) -> bool:
+    """Whether a test compares a tensor's size with a number written into the code."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    match test:
+        case core.Do(what="truth" | "not", args=(inner,)):
+            return size_threshold(inner, frame)
+        case core.Either(operands=operands):
+            return any(size_threshold(operand, frame) for operand in operands)
+        case core.Do(what="<" | "<=" | ">" | ">=", args=(left, right)):
+            values = [quiet_value(side, frame) for side in (left, right)]
+            literal = any(type(v) is Const and isinstance(v.value, int) and v.value > 1 for v in values)
+            return literal and any(type(v) is Host and v.kind in ("int", "size", "number") for v in values)
+    return False
+
+
+def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
+    """Why a loop runs once per training or inference step; '' for an ordinary loop."""
+    called = node.calls & frame.world.places.loop_calls
+    if called:
+        return f"the loop at line {node.at[0]} calls `{min(called)}`"
+    places = frame.world.places
+    for option in options(iterated):
+        if type(option) is Instance and places.is_("hot", "loop_iterables", option.name):
+            return f"the loop at line {node.at[0]} iterates over a DataLoader"
+    if node.iterable is not None:
+        for name in _names_in(node.iterable, frame):
+            if places.is_("hot", "loop_names", name.lower()):
+                return f"the loop at line {node.at[0]} iterates over `{name}`"
+    return ""
+
+
+def epochs(step: Step, iterated: Value, frame: Frame) -> None:
+    """Note where each turn of a loop is a step of its own, and the loop of epochs around one over a loader: what stands
+    there runs once in many steps. A turn that only adds up gradients is no step, nor is one for each optimizer."""
+    node, places = step.node, frame.world.places
+    if type(node) is not core.Loop or not step.reason:
+        return
+    drawn = loads(node, iterated, frame)
+    whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
+    if not (drawn or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
+        return
+    frame.routine.steps = node.at[0]
+    around = frame.context.loops[-1] if frame.context.loops else None
+    if not (drawn and around is not None and around.reason and node.calls & places.passes):
+        return
+    outer = around.node
+    if type(outer) is core.Loop and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
+        around.steps = node.at[0]
+
+
+def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
+    """Whether a loop takes batches from a loader."""
+    places = frame.world.places
+    if any(type(o) is Instance and places.is_("hot", "loop_iterables", o.name) for o in options(iterated)):
+        return True
+    names = _names_in(node.iterable, frame) if node.iterable is not None else ()
+    return any(places.is_("names", "loaders", name.lower()) for name in names)
+
+
+def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:
+    """Whether a body calls what makes a step outside of this inner loop: to clear gradients around a loop that takes
+    the steps itself makes none."""
+    hot = frame.world.places.tables["hot"]
+    takes = not inner.calls.isdisjoint(hot["loop_takes"])
+    inside = {id(part) for part in walk(inner)}
+    called = {last_name(part.fn) for part in walk(body) if type(part) is core.Call and id(part) not in inside}
+    makes = called & frame.world.places.loop_calls
+    return bool(makes.difference(hot["loop_clears"]) if takes else makes)
+
+
+def _names_in(node: Node, frame: Frame) -> list[str]:
+    """The names of what is iterated over, as it is written, and of what was wrapped before: `bar = tqdm(loader)`."""
+    if type(node) is core.Call:
+        found = [name for arg in node.args for name in _names_in(arg, frame)]
+        return [*found, node.fn.name] if type(node.fn) is core.Attr else found
+    name = last_name(node)
+    return [name, *(_wrapped(frame).get(name, ()) if type(node) is core.Name else ())] if name else []
+
+
+def looped(frame: Frame) -> frozenset[str]:
+    """The names that this function loops over, by themselves or numbered."""
+    written = frame.routine.written
+    if written.looped is None:
+        loops = [part.iterable for part in walk(frame.routine.node.body) if type(part) is core.Loop and part.iterable]
+        over = [part for node in loops for part in (node.args if type(node) is core.Call else (node,))]
+        written.looped = frozenset(part.id for part in over if type(part) is core.Name)
+    return written.looped
+
+
+def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
+    """The names that are given to the call whose result a name holds in this function."""
+    written = frame.routine.written
+    if written.wrapped is None:
+        written.wrapped = {}
+        for part in walk(frame.routine.node.body):
+            if type(part) is core.Bind and type(part.value) is core.Call:
+                given = tuple(filter(None, map(last_name, part.value.args)))
+                for target in part.targets:
+                    if type(target) is core.Name:  # `bar = enumerate(loader)`, and later `bar = tqdm(bar)`
+                        written.wrapped[target.id] = (*written.wrapped.get(target.id, ()), *given)
+    return written.wrapped

@@ -1,0 +1,103 @@
+"""A test and its outcome in, whether it keeps code from running eagerly on the device out."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.kinds import is_device, on_gpu, word_of
+from syncguard.infer.branches.meant import answer, as_test, meant
+from syncguard.infer.branches.narrow import value_at
+from syncguard.infer.domain.values import UNKNOWN, Call, Host, Named
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+
+def off_device(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome keeps code from running eagerly on the device: tracing, scripting, a CPU-only branch."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _off(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return off_device(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            found = [off_device(operand, outcome, frame) for operand in operands]
+            return any(found) if (what == "and") is outcome else bool(found) and all(found)
+    return False
+
+
+def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
+    there = on_gpu(inner, frame)
+    if there is not None:  # on a device of another kind there may be something to wait for, but not on this one
+        return there is not outcome
+    match inner:
+        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
+            return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
+        case core.Call(fn=fn, args=args):
+            name = _callee(fn, frame)
+            return frame.world.guard(name, outcome) if name else not args and _answers(fn, outcome, frame)
+        case core.Name() | core.Attr():
+            name = _callee(inner, frame)
+            if name and frame.world.guard(name, outcome):
+                return True
+            test = meant(inner, frame) if type(inner) is core.Name else None
+            return test is not None and off_device(test, outcome, frame)
+        case core.Either():
+            return off_device(inner, outcome, frame)
+    return False
+
+
+def _answers(fn: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether a function of the project, which only gives back how such a test comes out, says so."""
+    called = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
+    given = answer(called.routine.node) if type(called) is Call else None
+    if type(called) is not Call or given is None or called.routine.running or called.routine is frame.routine:
+        return False
+    asked = as_test(given)
+    return asked is not None and off_device(asked, outcome, Frame(frame.world, called.routine, {}))
+
+
+def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether a test asks for the device to which the caller wants something moved: of one that the function is given
+    no tensor of its own is on, and where it is the CPU, the tensors are fetched to it by name."""
+    node = frame.routine.node
+    params = {param.name for param in node.params} if type(node) is core.Function else set()
+    asks = [one for one in walk(test) if type(one) is core.Name]
+    behind = [held for one in asks if (held := meant(one, frame)) is not None]
+    named = (part for part in walk((test, *behind)) if type(part) in (core.Name, core.Attr) and is_device(part, frame))
+    asked = [part for part in named if not _callee(part, frame)]  # `torch.device` makes one
+    given = [part for part in asked if _root(part) in params and _of_itself(part, frame)]
+    return bool(given) and len(given) == len(asked) and any(_fetches(part, frame) for part in walk(body))
+
+
+def _root(node: Node) -> str:
+    return (node.path if type(node) is core.Attr else node.id if type(node) is core.Name else "").partition(".")[0]
+
+
+def _of_itself(node: Node, frame: Frame) -> bool:
+    """Whether this is a device or the type of one: `device`, `device.type`, but not `x.device` nor `x.device.type`."""
+    named = node.of if type(node) is core.Attr and node.name == "type" else node
+    return type(named) is core.Name and frame.world.places.is_("names", "devices", named.id)
+
+
+def _fetches(node: Node, frame: Frame) -> bool:
+    """Whether this is `x.cpu()` or `x.to("cpu")`."""
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+        return False
+    op = frame.world.op(f"torch.Tensor.{node.fn.name}")
+    if node.fn.name in frame.world.family:
+        return op is not None and "host" in op.returns.split()
+    return node.fn.name in frame.world.placers and bool(node.args) and word_of(node.args[0], frame) == "cpu"
+
+
+def _sized(subject: Node, frame: Frame) -> bool:
+    """Whether this is a size that the function has taken itself: to a tracer alone it is a tensor."""
+    node, value = frame.routine.node, value_at(subject, frame)
+    if type(node) is not core.Function or type(subject) is not core.Name:
+        return False
+    taken = all(param.name != subject.id for param in node.params)
+    return taken and type(value) is Host and value.kind in ("int", "size") and value.read is None
+
+
+def _callee(fn: Node, frame: Frame) -> str:
+    value = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
+    return value.name if type(value) is Named else ""

@@ -1,0 +1,127 @@
+"""Tests in, whether what they keep from running builds what is kept: what is not there yet, or has become too small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.domain.values import Call
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+GROWS = "where a table that is kept is too small"
+BUILDS = "where what is kept is not there yet"
+
+
+def held(node: Node) -> bool:
+    """Whether this is the size of what the instance keeps: `self.table.size(0)`, `self.max_seq_len_cached`."""
+    of = _sized(node)
+    if of is not None:
+        return type(of) is core.Attr and of.path.startswith("self.")
+    return type(node) is core.Attr and node.path.startswith("self.") and "cached" in node.name
+
+
+def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `self.table is None` is met once, for what runs there builds the table."""
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Attr(path=path, name=name), core.Const(value=None))):
+            return (what == "is") is outcome and path == f"self.{name}" and _keeps(name, frame)
+    return False
+
+
+def outgrown(node: core.If) -> bool:
+    """Whether what follows a test builds a table anew: one that is large enough was given back, or left as it is.
+
+    if table is not None:
+        if table.size(0) >= n:
+            return table
+    """
+    if node.orelse or not node.body:
+        return False
+    match node.test:
+        case core.Do(what="truth", args=(core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)),)):
+            large = left if ">" in what else right
+            return _returned(node.body, _sized(large)) if not held(large) else False
+        case core.Do(what="truth", args=(core.Do(what="is not", args=(table, core.Const(value=None))),)):
+            last = node.body[-1]
+            return type(last) is core.If and _about(last, table) and (outgrown(last) or _left(last))
+    return False
+
+
+def _about(node: core.If, table: Node) -> bool:
+    """Whether a test is for the size of this table."""
+    match node.test:
+        case core.Do(what="truth", args=(core.Do(args=(left, right)),)):
+            return any((of := _sized(side)) is not None and _same(of, table) for side in (left, right))
+    return False
+
+
+def _left(node: core.If) -> bool:
+    """Whether a function is left where a table that the instance keeps is large enough."""
+    last = node.body[-1] if node.body else None
+    match node.test:
+        case core.Do(what="truth", args=(core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)),)):
+            large = left if ">" in what else right
+            return not node.orelse and held(large) and type(last) is core.Leave and last.what == "return"
+    return False
+
+
+def _returned(body: tuple[Node, ...], table: Node | None) -> bool:
+    """Whether a block gives this back, or a part of it."""
+    last = body[-1]
+    if table is None or type(last) is not core.Leave or last.what != "return" or last.value is None:
+        return False
+    value = last.value.of if type(last.value) is core.Index else last.value
+    return _same(value, table)
+
+
+def _sized(node: Node) -> Node | None:
+    """`x` of `x.size(0)`, `x.shape[0]` and `x.numel()`; None of anything else."""
+    match node:
+        case core.Call(fn=core.Attr(of=of, name="size" | "numel")) | core.Index(of=core.Attr(of=of, name="shape")):
+            return of
+    return None
+
+
+def _same(a: Node, b: Node) -> bool:
+    """Whether two names, or chains of names, are one."""
+    if type(a) is core.Name:
+        return type(b) is core.Name and a.id == b.id
+    return type(a) is core.Attr and type(b) is core.Attr and bool(a.path) and a.path == b.path
+
+
+def _keeps(name: str, frame: Frame) -> bool:
+    """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
+    a function. What is made of each batch is built for each, and so is what a method lets go of."""
+    owner, node = frame.routine.owner, frame.routine.node
+    if owner is None or type(node) is not core.Function or not (owner.is_module or owner.find("__call__")):
+        return False
+    if not any(not _empties(bind) for bind in _binds(node, name)):
+        return False
+    return not any(_empties(bind) for method in _methods(frame) for bind in _binds(method, name))
+
+
+def _methods(frame: Frame) -> Iterator[core.Function]:
+    """The methods of the class that run when it is set up already, with those of its bases in other files."""
+    for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
+        for member in info.members.values():
+            node = member.routine.node if type(member) is Call else None
+            if type(node) is not core.Function or frame.world.places.seldom(node.name):
+                continue
+            if not info.home.own:
+                frame.routine.uses[info.home.path, node.qualname] = None
+            yield node
+
+
+def _binds(node: core.Function, name: str) -> list[core.Bind]:
+    path = f"self.{name}"
+    return [
+        part
+        for part in walk(node.body)
+        if type(part) is core.Bind and any(type(aim) is core.Attr and aim.path == path for aim in part.targets)
+    ]
+
+
+def _empties(bind: core.Bind) -> bool:
+    return type(bind.value) is core.Const and bind.value.value is None

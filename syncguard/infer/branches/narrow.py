@@ -1,0 +1,317 @@
+"""A test and its outcome in, what it tells of the variables out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syncguard.infer.branches.arms import recalled
+from syncguard.infer.branches.meant import answer, meant
+from syncguard.infer.branches.ranks import of_rank, ranked
+from syncguard.infer.branches.receivers import kept_on_host
+from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.sureness import MASKS, number_sureness
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def path_of(node: Node) -> str:
+    """The name or dotted path that narrowing can speak of, or ''."""
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.path
+    if type(node) is core.Index:
+        return _key_path(node)
+    return node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
+
+
+def _key_path(node: core.Index) -> str:
+    """The same of what a dict holds under a text that is written out: `state["step`."""
+    named = type(node.of) is core.Name or type(node.of) is core.Attr
+    if not named or type(node.key) is not core.Const or not isinstance(node.key.value, str):
+        return ""
+    holder = path_of(node.of)
+    return f'{holder}["{node.key.value}' if holder else ""
+
+
+def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """The variables about which the test's outcome tells something, with what they are then."""
+    told = _told(test, outcome, frame)
+    if not any('["' in path for path in told):
+        return told
+    found: dict[str, Value] = {}
+    for path, value in told.items():
+        holder, _, key = path.partition('["')
+        held = found.get(holder) or frame.env.get(holder) if key else None
+        if type(held) is Table:
+            found[holder] = Table({**held.items, key: value}, held.element, held.keys)
+        elif not key:
+            found[path] = value
+    return found
+
+
+def _told(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _truth(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return _told(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
+        case core.Either(what=what, operands=operands):
+            found = [_told(operand, outcome, frame) for operand in operands]
+            if (what == "and") is outcome:
+                return {key: value for one in found for key, value in one.items()}
+            return _one_of(found, frame)
+    return {}
+
+
+def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
+    """What one of several outcomes tells, of which nobody knows which it is: of what each speaks of, the kinds are out
+    that none of them leaves. A kind that only a test names is believed where nothing else is left."""
+    names = [name for name in found[0] if '["' not in name and all(name in one for one in found)]
+    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN)) for name in names}
+
+
+def _left(outcomes: list[Value], before: Value) -> Value:
+    left = [value for value in outcomes if value is not UNKNOWN]
+    those = [option for value in left for option in options(value)]
+    tensor = any(type(option) is Tensor for option in those)
+    kept = without(before, lambda o: not (tensor if type(o) is Tensor else any(o is other for other in those)))
+    return kept if kept is not UNKNOWN else join_all(left or [UNKNOWN])
+
+
+def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    told = _asked(inner, outcome, frame)
+    test = meant(inner, frame) if type(inner) is core.Name else None
+    if test is not None:
+        told = {**_told(test, outcome, frame), **told}
+    return {**recalled(inner, outcome, frame), **told} if frame.arms else told
+
+
+def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    match inner:
+        case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
+            return _none(subject, (what in ("is", "==")) is outcome, frame)
+        case core.Do(
+            what="is" | "is not" | "==" | "!=" as what,
+            args=(core.Call(fn=core.Name(id="type"), args=(subject,)), core.Name() | core.Attr() as kind),
+        ):
+            return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(core.Attr(of=subject, name="dtype"), kind)):
+            return _dtype(subject, kind, (what == "==") is outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(asked, core.Const(value=int(rank)))) if of := ranked(asked):
+            equal = (what == "==") is outcome
+            return of_rank(path_of(of), value_at(of, frame), rank) if equal else {}
+        case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
+            return _isinstance(subject, kinds, outcome, frame)
+        case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
+            return _has(subject, name, outcome, frame)
+        case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
+            return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
+        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
+            return _none(subject, (said == "is") is outcome, frame)
+        case core.Name() | core.Attr() | core.Let() | core.Index():
+            path = path_of(inner)
+            value = value_at(inner, frame) if path else UNKNOWN
+            if path and outcome and any(_falsy(option) for option in options(value)):
+                return {path: without(value, _falsy)}
+        case core.Either() | core.Do():
+            return _told(inner, outcome, frame)
+    return {}
+
+
+def _falsy(option: Value) -> bool:
+    return type(option) is Const and not option.value
+
+
+def _dotted(fn: core.Attr, frame: Frame) -> str:
+    value = frame.lookup(fn.of.id) if type(fn.of) is core.Name else UNKNOWN
+    return f"{value.name}.{fn.name}" if type(value) is Named else ""
+
+
+def _none_asked(fn: core.Name, frame: Frame) -> str:
+    """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
+    called = frame.lookup(fn.id)
+    node = called.routine.node if type(called) is Call else None
+    if type(node) is not core.Function or len(node.params) != 1:
+        return ""
+    match answer(node):
+        case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
+            return what if what in ("is", "is not") and name == node.params[0].name else ""
+    return ""
+
+
+def value_at(node: Node, frame: Frame) -> Value:
+    """What a part of a test holds, without a word."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    return quiet_value(node.target if type(node) is core.Let else node, frame)
+
+
+def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    if is_none:
+        return {path: NONE}
+    value = value_at(subject, frame)
+    return (
+        {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))}
+        if type(value) is not Unknown
+        else {}
+    )
+
+
+def _dtype(subject: Node, kind: Node, equal: bool, frame: Frame) -> dict[str, Value]:
+    """`x.dtype == torch.bool` tells the class of a tensor; where it is not bool, a mask by name is an index."""
+    path = path_of(subject)
+    asked = value_at(kind, frame) if path else UNKNOWN
+    value = value_at(subject, frame) if path else UNKNOWN
+    if type(asked) is not Host or not asked.kind.startswith("dtype:"):
+        return {}
+    told = asked.kind[6:]
+    if type(value) is not Tensor or (not equal and not (told == "bool" and value.dtype in MASKS)):
+        return {}
+    return {path: value.but(dtype=told if equal else "int")}
+
+
+def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], bool]) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    value = value_at(subject, frame)
+    if not outcome:
+        return {path: without(value, wanted)}
+    kept = without(value, lambda option: not wanted(option))
+    if kept is UNKNOWN:
+        of = next((option for option in options(value) if type(option) is Unknown and option.batch is not None), None)
+        kept = (
+            Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))
+            if of is None
+            else Tensor(device="host", why=of.batch, pinned=of.pinned)
+        )
+    return {path: kept.but(sure=True) if type(kept) is Tensor else kept}
+
+
+def _place(subject: Node, frame: Frame) -> str:
+    """Where a tensor is of which nothing but its name is known."""
+    return "host" if kept_on_host(subject, frame) else frame.world.place(frame.routine)
+
+
+def _has(subject: Node, name: str, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """`hasattr(x, "item")` is true of a tensor, and not of a number of Python."""
+    path = path_of(subject)
+    if not path or frame.world.op(f"torch.Tensor.{name}") is None:
+        return {}
+    value = value_at(subject, frame)
+    unlike = (lambda option: number_sureness(option) > 0) if outcome else (lambda option: type(option) is Tensor)
+    return {path: without(value, unlike)} if any(map(unlike, options(value))) else {}
+
+
+def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    path = path_of(subject)
+    if not path:
+        return {}
+    named = [value_at(part, frame) for part in (kinds.items if type(kinds) is core.Seq else (kinds,))]
+    names = [value.name for value in named if type(value) is Named]
+    if any(frame.world.is_tensor_type(name) for name in names):
+        if len(named) == 1 or not outcome:
+            found = _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
+            return (
+                found
+                if outcome or len(named) == 1
+                else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
+            )
+        held = value_at(subject, frame)
+        if type(held) is not Unknown:
+            return {}
+        why = frame.why("isinstance", subject.at)
+        return {path: Union((Tensor(device=_place(subject, frame), sure=False, why=why), held))}
+    value = value_at(subject, frame)
+    if outcome:
+        kept = tuple(option for option in options(value) if _of_kind(option, named, frame))
+        if kept:
+            return {path: without(value, lambda option: not _of_kind(option, named, frame))}
+        if len(named) == 1:
+            return {path: _instance_of(named[0], frame)}
+        if all(type(kind) is ClassOf for kind in named):
+            return {path: join_all([_instance_of(kind, frame) for kind in named])}
+        if len(names) < len(named):
+            return {path: UNKNOWN}
+        numbers = set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}
+        return {path: Host("number" if numbers else "object")}
+    return {path: without(value, lambda option: _of_kind(option, named, frame))}
+
+
+def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
+    """Whether a value is of one of these types."""
+    names = [kind.name for kind in kinds if type(kind) is Named]
+    if type(option) is not Instance:
+        return _is_a(option, names)
+    if option.info is None:
+        return any(frame.world.is_subclass(option.name, name) for name in names)
+    return any(type(kind) is ClassOf and kind.info in option.info.mro for kind in kinds)
+
+
+KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}
+
+
+def _is_a(option: Value, names: list[str]) -> bool:
+    for name in names:
+        last = name.rpartition(".")[2]
+        if _builtin(option, last) if name.startswith("builtins.") else _abstract(option, last):
+            return True
+    return False
+
+
+def _builtin(option: Value, name: str) -> bool:
+    if type(option) is Seq:
+        return option.kind == name
+    if type(option) is Table:
+        return name == "dict"
+    kind = option.kind if type(option) is Host else type(option.value).__name__ if type(option) is Const else ""
+    return kind in KINDS.get(name, ()) or (kind == "number" and name in ("int", "float"))
+
+
+def _abstract(option: Value, name: str) -> bool:
+    if type(option) is Seq:
+        return name in ("Sequence", "Iterable", "Collection")
+    if type(option) is Table:
+        return name in ("Mapping", "MutableMapping")
+    return type(option) is Host and option.kind == "array" and name == "ndarray"
+
+
+def _instance_of(kind: Value, frame: Frame) -> Value:
+    match kind:
+        case ClassOf(info=info):
+            return Instance(info)
+        case Named(name=name):
+            last = name.rpartition(".")[2]
+            if name.startswith("builtins."):
+                simple = {
+                    "list": Seq("list", None),
+                    "tuple": Seq("tuple", None),
+                    "dict": Table({}),
+                    "set": Seq("set", None),
+                }
+                return simple.get(last) or Host(last if last in KINDS else "object")
+            return Instance(None, name)
+    return UNKNOWN

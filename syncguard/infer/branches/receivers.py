@@ -1,0 +1,116 @@
+"""What a method of something unknown is called on, as it is written, in; what that tells of it out."""
+
+from __future__ import annotations
+
+import sys
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.values import Tensor, Unknown
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+Nodes = tuple[Node, ...]
+
+
+def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
+    """Whether what is moved is taken by a key from what is called a batch, and moved to where the caller says: that
+    one was given it as a loader made it, unless it is fetched. What a framework hands to a module's methods it has
+    moved before, and who moves a part to a device of its own (`self.device`) makes sure of it, no more."""
+    call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
+    while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
+        part = part.fn.of  # `batch["x"].long().cuda()`
+    while type(part) is core.Index and type(part.key) is not core.Const and not _each(part):
+        part = part.of  # `batch["x"][:, :limit].to(device)`
+    named = type(part) is core.Index and frame.world.places.is_("names", "batches", last_name(part.of))
+    if not named and not (type(part) is core.Name and part.id in frame.parts):
+        return False
+    if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
+        return False
+    if type(call) is not core.Call or (type(call.fn) is core.Attr and call.fn.name == "cpu"):
+        return False
+    aims = (*call.args, *(aim for key, aim in call.keywords if key == "device"))
+    aim = aims[0] if aims else None  # `.cuda()` has none
+    return aim is None or type(aim) is core.Name or (type(aim) is core.Const and aim.value != "cpu")
+
+
+def _each(part: core.Index) -> bool:
+    """Whether a key of a loop is asked for: `batch[key] = batch[key].to(device)`."""
+    return type(part.key) is core.Name and type(part.of) is not core.Index
+
+
+def taken(target: Node, iterable: Node, frame: Frame) -> None:
+    """Note which names a loop gives to the parts of what is called a batch: `for key, part in batch.items()`."""
+    while type(iterable) is core.Call and type(iterable.fn) is core.Attr and not iterable.args:
+        iterable = iterable.fn.of
+    batch = frame.world.places.is_("names", "batches", last_name(iterable))
+    for name in target.items if type(target) is core.Seq else (target,):
+        if type(name) is core.Name:
+            (frame.parts.add if batch else frame.parts.discard)(name.id)
+
+
+def of_python(name: str) -> bool:
+    """Whether a dotted name is one of Python itself: `abc.ABC` is no framework."""
+    return name.partition(".")[0] in sys.stdlib_module_names
+
+
+def of_distribution(nodes: Nodes, frame: Frame) -> bool:
+    """Whether what has a density is a distribution for all that is known: it is not said to be something else."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    said = quiet_value(nodes[0], frame) if nodes else None
+    return type(said) is Unknown and not frame.world.own_density(frame)
+
+
+def of_numbers(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver is what somebody else's function makes of numbers alone, which is hardly on the device."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    made = nodes[0] if nodes else None
+    if type(made) is not core.Call or not made.args or made.keywords:
+        return False
+    return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
+
+
+def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver holds what a tensor of the host picks: `counts[on_host] == 0`. It is likely there, too."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    of = nodes[0] if nodes else None
+    while type(of) is core.Do and of.args:
+        of = of.args[0]
+    if type(of) is not core.Index:
+        return False
+    key = quiet_value(of.key, frame)
+    return type(key) is Tensor and key.device == "host"
+
+
+def kept_on_host(node: Node, frame: Frame) -> bool:
+    """Whether what holds this is named as what is kept on the host: `batch.seq_lens_cpu[i]`, `host["lens"]`."""
+    while type(node) is core.Index:
+        if type(node.key) is core.Const and isinstance(node.key.value, str) and frame.world.hint(node.key.value)[1]:
+            return True
+        node = node.of
+    name = last_name(node) if type(node) is core.Name or type(node) is core.Attr else ""
+    # What is fetched (`x_cpu.cpu()`) is not there yet.
+    return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
+
+
+def made_of_host(node: Node, frame: Frame) -> bool:
+    """Whether a name holds what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    body = frame.routine.node.body if type(node) is core.Name else ()
+    for part in walk(body):
+        if type(part) is core.Bind and type(part.value) is core.Call and _names(part.targets, node):
+            for arg in part.value.args:
+                given = quiet_value(arg, frame)
+                if type(given) is Tensor and given.device == "host":
+                    return True
+    return False
+
+
+def _names(targets: Nodes, node: Node) -> bool:
+    return any(type(part) is core.Name and type(node) is core.Name and part.id == node.id for part in targets)

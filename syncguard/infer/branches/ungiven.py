@@ -1,0 +1,179 @@
+"""A test of a parameter in, whether an outcome of it is never met out: no call of a private function gives it any,
+each does, or what it is declared to be is never that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.domain.values import NONE, Tensor, Unknown, options
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.read import core
+from syncguard.read.core import Node, Param
+from syncguard.read.walk import everything, targets, walk
+
+UNMET = "where no call leads"
+UNPROMISED = "where a parameter is None that is declared to be a tensor"
+BINDING = ("staticmethod", "classmethod")
+GIVEN = "given"
+
+
+def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether no call in the file meets this outcome of `mask is not None`, of `mask is None`, or of `mask`."""
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            met = (what == "is not") is outcome
+            return _left(name, frame) is None if met else _always(name, frame)
+        case core.Name(id=name):
+            return outcome and _left(name, frame) is not GIVEN
+    return False
+
+
+def unpromised(inner: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that a parameter is None that every caller must give, as a tensor."""
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return (what == "is") is outcome and _demanded(name, frame)
+    return False
+
+
+def _demanded(name: str, frame: Frame) -> bool:
+    """Whether a parameter is declared to be a tensor, with nothing to be where none is given."""
+    node = frame.routine.node
+    params = node.params if type(node) is core.Function else ()
+    param = next((param for param in params if param.name == name), None)
+    if type(node) is not core.Function or param is None or param.default is not None or param.annotation is None:
+        return False
+    declared = promised(param.annotation, frame, "assumed")
+    return type(declared) is Tensor and not any(_bound(node.body, name))
+
+
+def _left(name: str, frame: Frame) -> Any:
+    """The None or False that a parameter of this function has at each call; GIVEN what has more, or is no such."""
+    node = frame.routine.node
+    if type(node) is not core.Function or not any(param.name == name for param in node.params):
+        return GIVEN
+    written = frame.routine.written
+    if written.ungiven is None:
+        written.ungiven = dict(_ungiven(node, frame)) if _private(node, frame) else {}
+    return written.ungiven.get(name, GIVEN)
+
+
+def _always(name: str, frame: Frame) -> bool:
+    """Whether each call gives a parameter of this function something, and none gives it None."""
+    seen = frame.routine.seen.get(name)
+    if seen is None or any(option is NONE or type(option) is Unknown for option in options(seen)):
+        return False
+    written = frame.routine.written
+    if written.passed is None:
+        written.passed = frozenset(_passed_by_all(frame))
+    return name in written.passed
+
+
+def _passed_by_all(frame: Frame) -> Iterator[str]:
+    """The parameters of a private function that each call of it writes, and that keep what they are given."""
+    node = frame.routine.node
+    if type(node) is not core.Function or not _private(node, frame):
+        return
+    calls, places = calls_of(node.name, frame.home), positional(node)
+    for param in node.params if calls else ():
+        told = param.kind in ("positional", "keyword") and all(_written(call, param, places) for call in calls)
+        if told and not any(_bound(node.body, param.name)):
+            yield param.name
+
+
+def _written(call: core.Call, param: Param, places: list[Param]) -> bool:
+    """Whether a call names a parameter, or has enough arguments to reach it."""
+    if spread(call):
+        return False
+    reached = param in places and places.index(param) < len(call.args) + (type(call.fn) is core.Attr)
+    return reached or any(key == param.name for key, _ in call.keywords)
+
+
+def private(routine: Routine) -> bool:
+    """Whether nobody outside of the file has business with a function."""
+    name = routine.node.name if type(routine.node) is core.Function else ""
+    return bool(name) and (bool(routine.closure) or (name.startswith("_") and not name.endswith("__")))
+
+
+def _private(node: core.Function, frame: Frame) -> bool:
+    """Whether a function is private, and no decorator calls it."""
+    return private(frame.routine) and all(type(one) is core.Name and one.id in BINDING for one in node.decorators)
+
+
+def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
+    calls, places = calls_of(node.name, frame.home), positional(node)
+    for param in node.params if calls else ():
+        if param.kind in ("positional", "keyword"):
+            passed = {_passed(call, param, places) for call in calls}
+            if len(passed) == 1 and GIVEN not in passed and not any(_bound(node.body, param.name)):
+                yield param.name, passed.pop()
+
+
+def _passed(call: core.Call, param: Param, places: list[Param]) -> Any:
+    """The None or False that a call leaves a parameter or gives it; GIVEN of all else."""
+    if spread(call):
+        return GIVEN
+    told = {_value(value) for value in given(call, param, places)} or {_value(param.default)}
+    return told.pop() if len(told) == 1 else GIVEN
+
+
+def _value(node: Node | None) -> Any:
+    return node.value if type(node) is core.Const and (node.value is None or node.value is False) else GIVEN
+
+
+def calls_of(name: str, home: Home) -> list[core.Call]:
+    """Every call of a function by this name in a file; none where it is handed about, or named in a text."""
+    if home.called_here is None:
+        calls: dict[str, list[core.Call]] = {}
+        named: dict[str, int] = {}
+        for part in everything(home.core.body):
+            if type(part) is core.Call:
+                if type(part.fn) is core.Name or type(part.fn) is core.Attr:
+                    calls.setdefault(_name(part.fn), []).append(part)
+            else:
+                told = _name(part)
+                named[told] = named.get(told, 0) + 1
+        home.called_here = {told: found for told, found in calls.items() if named[told] == len(found)}
+    return home.called_here.get(name, [])
+
+
+def _name(node: Node) -> str:
+    match node:
+        case core.Name(id=name) | core.Attr(name=name) | core.Const(value=str() as name):
+            return name
+    return ""
+
+
+def _bound(part: Any, name: str) -> Iterator[Node]:
+    """Where a block binds a name, but for where it has no value yet that it could have been given."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from _bound(item, name)
+    elif type(part) is core.If:
+        yield from _bound(part.test, name)
+        yield from () if _dead(part.test, True, name) else _bound(part.body, name)
+        yield from () if _dead(part.test, False, name) else _bound(part.orelse, name)
+    elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
+        yield from (aim for aim in walk(targets(part)) if type(aim) is core.Name and aim.id == name)
+        for field in part.__struct_fields__:
+            if field != "at":
+                yield from _bound(getattr(part, field), name)
+
+
+def _dead(test: Node, outcome: bool, name: str) -> bool:
+    """Whether an outcome is never met while this name is None."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _dead(inner, outcome, name)
+        case core.Do(what="not", args=(inner,)):
+            return _dead(inner, not outcome, name)
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=subject), core.Const(value=None))):
+            return subject == name and (what == "is not") is outcome
+        case core.Name(id=subject):
+            return subject == name and outcome
+        case core.Either(what=what, operands=operands):
+            return (what == "and") is outcome and any(_dead(operand, outcome, name) for operand in operands)
+    return False

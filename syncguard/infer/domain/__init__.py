@@ -1,0 +1,1 @@
+"""What can be known of an expression: the kinds of value, how two paths agree on one, how surely it is a tensor."""

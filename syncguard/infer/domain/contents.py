@@ -1,0 +1,93 @@
+"""A value in, what is in it out: its tensors, or the same value with other ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from syncguard.infer.domain.values import UNKNOWN, Seq, Table, Tensor, Union, Unknown, Value, options
+
+
+def tensor_in(value: Value) -> Tensor | None:
+    """The tensor that this value is or may be."""
+    if type(value) is Tensor:
+        return value
+    if type(value) is Union:
+        for option in value.options:
+            if type(option) is Tensor:
+                return option
+    return None
+
+
+def tensors_in(value: Value) -> list[Tensor]:
+    """The tensors that a value is, may be, or lists."""
+    match value:
+        case Tensor():
+            return [value]
+        case Union():
+            inner = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case _:
+            return []
+    return [tensor for part in inner for tensor in tensors_in(part)]
+
+
+def changed(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
+    """The value with each of these tensors changed; the same object where none is."""
+    match value:
+        case Tensor():
+            return change(value)
+        case Union():
+            parts = tuple([changed(option, change) for option in value.options])
+            return value if _same(parts, value.options) else Union(parts, value.wide)
+        case Seq() if value.items is not None:
+            parts = tuple([changed(item, change) for item in value.items])
+            return value if _same(parts, value.items) else Seq(value.kind, parts, names=value.names)
+        case Seq():
+            element = changed(value.element, change)
+            return value if element is value.element else Seq(value.kind, None, element)
+    return value
+
+
+def _same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    return all(one is other for one, other in zip(a, b, strict=True))
+
+
+def holds_tensor(value: Value) -> bool:
+    """Whether a value is or holds a tensor, or was computed from one."""
+    match value:
+        case Tensor():
+            return True
+        case Unknown():
+            return value.weak is not None
+        case Seq():
+            return any(map(holds_tensor, value.items)) if value.items is not None else holds_tensor(value.element)
+        case Table():
+            return holds_tensor(value.element) or any(map(holds_tensor, value.items.values()))
+        case Union():
+            return any(map(holds_tensor, value.options))
+    return False
+
+
+def arrived(value: Value) -> Value:
+    """The value with every copy in it landed: who keeps it for later waits for it in between."""
+    return changed(value, lambda tensor: tensor if tensor.pending is None else tensor.but(pending=None))
+
+
+def without(value: Value, unwanted: Any) -> Value:
+    """The value less the options that `unwanted` says yes to; UNKNOWN where none is left."""
+    kept = tuple([option for option in options(value) if not unwanted(option)])
+    return kept[0] if len(kept) == 1 else Union(kept) if kept else UNKNOWN
+
+
+def unpacked(value: Value) -> Value:
+    """What a batch is unpacked into, or holds under a key."""
+    if type(value) is Unknown and value.batch is not None and value.weak is None and not value.part:
+        return Unknown(None, value.batch, True)
+    return value
+
+
+def fetched(value: Value) -> bool:
+    """Whether this is what a function put on the host, or gave there, with all that it holds."""
+    return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded")

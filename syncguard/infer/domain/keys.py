@@ -1,0 +1,134 @@
+"""A call's arguments in, a key out that two calls share when the function called cannot tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Bound,
+    Call,
+    Callback,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Source,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    kind_of,
+)
+
+Key = tuple[tuple[str, Hashable], ...]
+DEEP = 3  # containers in containers that a key tells apart
+FEW = 3  # things without a tensor that a function of another file tells apart
+PLAIN = (Host, Const, Unknown)  # of which nothing is asked that could be a tensor
+
+
+def key_of(given: Iterable[tuple[str, Value]]) -> Key:
+    """The key of some parameters and what they hold; those of which nothing is known do not count."""
+    return tuple(sorted((name, shape) for name, value in given if (shape := shape_of(value, 0)) != ("?",)))
+
+
+def outlined(value: Value) -> Value:
+    """A value as a function of another file is told of it. Of one that is one of many things, or of what nobody
+    knows and some that stay on the host, it learns nothing: its body would only be run for each caller.
+    """
+    if type(value) is Seq and value.items is None:
+        element = outlined(value.element)
+        return value if element is value.element else Seq(value.kind, None, element)
+    if type(value) is not Union:
+        return value
+    told = join_all(map(outlined, value.options))
+    leaves = tuple(_leaves(told))
+    if type(told) is not Union or any(map(_may_wait, leaves)):
+        return told
+    vague = any(type(option) is Unknown for option in told.options) and all(type(leaf) in PLAIN for leaf in leaves)
+    return UNKNOWN if vague or len(told.options) > FEW else told
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    """What a value is made of, containers opened."""
+    match value:
+        case Union():
+            inner = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case Table():
+            inner = (*value.items.values(), value.element)
+        case _:
+            yield value
+            return
+    for part in inner:
+        yield from _leaves(part)
+
+
+def _may_wait(leaf: Value) -> bool:
+    """Whether this is a tensor, was computed from one, or may be one of a batch."""
+    return type(leaf) is Tensor or (type(leaf) is Unknown and (leaf.weak is not None or leaf.batch is not None))
+
+
+def holds_own(value: Value) -> bool:
+    """Whether a value refers to something of the file that is being checked, which nobody else can see."""
+    return any(map(_is_own, _leaves(value)))
+
+
+def _is_own(leaf: Value) -> bool:
+    match leaf:
+        case Call():
+            return leaf.routine.home.own
+        case ClassOf():
+            return leaf.info.home.own
+        case Instance():
+            return leaf.info is not None and leaf.info.home.own
+        case Bound():
+            return holds_own(leaf.of)
+    return False
+
+
+def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
+    """A value without its reasons; ("?",) where nothing is known."""
+    if depth > DEEP:
+        return ("…",)
+    shape = SHAPES.get(type(value))
+    return ("?",) if shape is None else shape(value, depth)
+
+
+def _const(value: Const, depth: int) -> tuple[Hashable, ...]:
+    told = value.value is None or isinstance(value.value, bool)
+    return ("const", repr(value.value)) if told else ("host", kind_of(value))
+
+
+def _seq(value: Seq, depth: int) -> tuple[Hashable, ...]:
+    inner = tuple([shape_of(item, depth + 1) for item in value.items]) if value.items is not None else ()
+    return ("seq", value.kind, value.items is None, inner or shape_of(value.element, depth + 1))
+
+
+def _table(value: Table, depth: int) -> tuple[Hashable, ...]:
+    items = [(str(key), shape_of(held, depth + 1)) for key, held in value.items.items()]
+    return ("table", tuple(sorted(items)), shape_of(value.element, depth + 1))
+
+
+SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
+    Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
+    Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
+    Const: _const,
+    Host: lambda v, d: ("host", v.kind),
+    Seq: _seq,
+    Table: _table,
+    Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
+    Instance: lambda v, d: ("of", v.name, v.info.serial if v.info is not None else -1),
+    Call: lambda v, d: ("function", v.routine.serial),
+    Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1)),
+    ClassOf: lambda v, d: ("class", v.info.serial),
+    Named: lambda v, d: ("named", v.name),
+    Source: lambda v, d: ("module", v.name),
+    Bound: lambda v, d: ("bound", v.name, shape_of(v.of, d + 1)),
+}

@@ -1,0 +1,243 @@
+"""The lattice of values: `join` is what two paths agree on, `same` tells when a loop has settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Alias,
+    Bound,
+    Call,
+    Callback,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Later,
+    Named,
+    Seq,
+    Source,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    kind_of,
+    options,
+)
+
+
+def join_devices(a: str, b: str) -> str:
+    if a == b:
+        return a
+    return "assumed" if {a, b} == {"device", "assumed"} else "mixed"
+
+
+def meet(a: Value, b: Value) -> Value | None:
+    """One value of the same kind that covers both, or None where only a Union does."""
+    if type(a) is type(b):
+        rule = MEET.get(type(a))
+        return None if rule is None else rule(a, b)
+    if type(a) is Const and type(b) is Host and a.value is not None:
+        return numbers(kind_of(a), b.kind, b.read)
+    if type(a) is Host and type(b) is Const and b.value is not None:
+        return numbers(a.kind, kind_of(b), a.read)
+    return None
+
+
+def _tensors(a: Tensor, b: Tensor) -> Tensor:
+    dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
+    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
+    both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
+    both.void = a.void and b.void
+    return both
+
+
+def _place(a: Tensor, b: Tensor) -> str:
+    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others, nor
+    does what has no elements.
+    """
+    if a.device != b.device and "host" in (a.device, b.device):
+        wrapped, other = (a, b) if a.device == "host" else (b, a)
+        made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
+        if made and (wrapped.rank == 0 or wrapped.void):
+            return other.device
+    return join_devices(a.device, b.device)
+
+
+def _literals(a: Const, b: Const) -> Value | None:
+    if type(a.value) is type(b.value) and a.value == b.value:
+        return a
+    kinds = kind_of(a), kind_of(b)
+    return None if "none" in kinds else numbers(*kinds, None)
+
+
+def _sequences(a: Seq, b: Seq) -> Seq | None:
+    if a.kind != b.kind:
+        return None
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        return Seq(a.kind, tuple([join(x, y) for x, y in zip(a.items, b.items, strict=True)]), names=a.names)
+    if a.items == ():
+        return Seq(a.kind, None, b.element)
+    if b.items == ():
+        return Seq(a.kind, None, a.element)
+    return Seq(a.kind, None, join(a.element, b.element))
+
+
+def _tables(a: Table, b: Table) -> Table:
+    items = {**a.items, **b.items}
+    for key in a.items.keys() & b.items.keys():
+        items[key] = join(a.items[key], b.items[key])
+    if not a.items and a.element is UNKNOWN:
+        return Table(items, b.element, a.keys)
+    if not b.items and b.element is UNKNOWN:
+        return Table(items, a.element, a.keys)
+    return Table(items, join(a.element, b.element), a.keys)
+
+
+def _unknowns(a: Unknown, b: Unknown) -> Unknown:
+    """Weak if one is, else of a batch if one is; all of it, if not both are parts."""
+    first, other = (a, b) if a.weak or (a.batch and not b.weak) else (b, a)
+    whole = first.part and other.batch is not None and other.weak is None and not other.part
+    return other if whole else first
+
+
+MEET: dict[type, Callable[[Any, Any], Value | None]] = {
+    Tensor: _tensors,
+    Const: _literals,
+    Seq: _sequences,
+    Table: _tables,
+    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
+    Unknown: _unknowns,
+    Alias: lambda a, b: a if a.node is b.node else None,
+    Named: lambda a, b: a if a.name == b.name else None,
+    Source: lambda a, b: a if a.place == b.place else None,
+    Later: lambda a, b: a if (a.place, a.name) == (b.place, b.name) else None,
+    Call: lambda a, b: a if a.routine is b.routine else None,
+    Callback: lambda a, b: a if same(a, b) else None,
+    ClassOf: lambda a, b: a if a.info is b.info else None,
+    Instance: lambda a, b: a if a.info is b.info and a.name == b.name else None,
+    Bound: lambda a, b: a if a.name == b.name and same(a.of, b.of) else None,
+}
+
+
+def devices(a: str, b: str) -> Host | None:
+    """Either of two devices: the CPU is what is left where there is no accelerator."""
+    return Host("device:assumed") if a != b and a.startswith("device:") and b.startswith("device:") else None
+
+
+def numbers(a: str, b: str, read: Why | None) -> Host | None:
+    if a == b:
+        return Host(a, read)
+    return Host("number", read) if {a, b} <= {"int", "float", "bool", "number", "size"} else None
+
+
+def join(a: Value, b: Value) -> Value:
+    """What we know when the value is one or the other."""
+    if a is b:
+        return a
+    if type(a) is not Union and type(b) is not Union:
+        merged = meet(a, b)
+        return Union((a, b)) if merged is None else merged
+    wide = (type(a) is Union and a.wide) or (type(b) is Union and b.wide)
+    merged_options: list[Value] = list(options(a))
+    for option in options(b):
+        for i, known in enumerate(merged_options):
+            merged = meet(known, option)
+            if merged is not None:
+                merged_options[i] = merged
+                break
+        else:
+            merged_options.append(option)
+    if wide or len(merged_options) > WIDEST:  # a wide union says little: keep what can wait, and that there is more
+        kept = [option for option in merged_options if type(option) is Tensor or option is NONE]
+        return Union((*kept, UNKNOWN), wide=True)
+    return merged_options[0] if len(merged_options) == 1 else Union(tuple(merged_options))
+
+
+WIDEST = 8  # kinds that a union tells apart
+
+
+def pooled(a: Value, b: Value) -> Value:
+    """Join what different callers pass, or methods assign: if any of it is on the device, a reader may wait."""
+    both = join(a, b)
+    if type(both) is Tensor:
+        return both.but(device="assumed") if both.device == "mixed" else both
+    if type(both) is not Union:
+        return both
+    if any(_cpu(o) for o in both.options):
+        others = [option for option in both.options if not _cpu(option)]
+        if any(type(o) is Unknown or type(o) is Host for o in others):
+            return Host("device:assumed")  # the CPU is what is left where there is no accelerator
+    if any(type(o) is Tensor and o.device == "mixed" for o in both.options):
+        return Union(
+            tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
+        )
+    devices = {o.kind for o in both.options if type(o) is Host and o.kind.startswith("device:")}
+    if len(devices) > 1:  # a device that is the CPU for some and not for others
+        return without(both, lambda o: type(o) is Host and o.kind == "device:host")
+    return both
+
+
+def _cpu(value: Value) -> bool:
+    return type(value) is Host and value.kind == "device:host"
+
+
+def join_all(values: Any) -> Value:
+    result: Value | None = None
+    for value in values:
+        result = value if result is None else join(result, value)
+    return UNKNOWN if result is None else result
+
+
+def same(a: Value, b: Value) -> bool:
+    """Equal in everything but the reasons and how sure we are of them."""
+    return a is b or (type(a) is type(b) and SAME[type(a)](a, b))
+
+
+def _same_tensors(a: Tensor, b: Tensor) -> bool:
+    known = a.dtype == b.dtype and a.device == b.device and a.rank == b.rank
+    return known and a.pinned == b.pinned and a.void == b.void and (a.pending is None) == (b.pending is None)
+
+
+def _same_sequences(a: Seq, b: Seq) -> bool:
+    if a.kind != b.kind or (a.items is None) != (b.items is None):
+        return False
+    if a.items is None or b.items is None:
+        return same(a.element, b.element)
+    return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
+
+
+def _same_tables(a: Table, b: Table) -> bool:
+    alike = a.items.keys() == b.items.keys() and all(same(value, b.items[key]) for key, value in a.items.items())
+    return alike and same(a.element, b.element)
+
+
+def _same_unions(a: Union, b: Union) -> bool:
+    return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
+
+
+SAME: dict[type, Callable[[Any, Any], bool]] = {
+    Tensor: _same_tensors,
+    Seq: _same_sequences,
+    Table: _same_tables,
+    Union: _same_unions,
+    # A NaN is not equal to itself, and would keep a loop from settling.
+    Const: lambda a, b: type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value),
+    Host: lambda a, b: a.kind == b.kind,
+    Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch) and a.part == b.part,
+    Alias: lambda a, b: a.node is b.node,
+    Named: lambda a, b: a.name == b.name,
+    Source: lambda a, b: a.place == b.place,
+    Later: lambda a, b: (a.place, a.name) == (b.place, b.name),
+    Call: lambda a, b: a.routine is b.routine,
+    Callback: lambda a, b: len(a.takes) == len(b.takes) and all(map(same, a.takes, b.takes)) and same(a.gives, b.gives),
+    ClassOf: lambda a, b: a.info is b.info,
+    Instance: lambda a, b: a.info is b.info and a.name == b.name,
+    Bound: lambda a, b: a.name == b.name and same(a.of, b.of),
+}

@@ -1,0 +1,222 @@
+"""A value and the name of an attribute in, the attribute's value out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Source,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.expressions import calls
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import At, Node
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+
+
+def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
+    """`of.name`; an option that has no such attribute is not what `of` is here."""
+    if type(of) is not Union:
+        only = None if of is NONE else _of(of, name, node, frame)
+        return UNKNOWN if only is None else only
+    kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
+    found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
+    return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
+    match of:
+        case Tensor():
+            return of_tensor(of, name, node.at, frame)
+        case Named():
+            return frame.world.resolved(f"{of.name}.{name}")
+        case Source():
+            return frame.world.member(of, name, frame.routine)
+        case Instance(info=None):
+            return of_imported(of, name, node.at, frame)
+        case Instance():
+            return of_instance(of, name, node, frame)
+        case ClassOf():
+            member = of.info.find(name)
+            if member is None:
+                return Bound(of, name) if name == "apply" and of.info.is_function else UNKNOWN
+            value = member[0]
+            return Call(value.routine, of) if type(value) is Call and "classmethod" in decorators(value) else value
+        case Seq() if name in of.names and of.items is not None:
+            return of.items[of.names.index(name)]
+        case Seq() | Table():
+            return Bound(of, name)
+        case Const():
+            return of_host(of, type(of.value).__name__, name)
+        case Host():
+            return of_host(of, of.kind, name)
+        case Unknown():
+            return of_unknown(of, name, node, frame)
+        case Bound(of=Unknown()):
+            return of_unknown(UNKNOWN, name, node, frame)  # `part.data.float()`
+    return UNKNOWN
+
+
+def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
+    """An attribute of what is no tensor; None where it has no such attribute."""
+    if kind.startswith("device"):
+        return Host(f"device{kind[6:]}") if name == "type" else UNKNOWN
+    if kind == "array" and name in ("T", "real", "imag", "flat"):
+        return of
+    if kind == "array" and name == "shape":
+        return Host("shape")
+    has = kind in ("array", "object", "str", "size", "shape", "bytes")
+    return Bound(of, name) if has or name in ("real", "imag", "is_integer", "bit_length") else None
+
+
+def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
+    op = frame.world.op(f"torch.Tensor.{name}")
+    if op is None and of.device == "host" and not of.sure:  # `found.to("cpu")` took along all that it holds
+        return Unknown(of.why) if name.startswith("_") else Tensor(device="host", sure=False, why=of.why)
+    if op is None:
+        return Unknown(of.why)
+    if frame.world.is_property(op):
+        return apply(frame, op, at, [of], {}, ())
+    return Bound(of, name)
+
+
+def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
+    """An attribute of an instance of an imported class."""
+    op = frame.world.op(f"{of.name}.{name}")
+    if op is not None and frame.world.is_property(op):
+        return apply(frame, op, at, [of], {}, ())
+    if op is None and frame.world.is_module_class(of.name) and name in ("weight", "bias"):
+        return Tensor("float", of.device, why=frame.why("parameter", at))
+    return Bound(of, name)
+
+
+def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value:
+    info = of.info
+    if info is None:
+        return UNKNOWN
+    above = of.name == "super"
+    held = None if above else info.attribute(name, frame.routine)
+    member = info.find(name, above)
+    if member is not None and (above or member[1] is not info) and library_first(info, name, member[1], frame):
+        return Bound(of, name)
+    if member is not None:
+        value = member[0]
+        if type(value) is Call and value.receiver is None:
+            kinds = decorators(value)
+            if "property" in kinds:
+                return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
+            value = bound(value, kinds, of, info)
+        held = beside(held, value, name, info)
+    if held is not None and held is not UNKNOWN:
+        if any(type(option) is not Unknown and option is not NONE for option in options(held)):
+            return held
+        asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
+        return held if asked is None else asked
+    if name == "__class__":
+        return ClassOf(info)
+    for base in info.libraries():
+        op = frame.world.op(f"{base}.{name}")
+        if op is not None:
+            return apply(frame, op, node.at, [of], {}, ()) if frame.world.is_property(op) else Bound(of, name)
+    places = frame.world.places
+    if places.is_("names", "devices", name):
+        return Host("device:assumed")
+    if places.is_("names", "dtypes", name):
+        return Host("dtype")
+    known = frame.world.evidence(node.path, name, frame, node.at)
+    return known if known is not None else Bound(of, name)
+
+
+def beside(held: Value | None, value: Value, name: str, info: ClassInfo) -> Value:
+    """What methods assign, and what the class says: with `x = None` it only declares what they will assign."""
+    if held is None:
+        held = value
+    elif held is NONE or not (type(value) is Const and value.value is None):
+        held = join(held, value)
+    return info.expected(name) if held is NONE else held
+
+
+def library_first(info: ClassInfo, name: str, owner: ClassInfo, frame: Frame) -> bool:
+    """Whether an imported base that has this method stands before the class of the project that has it, too."""
+    for base in info.bases:
+        if type(base) is Named and frame.world.op(f"{base.name}.{name}") is not None:
+            return True
+        if type(base) is ClassOf and owner in base.info.mro:
+            return base.info is not owner and library_first(base.info, name, owner, frame)
+    return False
+
+
+def bound(method: Call, kinds: tuple[str, ...], of: Instance, info: ClassInfo) -> Call:
+    """A method asked of an instance, with the receiver that its decorators give it."""
+    if "staticmethod" in kinds:
+        return method
+    return Call(method.routine, ClassOf(info) if "classmethod" in kinds else of)
+
+
+def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
+    places = frame.world.places
+    if places.is_("names", "devices", name):
+        return Host("device:assumed")
+    if places.is_("names", "host_attributes", name):
+        return Tensor(device="host", sure=False, why=frame.why("use", node.at))  # a DeviceMesh keeps its ranks here
+    if of.weak is not None:
+        op = frame.world.op(f"torch.Tensor.{name}")
+        if op is not None and not frame.world.is_property(op):
+            return Bound(of, name)
+        if op is not None and op.returns.startswith(("size", "int", "bool", "dtype")):
+            return apply(frame, op, node.at, [Tensor(sure=False, why=of.weak)], {}, ())
+        return Unknown(of.weak)
+    if of.batch is not None:
+        op = frame.world.op(f"torch.Tensor.{name}")
+        asked = name in ("items", "get", "pop", "copy") or (op is not None and not frame.world.is_property(op))
+        return Bound(of, name) if asked else of
+    known = frame.world.evidence(node.path, name, frame, node.at)
+    if known is not None:
+        return known
+    asked = name in frame.world.tensor_only or (name in frame.world.tensor_names and cast(node.of, name, frame))
+    if asked and not frame.world.namespace(node.path.rpartition(".")[0]):
+        return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
+    return Bound(of, name)
+
+
+def cast(node: Node, name: str, frame: Frame) -> bool:
+    """Whether this is `x.float()` that goes on as no module does, or `x.eq(0)`: an array has no such method."""
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+        return False
+    is_op, places = frame.world.op, frame.world.places
+    if len(node.args) == 1 and places.is_("names", "compared", node.fn.name):
+        return frame.world.computes_torch(frame) and not frame.world.has_tables(frame)
+    return not node.args and places.is_("names", "casts", node.fn.name) and is_op(f"torch.nn.Module.{name}") is None
+
+
+def decorators(value: Call) -> tuple[str, ...]:
+    """The last names of a function's decorators."""
+    node = value.routine.node
+    if type(node) is not core.Function:
+        return ()
+    names = []
+    for decorator in node.decorators:
+        target = decorator.fn if type(decorator) is core.Call else decorator
+        last = target.id if type(target) is core.Name else target.name if type(target) is core.Attr else ""
+        names.append("property" if last in ("cached_property", "lazy_property", "abstractproperty", "setter") else last)
+    return tuple(names)

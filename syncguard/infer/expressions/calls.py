@@ -1,0 +1,268 @@
+"""A callee and its arguments in, the value of the call out: torch, the project, builtins, or somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.sureness import POSSIBLE
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Bound,
+    Call,
+    Callback,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.expressions import methods, pythonic, unknowns
+from syncguard.infer.functions import promises
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.kin import from_tensors, made_of, operand
+from syncguard.infer.operations.results import is_true
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import At, Node
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+
+Keywords = dict[str, Value]
+Nodes = tuple[Node, ...]
+
+
+def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call a value."""
+    match fn:
+        case Bound():
+            return method(fn.of, fn.name, args, keywords, at, nodes, frame)
+        case Named():
+            return imported(fn.name, args, keywords, at, nodes, frame)
+        case Call():
+            if fn.given is not None:
+                args, keywords = [*fn.given[0], *args], {**dict(fn.given[1]), **keywords}
+            return frame.world.call(fn.routine, fn.receiver, args, keywords, at, frame)
+        case ClassOf():
+            return frame.world.construct(fn.info, args, keywords, at, frame)
+        case Callback():
+            return promises.instantiated(fn.gives, [*args, *keywords.values()])
+        case Instance():
+            return of_instance(fn, args, keywords, at, nodes, frame)
+        case Unknown():
+            return from_tensors([fn, *args, *keywords.values()], at, frame)
+    limit = frame.limit
+    frame.sometimes += 1
+    if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
+        frame.limit = POSSIBLE  # both have the method, and an array's does not wait
+    found = [
+        invoke(option, args, keywords, at, _written(option, args, nodes), frame)
+        for option in options(fn)
+        if option is not fn and option is not NONE
+    ]
+    frame.limit = limit
+    frame.sometimes -= 1
+    return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _written(fn: Value, args: list[Value], nodes: Nodes) -> Nodes:
+    """Where the arguments stand: what is no method here has no receiver, though another option may have one."""
+    return nodes if type(fn) is Bound or len(nodes) == len(args) else nodes[1:]
+
+
+def has_parameters(fn: Value) -> bool:
+    """Whether this is a function of the project, or a class: each argument is for a parameter of its own."""
+    return type(fn) in (Call, ClassOf) or (type(fn) is Bound and type(fn.of) is ClassOf)
+
+
+def array_or_tensor(values: list[Value]) -> bool:
+    return any(type(value) is Tensor for value in values) and any(
+        type(value) is Host and value.kind == "array" for value in values
+    )
+
+
+def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call something that was imported, by its dotted name."""
+    frame.home.called.add(name)
+    if name in frame.world.clocks:
+        frame.routine.clocks.add(at[0])
+    special = pythonic.FUNCTIONS.get(name)
+    if special is not None:
+        value = special(args, keywords, at, nodes, frame)
+        if value is not None:
+            return value
+    op = frame.world.op(name)
+    if op is not None:
+        if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
+            args[0].routine.given_to = name
+        if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
+            args = [operand(args[0]), *args[1:]]
+        return apply(frame, op, at, args, keywords, nodes)
+    if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
+        return NONE
+    if name.startswith("builtins."):
+        return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
+    library = frame.world.host_library(name)
+    if library == "array" and any(map(holds_anything, (*args, *keywords.values()))):
+        return Seq("list", None)
+    if library:
+        return Host(library, next((value.read for value in args if type(value) is Host and value.read), None))
+    last = name.rpartition(".")[2]
+    if last[:1].isupper() and not last.isupper():
+        return Instance(None, name)
+    if name.startswith("torch."):
+        return Unknown(frame.why(name, at))
+    return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def holds_anything(dtype: Value) -> bool:
+    """Whether an array is of Python's objects, so that it keeps a tensor as it is: `np.empty(n, dtype=object)`."""
+    return type(dtype) is Named and dtype.name == "builtins.object"
+
+
+def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call an instance: a module runs its forward."""
+    world = frame.world
+    if fn.info is not None:
+        for name in ("forward", "__call__") if fn.info.is_module else ("__call__",):
+            member = fn.info.find(name)
+            if member is not None and type(member[0]) is Call:
+                return world.call(member[0].routine, fn, args, keywords, at, frame)
+        return (
+            submodule(args, keywords, at, frame)
+            if fn.info.is_module
+            else from_tensors([*args, *keywords.values()], at, frame)
+        )
+    op = world.op(f"{fn.name}.forward") or world.op(f"{fn.name}.__call__")
+    result: Value = UNKNOWN
+    if op is not None:
+        result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
+    return submodule(args, keywords, at, frame) if result is UNKNOWN else result
+
+
+def submodule(args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
+    """A module that we have not read, given tensors, gives tensors."""
+    parent = from_tensors([*args, *keywords.values()], at, frame)
+    if type(parent) is Unknown and parent.weak:
+        return Tensor(sure=False, why=frame.why("module", at, parent.weak.parent))
+    return parent
+
+
+def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
+    """`apply` of a torch.autograd.Function: it runs its forward, which gives tensors."""
+    member = info.find("forward")
+    found: Value = UNKNOWN
+    if member is not None and type(member[0]) is Call:
+        context = [] if info.find("setup_context") else [Instance(info)]
+        found = frame.world.call(member[0].routine, None, [*context, *args], keywords, at, frame)
+    return submodule(args, keywords, at, frame) if type(found) is Unknown else found
+
+
+def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """Call a method of something that is not of the project."""
+    world = frame.world
+    match of:
+        case Tensor():
+            op = world.op(f"torch.Tensor.{name}")
+            return Unknown(of.why) if op is None else apply(frame, op, at, [of, *args], keywords, nodes)
+        case Named():
+            return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
+        case Instance(info=None):
+            op = world.op(f"{of.name}.{name}")
+            if op is not None:
+                return apply(frame, op, at, [of, *args], keywords, nodes)
+            library = world.host_library(of.name)
+            return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
+        case ClassOf(info=info):
+            return applied(info, args, keywords, at, frame)
+        case Instance(info=info) if info is not None:
+            return inherited(of, info, name, args, keywords, at, nodes, frame)
+        case Seq():
+            return methods.sequence_method(of, name, args, keywords, at, nodes, frame)
+        case Table():
+            return methods.table_method(of, name, args)
+        case Const() | Host():
+            return methods.host_method(of, name, args, keywords, at, nodes, frame)
+        case Unknown():
+            return unknowns.method(of, name, args, keywords, at, nodes, frame)
+    return made_of([*args, *keywords.values()], at, frame)
+
+
+def inherited(
+    of: Instance, info: ClassInfo, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Value:
+    """A method that a class of the project has from an imported one, or that was not found at first."""
+    world = frame.world
+    if name in world.registrars and args and type(args[0]) is Const:
+        return world.register(info, args, keywords, frame)
+    for base in info.libraries():
+        op = world.op(f"{base}.{name}")
+        if op is not None:
+            return apply(frame, op, at, [of, *args], keywords, nodes)
+        if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame, info):
+            return NONE
+    if name == "_replace" and info.parts() is not None:
+        return world.copied(of, keywords, frame)
+    member = info.find(name, of.name == "super")
+    if member is not None and type(member[0]) is Call:
+        return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
+    return made_of([*args, *keywords.values()], at, frame)
+
+
+def constructed(
+    name: str,
+    args: list[Value],
+    keywords: Keywords,
+    at: At,
+    nodes: Nodes,
+    frame: Frame,
+    info: ClassInfo | None = None,
+) -> bool:
+    """Run the constructor of an imported class for one that descends from it; whether there is a row for it."""
+    made = frame.world.op(name)
+    if made is None or not made.returns.startswith("new"):
+        return False
+    if made.args[:1] == ("self",):  # what it does depends on what the class declares
+        mine: Keywords = {key: value for key, value in declarations(info) if type(value) is Table and value.items}
+        args, nodes = [Instance(info, settings=mine), *args], (core.Const(None, at), *nodes)
+    apply(frame, made, at, args, keywords, nodes)
+    return True
+
+
+def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:
+    """What the bodies of a class and its bases bind, the nearest last."""
+    for owner in reversed(info.mro if info is not None else ()):
+        yield from owner.members.items()
+
+
+def iterate(of: Instance, at: At, frame: Frame) -> Value:
+    """What iterating over an instance gives: by its own methods, batches of a DataLoader, parameters of a module."""
+    world = frame.world
+    if of.info is not None:
+        for name in ("__iter__", "__getitem__"):
+            member = of.info.find(name)
+            if member is not None and type(member[0]) is Call:
+                found = world.call(member[0].routine, of, [], {}, at, frame)
+                return (
+                    join_all([v.element if type(v) is Seq else UNKNOWN for v in options(found)])
+                    if name == "__iter__"
+                    else found
+                )
+        return UNKNOWN
+    if world.places.is_("hot", "loop_iterables", of.name):
+        pinned = is_true(of.settings.get("pin_memory"))
+        return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
+    op = world.op(f"{of.name}.__iter__")
+    if op is not None:
+        found = apply(frame, op, at, [of], {}, ())
+        return found.element if type(found) is Seq else found
+    return UNKNOWN

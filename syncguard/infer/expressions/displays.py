@@ -1,0 +1,74 @@
+"""A display or a comprehension in, the container that it makes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.receivers import taken
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Value
+from syncguard.infer.expressions import evaluate
+from syncguard.infer.expressions.elements import element_of
+from syncguard.infer.routine import Frame, Step
+from syncguard.read import core
+
+LONGEST = 40  # items of a display that are told apart
+
+
+def seq(node: core.Seq, frame: Frame) -> Value:
+    items: list[Value] = []
+    counted = True
+    for part in node.items:
+        value = evaluate.value_of(part, frame)
+        if type(part) is core.Do and part.what == "*":
+            if type(value) is Seq and value.items is not None:
+                items += value.items
+                continue
+            value, counted = element_of(value, node.at, frame), False
+        items.append(value)
+    if not counted or len(items) > LONGEST:
+        return Seq(node.kind, None, join_all(items[:LONGEST]))
+    return Seq(node.kind, tuple(items))
+
+
+def table(node: core.Map, frame: Frame) -> Value:
+    items: dict[Any, Value] = {}
+    rest: list[Value] = []
+    for key, part in zip(node.keys, node.values, strict=True):
+        value = evaluate.value_of(part, frame)
+        if key is None:
+            items = {**items, **value.items} if type(value) is Table else items
+            rest.append(value.element if type(value) is Table else UNKNOWN)
+            continue
+        literal = evaluate.value_of(key, frame)
+        if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):
+            items[literal.value] = value
+        else:
+            rest.append(value)
+    return Table(items, join_all(rest))
+
+
+def comp(node: core.Comp, frame: Frame) -> Value:
+    """A comprehension is a loop whose variables are its own."""
+    before, around = frame.env, frame.comps
+    frame.env, frame.comps = dict(before), (node.uses, *around)
+    context = frame.context
+    for target, iterable, conditions in node.clauses:
+        element = element_of(evaluate.value_of(iterable, frame), iterable.at, frame)
+        context = (
+            frame.surround(loops=(*frame.context.loops, Step(node, ""))) if target is node.clauses[0][0] else context
+        )
+        taken(target, iterable, frame)
+        evaluate.assign(target, element, frame)
+        for condition in conditions:
+            evaluate.value_of(condition, frame)
+            frame.env.update(narrowed(condition, True, frame))
+    values = [evaluate.value_of(part, frame) for part in node.body]
+    last = node.body[-1]
+    if type(last) is core.Do and last.what == "*":  # since Python 3.15: what each turn gives is put together
+        values = [values[0] if node.kind == "dict" else element_of(values[0], last.at, frame)]
+    frame.env, frame.context, frame.comps = before, context, around
+    if node.kind == "dict":
+        return Table({}, values[1]) if len(values) > 1 else values[0] if type(values[0]) is Table else Table({})
+    return Seq(node.kind, None, values[0])

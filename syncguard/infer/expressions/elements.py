@@ -1,0 +1,75 @@
+"""A value in, what iterating over it gives out."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import loads
+from syncguard.infer.domain.contents import unpacked
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    keys_of,
+    options,
+)
+from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.operate import kind
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import At
+from syncguard.read.walk import walk
+
+MOVES = ("to()", "cuda()")
+PARTS = {"str": "str", "size": "int", "shape": "int", "array": "object", "object": "object"}  # by what they are part of
+
+
+def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:
+    """What a loop takes at each turn. What it moves by hand, and draws from a loader through something that we do not
+    know, is as the loader made it."""
+    if node.iterable is None:
+        return UNKNOWN
+    at = header(node.at, node.iterable.at)
+    found = element_of(iterated, at, frame)
+    if found is not UNKNOWN or not loads(node, iterated, frame):
+        return found
+    taken = [one.id for one in walk(node.target) if type(one) is core.Name]
+    moved = any(not frame.uses(name).isdisjoint(MOVES) for name in taken)
+    return Unknown(batch=frame.why("batch", at)) if moved else found
+
+
+def header(at: At, iterable: At) -> At:
+    """Where a `for` statement stands, without its body."""
+    return at[0], at[1], iterable[2], iterable[3]
+
+
+def element_of(value: Value, at: At, frame: Frame) -> Value:
+    """What iterating over a value gives."""
+    if type(value) is not Union:
+        return _element(value, at, frame)
+    return join_all([_element(option, at, frame) for option in options(value) if option is not NONE] or [UNKNOWN])
+
+
+def _element(value: Value, at: At, frame: Frame) -> Value:
+    match value:
+        case Tensor():
+            return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=frame.why("iterate", at, value.why))
+        case Seq():
+            return value.element
+        case Table():
+            return keys_of(value)
+        case Const() | Host():
+            part = PARTS.get(kind(value))
+            return UNKNOWN if part is None else Host(part)
+        case Instance():
+            return calls.iterate(value, at, frame)
+        case Unknown():
+            return unpacked(value)
+    return UNKNOWN

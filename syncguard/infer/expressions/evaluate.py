@@ -1,0 +1,320 @@
+"""An expression and a frame in, its value out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from syncguard.infer.branches.gates import gated, last_name
+from syncguard.infer.branches.guards import off_device
+from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.ungiven import UNMET
+from syncguard.infer.domain.contents import tensor_in, without
+from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.sureness import POSSIBLE, tensor_sureness
+from syncguard.infer.domain.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Alias,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.expressions import attributes, calls
+from syncguard.infer.expressions.displays import comp, seq, table
+from syncguard.infer.expressions.elements import element_of
+from syncguard.infer.expressions.operate import binary, contains, unary
+from syncguard.infer.expressions.subscript import item
+from syncguard.infer.functions.wrappers import decided
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def value_of(node: Node, frame: Frame) -> Value:
+    """What we know of an expression, here."""
+    value = EVALUATE[type(node)](node, frame)
+    if frame.world.watch is not None:
+        frame.world.watch(frame, node, value)
+    return value
+
+
+def const(node: core.Const, frame: Frame) -> Value:
+    value = node.value
+    return NONE if value is None else TRUE if value is True else FALSE if value is False else Const(value)
+
+
+def name(node: core.Name, frame: Frame) -> Value:
+    return frame.lookup(node.id)
+
+
+def attr(node: core.Attr, frame: Frame) -> Value:
+    """An attribute that is not called: what we cannot look up is unknown, not a method."""
+    value = member(node, frame)
+    if type(value) is Bound and type(value.of) is Instance and frame.world.places.is_("names", "devices", node.name):
+        return Host("device:assumed")  # `fabric.device`, of a class that we have not read
+    if type(value) is Bound:
+        return value.of if type(value.of) is Unknown else UNKNOWN if type(value.of) is Instance else value
+    if type(value) is Union and any(
+        type(option) is Bound and type(option.of) in (Unknown, Instance) for option in value.options
+    ):
+        return without(value, lambda option: type(option) is Bound and type(option.of) in (Unknown, Instance))
+    return value
+
+
+def member(node: core.Attr, frame: Frame) -> Value:
+    if node.path:
+        known = frame.env.get(node.path)
+        if known is not None:
+            return known
+    return attributes.attribute(value_of(node.of, frame), node.name, node, frame)
+
+
+def slice_(node: core.Slice, frame: Frame) -> Value:
+    return Seq("slice", tuple([value_of(bound, frame) for bound in node.bounds]))
+
+
+def index(node: core.Index, frame: Frame) -> Value:
+    of, key = value_of(node.of, frame), value_of(node.key, frame)
+    if type(of) is not Union:
+        return item(of, key, node, frame)
+    return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
+
+
+def call(node: core.Call, frame: Frame) -> Value:
+    fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
+    args, nodes = positional(node, frame, any(map(calls.has_parameters, options(fn))))
+    keywords = named(node, frame)
+    if keywords.get("non_blocking") is TRUE:
+        frame.routine.copies[node.at[0]] = len(frame.context.loops)
+    frame.given = (node, args, keywords)
+    receiver: tuple[Node, ...] = ()
+    if type(node.fn) is core.Attr:
+        receiver = (node.fn.of,)
+        if node.fn.name in frame.world.stamps:
+            frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
+    bound = any(type(option) is Bound for option in options(fn))
+    result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if type(result) is Union and keywords.get("default") in (TRUE, FALSE):
+        return without(result, lambda option: type(option) is Tensor)  # what is a flag by default is one
+    if type(result) is not Unknown:
+        return result
+    if keywords and not frame.world.host_keywords.isdisjoint(keywords):
+        return Unknown(batch=frame.why("prepared", node.at))
+    named_device = frame.world.places.is_("names", "device_getters", last_name(node.fn))
+    return Host("device:assumed") if named_device else result
+
+
+def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Value], list[Node]]:
+    """The arguments of a call that have no keyword, and where each is written: all of `*pair` are written there. What
+    stands behind nobody knows how many is unknown, where what is called tells its parameters apart."""
+    args: list[Value] = []
+    nodes: list[Node] = []
+    counted = True
+    for part in node.args:
+        value = value_of(part, frame)
+        if type(part) is core.Do and part.what == "*":
+            if type(value) is Seq and value.items is not None:
+                args += value.items
+                nodes += [part] * len(value.items)
+                continue
+            value = element_of(value, node.at, frame)
+            counted = not told_apart
+        elif not counted:
+            value = UNKNOWN
+        args.append(value)
+        nodes.append(part)
+    return args, nodes
+
+
+def named(node: core.Call, frame: Frame) -> dict[str, Value]:
+    """The arguments of a call by keyword; "**" is there where it may have others."""
+    keywords: dict[str, Value] = {}
+    for key, part in node.keywords:
+        value = value_of(part, frame)
+        if key:
+            keywords[key] = value
+            continue
+        if type(value) is Table:
+            keywords.update({str(name): held for name, held in value.items.items()})
+        if type(value) is not Table or value.element is not UNKNOWN or not value.items:
+            keywords["**"] = UNKNOWN
+    return keywords
+
+
+def do(node: core.Do, frame: Frame) -> Value:
+    what = node.what
+    if what in ("truth", "not"):
+        return truth(node, frame)
+    args = [value_of(arg, frame) for arg in node.args]
+    match what:
+        case "format":
+            if tensor_sureness(args[0]):
+                apply(frame, frame.world.row("torch.Tensor.__format__"), node.at, args[:1], {}, node.args[:1])
+            return Host("str")
+        case "join":
+            return Host("str")
+        case "*" | "await":
+            return args[0]
+        case "yield" | "yield from":
+            value = args[0] if args else NONE
+            value = value if what == "yield" else element_of(value, node.at, frame)
+            frame.yielded = value if frame.yielded is None else join(frame.yielded, value)
+            return UNKNOWN
+        case "is" | "is not":
+            return Host("bool")
+        case "in" | "not in":
+            return contains(args[0], args[1], node, frame)
+        case "unknown":
+            return UNKNOWN
+    if what == "|" and all(type(arg) in (Named, ClassOf, Alias) or arg is NONE for arg in args):
+        return Alias(node, frame)
+    if len(args) == 1:
+        return join_all([unary(what, option, node, frame) for option in options(args[0])])
+    return binary(what, args[0], args[1], node.at, node.args, frame)
+
+
+def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
+    """Python asks `bool()` of the operand; `replaced` if another tensor stands in for one that is false."""
+    operand = node.args[0]
+    value = as_tensor(value_of(operand, frame), "__bool__")
+    if node.what == "not" and type(operand) is core.Do and operand.what in ("truth", "not"):
+        return FALSE if value is TRUE else TRUE if value is FALSE else Host("bool")
+    if type(operand) is core.Either:
+        return Host("bool")
+    tensor = tensor_in(value)
+    if tensor is not None:
+        optional = any(option is NONE for option in options(value))
+        if tensor.on_device or tensor.pending:
+            limit, frame.limit = frame.limit, POSSIBLE if optional and not replaced else frame.limit
+            asked = node.args
+            if type(operand) is core.Do and operand.args and operand.args[0].at[:2] < operand.at[:2]:
+                asked = operand.args[:1]  # the subject of a `match`, which a literal pattern is compared with
+            apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, asked)
+            frame.limit = limit
+        return Host("bool", tensor.why)
+    if type(value) is Const:
+        return TRUE if value.value else FALSE
+    return Host("bool")
+
+
+def either(node: core.Either, frame: Frame) -> Value:
+    """Each operand is reached only if those before it let it be."""
+    before = dict(frame.env)
+    values = []
+    quiet, sometimes, surrounding = frame.quiet, frame.sometimes, frame.context
+    replaced, holds = replaces(node, frame), node.what == "and"
+    for operand in node.operands:
+        if replaced and type(operand) is core.Do and operand.what == "truth":
+            values.append(truth(operand, frame, True))
+        else:
+            values.append(value_of(operand, frame))
+        frame.sometimes += not decided(operand)
+        frame.quiet += off_device(operand, holds, frame)
+        frame.surround(gate=gated(operand, holds, frame), test=(operand, holds))
+        for key, value in narrowed(operand, holds, frame).items():
+            frame.env[key] = value
+    frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
+    frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
+    tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is core.Do and o.what == "truth"]
+    if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
+        asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is core.Do and o.what == "truth"]
+        if node.what == "or":
+            asked = [
+                join_all([o for o in options(v) if not (type(o) is Const and not o.value)] or [UNKNOWN]) for v in asked
+            ]
+        return join_all([*asked, values[-1]])
+    return values[-1] if type(values[-1]) in (Host, Const) else Host("bool")
+
+
+def replaces(node: core.Either, frame: Frame) -> bool:
+    """Whether a tensor stands in for what is None: `mean or torch.zeros(1)` asks a mean that is given for its truth."""
+    last = node.operands[-1]
+    if node.what != "or" or type(last) is not core.Call:
+        return False
+    return type(quiet_value(last, frame)) is Tensor
+
+
+def quiet_value(node: Node, frame: Frame) -> Value:
+    """The value once more, without a word; while a test is looked at from both sides, each part is asked once."""
+    asked = frame.asked
+    if asked is not None:
+        known = asked.get(id(node))
+        if known is not None:
+            return known
+    frame.quiet += 1
+    value = value_of(node, frame)
+    frame.quiet -= 1
+    if asked is not None:
+        asked[id(node)] = value
+    return value
+
+
+def choose(node: core.Choose, frame: Frame) -> Value:
+    test = value_of(node.test, frame)
+    before = frame.env
+    values = []
+    offs = []
+    asked, frame.asked = frame.asked, {}
+    told = [
+        (off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame), gated(node.test, outcome, frame))
+        for outcome in (True, False)
+    ]
+    frame.asked = asked
+    open_ = not decided(node.test) and not (told[0][0] or told[1][0])
+    frame.sometimes += open_
+    for (off, known, gate), arm in zip(told, (node.yes, node.no), strict=True):
+        frame.env = {**before, **known}
+        frame.quiet += off
+        surrounding = frame.surround(gate=gate, test=(node.test, arm is node.yes))
+        values.append(value_of(arm, frame))
+        frame.context = surrounding
+        offs.append(off)
+        frame.quiet -= off
+    yes, no = values
+    frame.sometimes -= open_
+    frame.env = before
+    if offs[0] is not offs[1]:  # the device never sees the other one
+        return no if offs[0] else yes
+    unmet = [gate == UNMET for _, _, gate in told]
+    if unmet[0] is not unmet[1]:
+        return no if unmet[0] else yes
+    return yes if test is TRUE else no if test is FALSE else join(yes, no)
+
+
+def lambda_(node: core.Function, frame: Frame) -> Value:
+    return Call(frame.world.routine(node, frame, None))
+
+
+def let(node: core.Let, frame: Frame) -> Value:
+    value = value_of(node.value, frame)
+    assign(node.target, value, frame)
+    return value
+
+
+def assign(target: Node, value: Value, frame: Frame) -> None:
+    from syncguard.infer.statements.bind import store
+
+    store(target, value, frame)
+
+
+EVALUATE: dict[type, Callable[[Any, Frame], Value]] = {
+    core.Const: const, core.Name: name, core.Attr: attr, core.Index: index, core.Slice: slice_, core.Call: call,
+    core.Do: do, core.Either: either, core.Choose: choose, core.Seq: seq, core.Map: table, core.Comp: comp,
+    core.Function: lambda_, core.Let: let,
+}  # fmt: skip

@@ -1,0 +1,94 @@
+"""What indexes a tensor on the device, or will, in; a mask out, where it is one by its name or by how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value
+from syncguard.infer.expressions.operate import compares
+from syncguard.infer.operations.results import dtype_of
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+
+def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
+    """What indexes a tensor: something unknown that is named as a mask is, or turned or compared as only a mask is,
+    is one.
+    """
+    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
+        parts = zip(key.items, node.items, strict=False)
+        return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is Union:
+        key = without(key, lambda option: option is NONE)  # `mask=None`, and what is indexed with it is no axis more
+    if type(key) is not Unknown or key.batch is not None or not of.on_device:
+        return key
+    turned = type(node) is core.Do and node.what == "~"
+    name = last_name(node.args[0] if type(node) is core.Do and turned else node)
+    named, there = frame.world.hint(name) if name else (False, False)
+    if not (turned or named or compares(node) or _cast(node, frame)):
+        return key
+    why = frame.why("mask", node.at, key.weak or of.why)
+    return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
+
+
+def _cast(node: Node, frame: Frame) -> bool:
+    """Whether this makes flags of something: `kept.bool()`, `kept.to(torch.bool)`."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+        return False
+    if not node.args:
+        return node.fn.name == "bool"
+    return node.fn.name in ("to", "type") and dtype_of(quiet_value(node.args[0], frame)) == "bool"
+
+
+def picks(of: Unknown, key: Value, node: Node, frame: Frame) -> bool:
+    """Whether something unknown that was computed from tensors is indexed as only a tensor or an array can be, by a
+    comparison of what was computed from tensors, or what is named as a mask is, where nothing computes with arrays.
+    """
+    if of.weak is None or type(key) is not Unknown or key.weak is None:
+        return False
+    turned = type(node) is core.Do and node.what == "~"
+    named = type(node) is core.Name and frame.world.hint(node.id)[0]
+    return (turned or named or compares(node)) and frame.world.only_torch(frame)
+
+
+def foreseen(name: str, value: Value, source: Node | None, frame: Frame) -> Value:
+    """A comparison of what is unknown is a mask from the start where its name indexes a tensor later, or anything, if
+    tensors are compared for all that is known."""
+    if type(value) is not Unknown or value.batch is not None or source is None or not compares(source):
+        return value
+    for path in _indexed(frame).get(name, ()):
+        of = frame.env.get(path)
+        if type(of) is Tensor and of.on_device:
+            return Tensor("bool", of.device, sure=False, why=frame.why("mask", source.at, value.weak or of.why))
+    if value.weak is not None and name in _indexed(frame) and frame.world.only_torch(frame):
+        return Tensor("bool", sure=False, why=frame.why("mask", source.at, value.weak))
+    return value
+
+
+def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
+    """What each name indexes in this function."""
+    node, written = frame.routine.node, frame.routine.written
+    if written.indexed is None:
+        found: dict[str, list[str]] = {}
+        for part in walk(node.body) if type(node) is core.Function else ():
+            if type(part) is core.Index:
+                path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
+                for name in _names(part.key):
+                    found.setdefault(name, []).append(path)
+        written.indexed = {name: tuple(paths) for name, paths in found.items()}
+    return written.indexed
+
+
+def _names(key: Node) -> Iterator[str]:
+    """The names that index here, of several each, and whether turned or not."""
+    for part in key.items if type(key) is core.Seq else (key,):
+        if type(part) is core.Do and part.what == "~":
+            part = part.args[0]
+        if type(part) is core.Name:
+            yield part.id

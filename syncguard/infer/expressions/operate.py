@@ -1,0 +1,213 @@
+"""An operator and the values on its sides in, its value out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    kind_of,
+    options,
+)
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import COMPARISONS, At, Node
+
+OPERATORS = {
+    "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
+    "**": "__pow__", "@": "__matmul__", "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__",
+    "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
+    "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
+}  # fmt: skip
+ENUMS = ("enum.Enum", "enum.Flag", "enum.StrEnum")
+
+
+def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """`left op right`: a tensor on either side makes it torch's."""
+    if type(left) is not Union and type(right) is not Union:
+        return operate(what, left, right, at, nodes, frame)
+    pairs = [(a, b) for a in options(left) for b in options(right)]
+    if what == "*x":
+        pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
+    found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
+    known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
+    return join_all(known)
+
+
+def _repeats(a: Value, b: Value) -> bool:
+    """Whether this repeats a list as often as a tensor tells."""
+    return (type(a) is Seq and type(b) is Tensor) or (type(a) is Tensor and type(b) is Seq)
+
+
+def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if what == "*x" and (type(a) is Seq or type(b) is Seq):
+        repeats, of, node = (a, b, nodes[:1]) if type(b) is Seq else (b, a, nodes[1:])
+        if type(of) is Seq and type(repeats) is Tensor and not holds_tensor(of):
+            # `[0] * n` asks the tensor for its number.
+            apply(frame, frame.world.row("torch.Tensor.__index__"), at, [repeats], {}, node)
+            return Seq(of.kind, None, of.element)
+    if type(a) is Instance or type(b) is Instance:
+        a, b = as_tensor(a, OPERATORS.get(what, "")), as_tensor(b, OPERATORS.get(what, ""))
+    if type(a) is Tensor or type(b) is Tensor:
+        return with_tensor(what, a, b, at, nodes, frame)
+    match a, b:
+        case Const(), Const() if (
+            what in ("+", "-", "*x", "<", ">", "==", "<=", ">=", "!=")
+            and isinstance(a.value, (int, float))
+            and isinstance(b.value, (int, float))
+        ):
+            return fold(what, a.value, b.value)
+        case Unknown(), Unknown() if what in ("&", "|") and all(map(compares, nodes)) and frame.world.only_torch(frame):
+            # `(a < x) & (x < b)`: of mere numbers one would write `and`.
+            return Tensor("bool", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
+        case Unknown(), Unknown() if what == "@" and frame.world.only_torch(frame):
+            # Nothing of Python's own is multiplied so.
+            return Tensor("", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
+        case (Unknown(), _) | (_, Unknown()):
+            weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
+            batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
+            return Unknown(weak, batch) if weak or batch else UNKNOWN
+        case Seq(), Seq() if what == "+":
+            return (
+                Seq(a.kind, None, join(a.element, b.element))
+                if a.items is None or b.items is None
+                else Seq(a.kind, (*a.items, *b.items))
+            )
+        case (Seq(), _) if what == "*x":
+            return Seq(a.kind, None, a.element)
+        case (_, Seq()) if what == "*x":
+            return Seq(b.kind, None, b.element)
+        case (Const(), _) if what == "%" and isinstance(a.value, str):
+            if tensor_sureness(b):
+                apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
+            return Host("str")
+    return on_host(what, a, b)
+
+
+def compares(node: Node) -> bool:
+    """Whether an expression is a comparison, or the opposite or several of them."""
+    return type(node) is core.Do and (
+        node.what in COMPARISONS or (node.what in ("&", "|", "~") and all(map(compares, node.args)))
+    )
+
+
+def on_host(what: str, a: Value, b: Value) -> Value:
+    """`a op b` of two values that are no tensors, by their kinds."""
+    if what in COMPARISONS and type(a) is Instance:
+        return UNKNOWN
+    if what in COMPARISONS:
+        return Host("array") if "array" in (kind(a), kind(b)) else Host("bool")
+    kinds = {kind(a), kind(b)}
+    if "array" in kinds:
+        return Host("array")
+    if kinds <= {"int", "float", "bool", "number", "size"}:
+        return Host(
+            "float" if what == "/" or "float" in kinds else "int" if kinds <= {"int", "bool", "size"} else "number",
+            _read(a) or _read(b),
+        )
+    return Host("str") if kinds == {"str"} else UNKNOWN
+
+
+def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """`a op b`, one of which is a tensor."""
+    tensor, other = (a, b) if type(a) is Tensor else (b, a)
+    assert type(tensor) is Tensor
+    if what == "%" and tensor is b and kind(a) == "str":
+        apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
+        return Host("str")
+    if (
+        other is NONE
+        or (type(other) is Const and isinstance(other.value, str))
+        or type(other) in (Named, ClassOf, Table)
+        or (type(other) is Seq and what in ("==", "!="))  # torch leaves this one to Python, which says no
+    ):
+        return Host("bool") if what in ("==", "!=") else UNKNOWN
+    if what in ("==", "!=") and len(nodes) == 2 and _of_enum(nodes[1 if tensor is a else 0], frame):
+        return Host("bool")
+    if type(other) is Instance:
+        return Unknown(tensor.why)
+    if type(other) is Seq and what not in COMPARISONS and type(a) is not Tensor:
+        return UNKNOWN
+    result = apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), at, [a, b], {}, nodes)
+    if type(result) is Tensor and type(a) is Tensor and type(b) is Tensor:
+        return result.but(rank=max(a.rank, b.rank) if a.rank >= 0 and b.rank >= 0 else -1)
+    if type(result) is Tensor and type(other) in (Const, Host):
+        return result.but(rank=tensor.rank)
+    return result
+
+
+def _of_enum(node: Node, frame: Frame) -> bool:
+    """Whether this names a member of an Enum that is no number, `Stage.TRAIN`: no tensor is equal to one."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    of = quiet_value(node.of, frame) if type(node) is core.Attr else UNKNOWN
+    return type(of) is ClassOf and any(base in ENUMS for base in of.info.external())
+
+
+def fold(what: str, a: Any, b: Any) -> Value:
+    match what:
+        case "+":
+            return Const(a + b)
+        case "-":
+            return Const(a - b)
+        case "*x" if abs(a) < 1e9 and abs(b) < 1e9:
+            return Const(a * b)
+    return Host("bool") if what in COMPARISONS else Host("number")
+
+
+def kind(value: Value) -> str:
+    return value.kind if type(value) is Host else kind_of(value)
+
+
+def _read(value: Value) -> Why | None:
+    return value.read if type(value) is Host else None
+
+
+def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Value:
+    row = frame.world.row("torch.Tensor.__contains__")
+    if kind(needle) == "str":  # torch leaves the comparison with a text to Python
+        return Host("bool")
+    for option in options(container):
+        if type(option) is Tensor and option.on_device:
+            apply(frame, row, node.at, [option, needle], {}, (node.args[1], node.args[0]))
+        elif (
+            type(option) is Seq
+            and option.kind != "set"
+            and (tensor_sureness(needle) >= LIKELY or tensor_sureness(option.element) >= LIKELY)
+            and option.items != ()
+            and kind(option.element) != "str"
+        ):
+            sure = tensor_sureness(needle) >= LIKELY
+            subject, of = (needle, node.args[0]) if sure else (option.element, node.args[1])
+            apply(frame, row, node.at, [subject], {}, (of,))
+    return Host("bool")
+
+
+def unary(what: str, value: Value, node: core.Do, frame: Frame) -> Value:
+    value = as_tensor(value, OPERATORS.get(what, ""))
+    match value:
+        case Tensor():
+            return apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), node.at, [value], {}, node.args)
+        case Const() if what == "neg" and isinstance(value.value, (int, float)):
+            return Const(-value.value)
+        case Const() | Host():
+            return Host(kind_of(value)) if type(value) is Const else value
+    return value if type(value) is Unknown else UNKNOWN

@@ -1,0 +1,279 @@
+"""Python's own functions and the methods of its containers, over abstract values."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.contents import tensor_in, without
+from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.sureness import tensor_sureness
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Alias,
+    Bound,
+    Call,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    kind_of,
+    options,
+)
+from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.routine import Frame
+from syncguard.read.core import At, Do, Node, united
+from syncguard.read.core import Const as Written
+
+
+def _collect(kind: str) -> Function:
+    def collected(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value:
+        if not args:
+            return Seq(kind, ())
+        if type(args[0]) is Seq and args[0].items is not None:
+            return Seq(kind, args[0].items)
+        return Seq(kind, None, element(args[0], at, frame))
+
+    return collected
+
+
+def _zip(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if len(args) == 1 and type(args[0]) is Seq and args[0].items is not None and _starred(nodes):
+        return Seq("tuple", tuple([Seq("tuple", None, item) for item in args[0].items]))  # zip(*pairs) gives columns
+    return Seq("iterator", None, Seq("tuple", tuple([element(arg, at, frame) for arg in args])))
+
+
+def _starred(nodes: tuple[Node, ...]) -> bool:
+    return len(nodes) == 1 and type(nodes[0]) is Do and nodes[0].what == "*"
+
+
+def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Seq("iterator", None, Seq("tuple", (Host("int"), element(args[0], at, frame) if args else UNKNOWN)))
+
+
+def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    from syncguard.infer.expressions.calls import invoke
+
+    return (
+        Seq("iterator", None, invoke(args[0], [element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame))
+        if len(args) > 1
+        else UNKNOWN
+    )
+
+
+OF_CHECKPOINT = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
+
+
+def _checkpoint(
+    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value | None:
+    """Activation checkpointing calls its first argument with the others."""
+    from syncguard.infer.expressions.calls import invoke
+
+    if not args:
+        return None
+    handed = {name: value for name, value in keywords.items() if name not in OF_CHECKPOINT}
+    return invoke(args[0], args[1:], handed, at, nodes[1:], frame)
+
+
+def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    item = element(args[1], at, frame) if len(args) > 1 else UNKNOWN
+    result = called(args[0], [item, item], at, (), frame) if args else UNKNOWN
+    return item if tensor_in(result) is None else result
+
+
+def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Table({}, called(args[0], [], at, (), frame)) if args and type(args[0]) in (Named, Call) else Table({})
+
+
+def _first(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return element(args[0], at, frame) if args else UNKNOWN
+
+
+def _dict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    first = args[0] if args else None
+    return Table(
+        {**(first.items if type(first) is Table else {}), **{k: v for k, v in keywords.items() if k}},
+        first.element if type(first) is Table else UNKNOWN,
+    )
+
+
+def _super(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    owner = frame.routine.owner
+    return Instance(owner, "super") if owner is not None else UNKNOWN
+
+
+def _getattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    from syncguard.infer.expressions.attributes import attribute
+    from syncguard.read import core
+
+    if len(args) > 1 and type(args[1]) is Const and isinstance(args[1].value, str):
+        found = attribute(args[0], args[1].value, core.Attr(nodes[0], args[1].value, "", at), frame)
+        if len(args) < 3:
+            return found
+        if type(found) is Bound and type(found.of) is Unknown and not found.of.weak:
+            return UNKNOWN  # who has something to call instead does not know what it is
+        return join(found, args[2])
+    if len(args) > 1 and type(args[0]) is Named and args[0].name == "torch" and _device_module(args, nodes, frame):
+        return Named("torch.cuda")
+    return from_weak(args)
+
+
+def _device_module(args: list[Value], nodes: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether `getattr(torch, device_type)` asks for a device's module, by its default or by what it is given."""
+    modules = frame.world.places.tables["names"]["device_modules"]
+    if len(args) > 2 and type(args[2]) is Named and args[2].name in modules:
+        return True
+    return frame.world.places.is_("names", "devices", last_name(nodes[1]))
+
+
+def from_weak(args: list[Value]) -> Value:
+    return next((a for a in args if type(a) is Unknown and a.weak), UNKNOWN)
+
+
+def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if len(args) == 3 and type(args[0]) is Instance and args[0].info is not None and type(args[1]) is Const:
+        frame.world.learn(args[0].info, str(args[1].value), args[2], frame)
+    return NONE
+
+
+def _partial(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    if args and type(args[0]) is Call:
+        return Call(args[0].routine, args[0].receiver, (tuple(args[1:]), tuple(keywords.items())))
+    return args[0] if args else UNKNOWN
+
+
+def _fixed(value: Value) -> Function:
+    return lambda args, keywords, at, nodes, frame: value
+
+
+def _extreme(name: str) -> Function:
+    """max, min and sorted compare, and a comparison of tensors is tested for truth."""
+
+    def compared(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value | None:
+        several = args if len(args) > 1 else [element(args[0], at, frame)] if args else []
+        if any(tensor_in(value) for value in several) and "key" not in keywords:
+            apply(frame, frame.world.row(name), at, args, keywords, nodes)
+        elif any(type(v) is Host and v.kind == "array" for v in several):
+            return Host("array")
+        result = join_all(several)
+        if "key" in keywords:
+            told = called(keywords["key"], [result], at, (), frame)
+            if tensor_in(told) and len(nodes) > 0:
+                apply(frame, frame.world.row(name), at, [told], {}, nodes)
+        return Seq("list", None, result) if name.endswith("sorted") else result
+
+    return compared
+
+
+def _sum(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    item = element(args[0], at, frame) if args else UNKNOWN
+    if type(item) is Tensor:
+        return item.but(
+            why=frame.why("builtins.sum", at, item.why), dtype="int" if item.dtype == "bool" else item.dtype
+        )
+    return Host("number") if type(item) in (Host, Const) and kind_of(item) != "str" else item
+
+
+def _bool(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    """A container asks its length, whatever it holds."""
+    return Host("bool") if args and all(type(option) in (Seq, Table) for option in options(args[0])) else None
+
+
+def _number(kind: str) -> Function:
+    """`float(x)` of what is a float or a tensor was written for the tensor."""
+
+    def converted(
+        args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+    ) -> Value | None:
+        if args and type(args[0]) is Union:
+            args[0] = without(args[0], lambda option: type(option) is Host and option.kind == kind)
+        return None
+
+    return converted
+
+
+def _len(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Host("int")
+
+
+def _all_any(name: str) -> Function:
+    def tested(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+        for option in options(args[0]) if args else ():
+            element = option.element if type(option) is Seq else option if type(option) is Tensor else UNKNOWN
+            if tensor_sureness(element):
+                apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [element], {}, nodes)
+        return Host("bool")
+
+    return tested
+
+
+def _isinstance(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Host("bool")
+
+
+def _cast(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """typing.cast: the type is believed, where it says anything."""
+    from syncguard.infer.functions.annotations import promised
+
+    if len(args) < 2:
+        return UNKNOWN
+    told = promised(nodes[0], frame, frame.world.place(frame.routine))
+    return args[1] if told is UNKNOWN or (type(args[1]) is Tensor and type(told) is Tensor) else told
+
+
+def _type_variable(
+    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value | None:
+    """typing.TypeVar: what bounds it, or one of the types that it is limited to."""
+    bound = keywords.get("bound")
+    if type(bound) is Const and isinstance(bound.value, str):
+        return Alias(Written(bound.value, at), frame)
+    if bound is not None:
+        return bound if type(bound) in (Named, ClassOf, Alias) else None
+    return Alias(united(nodes[1:]), frame) if len(nodes) > 2 else None
+
+
+def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    return args[0] if args and type(args[0]) is not Tensor else None
+
+
+def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Seq("slice", tuple(args))
+
+
+FUNCTIONS: dict[str, Function] = {
+    **ITERATORS,
+    "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
+    "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
+    "builtins.next": _first,
+    "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len, "builtins.bool": _bool,
+    "builtins.int": _number("int"), "builtins.float": _number("float"),
+    "builtins.isinstance": _isinstance, "builtins.hasattr": _isinstance, "builtins.issubclass": _isinstance,
+    "builtins.callable": _isinstance, "builtins.id": _len, "builtins.hash": _len,
+    "builtins.max": _extreme("builtins.max"), "builtins.min": _extreme("builtins.min"),
+    "builtins.sorted": _extreme("builtins.sorted"), "builtins.sum": _sum, "builtins.any": _all_any("builtins.any"),
+    "builtins.all": _all_any("builtins.all"), "builtins.type": _fixed(UNKNOWN), "builtins.input": _fixed(Host("str")),
+    "dataclasses.replace": lambda args, k, at, n, f: f.world.copied(args[0], k, f) if args else None,
+    "torch.jit.annotate": lambda args, k, at, n, f: args[1] if len(args) > 1 else None,
+    "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "typing_extensions.cast": _cast,
+    "typing.TypeVar": _type_variable, "typing_extensions.TypeVar": _type_variable,
+    "copy.copy": _copy, "copy.deepcopy": _copy,
+    "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
+    "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
+    "collections.defaultdict": _defaultdict,
+    "functools.reduce": _reduce, "torch.utils.checkpoint.checkpoint": _checkpoint,
+    "collections.deque": _collect("list"), "builtins.slice": _slice,
+}  # fmt: skip

@@ -1,0 +1,178 @@
+"""A value and a subscript in, the item out."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.contents import tensor_in, unpacked
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.sureness import MASKS, tensor_sureness
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Alias,
+    Bound,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    kind_of,
+)
+from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.masks import mask, picks
+from syncguard.infer.expressions.operate import kind
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.kin import as_tensor, operand
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
+
+
+def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
+    match of:
+        case Tensor() if kind(key) == "str":  # so it is no tensor, but a container of them
+            return Unknown(of.why) if of.on_device else Tensor(device="host", sure=False, why=of.why)
+        case Tensor():
+            key = mask(of, key, node.key, frame)
+            picked_there(of, node.key, frame)
+            row = frame.world.row("torch.Tensor.__getitem__")
+            return indexed(of, key, apply(frame, row, node.at, [of, key], {}, (node.of, node.key)))
+        case Seq():
+            read_index(key, node, frame)
+            return item_of_sequence(of, key)
+        case Table():
+            if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
+                return of.items.get(key.value, of.element)
+            if type(key) is Tensor and of.element is not UNKNOWN:
+                return of.element  # no text and no number is found under a tensor
+            return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN
+        case Const() | Host():
+            return item_of_host(of, key, node, frame)
+        case ClassOf() | Named():
+            return Alias(node, frame) if type(of) is Named and of.name.startswith(TYPES) else of
+        case Instance():
+            return item_of_instance(of, key, node, frame)
+        case Unknown():
+            return item_of_unknown(of, key, node, frame)
+        case Bound(of=Tensor() as kept):  # `x.indices[:, 0]`: a method has no items, so `x` keeps tensors
+            return item_of_unknown(Unknown(kept.why), key, node, frame)
+    return UNKNOWN
+
+
+def picked_there(of: Tensor, key: Node, frame: Frame) -> None:
+    """What picks from a tensor on the host is there as well from here on: an index on the device would raise, unless it
+    is 0-d and read. Of what a module keeps we are less sure, for it may have been moved with it."""
+    owner = frame.routine.owner
+    if of.on_device or (owner is not None and owner.is_module):
+        return
+    for part in key.items if type(key) is core.Seq else (key,):
+        held = frame.env.get(part.id) if type(part) is core.Name else None
+        if type(part) is core.Name and type(held) is Tensor and held.device == "assumed" and _many(held):
+            frame.env[part.id] = held.but(device="host")
+
+
+def _many(index: Tensor) -> bool:
+    """Whether an index picks several rows: by what is known of it, or as those do that are declared."""
+    declared = index.rank < 0 and index.why is not None and index.why.text == "parameter"
+    return index.rank > 0 or index.dtype in MASKS or declared
+
+
+def item_of_sequence(of: Seq, key: Value) -> Value:
+    if type(key) is Seq and key.kind == "slice":
+        return Seq(of.kind, None, of.element)
+    return part_of(of.items, key) if of.items is not None and type(key) is Const else of.element
+
+
+def part_of(items: tuple[Value, ...], key: Const) -> Value:
+    """One of some items, by a number that is written out."""
+    inside = isinstance(key.value, int) and -len(items) <= key.value < len(items)
+    return items[key.value] if inside else join_all(items)
+
+
+def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -> Value:
+    if type(of) is Host and of.kind in ("size", "shape"):
+        read_index(key, node, frame)
+        return Host("shape" if type(key) is Seq else "int")
+    if kind_of(of) == "str":
+        return Host("str")
+    return of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
+
+
+def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -> Value:
+    """By its own __getitem__; a NamedTuple by number, and by name a TypedDict or an output that is dict and object."""
+    tensor = as_tensor(of, "__getitem__")
+    if type(tensor) is Tensor:
+        return item(tensor, key, node, frame)
+    info = of.info
+    if info is not None and type(key) is Const and info.find("__getitem__") is None:
+        if isinstance(key.value, str):
+            held = info.held(key.value, frame.routine)
+            if held is not None:
+                return held
+        elif (parts := info.parts()) is not None:
+            return part_of(parts, key)
+    return calls.method(of, "__getitem__", [key], {}, node.at, (node.of, node.key), frame)
+
+
+def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
+    """What a subscript tells of something unknown."""
+    several = type(key) is Seq and key.kind == "tuple" and any(type(part) is Tensor for part in key.items or ())
+    if picks(of, key, node.key, frame) or (several and of.weak is not None):
+        return item(operand(of), key, node, frame)  # nothing else takes several tensors at once
+    masked = (
+        tensor_in(key)
+        if type(key) is not Seq
+        else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
+    )
+    if masked is not None and masked.on_device:
+        if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
+            read_index(key, node, frame)  # a list or a tensor: either reads it
+            return of
+        if type(key) is Tensor and not key.dtype and frame.world.places.is_("names", "keyed", last_name(node.of)):
+            return of  # a parameter is a key of `self.state`
+        # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
+        base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
+        return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
+    return of if type(key) is Seq else unpacked(of)
+
+
+def read_index(key: Value, node: core.Index, frame: Frame) -> None:
+    """A list, tuple or shape reads a tensor that indexes or bounds it; a mask or several indices would be an error."""
+    parts: tuple[Value, ...] = (key,)
+    nodes: tuple[core.Node, ...] = (node.key,)
+    if type(key) is Seq and type(node.key) is core.Slice:
+        parts, nodes = key.items or (), node.key.bounds
+    for part, written in zip(parts, nodes, strict=False):
+        tensor = tensor_in(part)
+        if tensor is not None and tensor_sureness(part) and tensor.dtype not in MASKS:
+            apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [part], {}, (written,))
+
+
+def indexed(of: Tensor, key: Value, result: Value) -> Value:
+    """The rank after a subscript, where both ranks are known."""
+    if type(result) is not Tensor:
+        return result
+    parts = key.items if type(key) is Seq and key.kind == "tuple" and key.items is not None else (key,)
+    rank = of.rank
+    for part in parts:
+        if type(part) is Const and part.value is None:
+            rank += rank >= 0
+        elif (type(part) is Const and isinstance(part.value, int)) or (
+            type(part) is Host and part.kind in ("int", "number", "size")
+        ):
+            rank -= rank >= 0
+        elif (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...):
+            continue
+        elif type(part) is Tensor and part.rank >= 0 and part.dtype and sum(type(p) is Tensor for p in parts) == 1:
+            # One index has its dimensions in the place of one; a mask has one in the place of its own.
+            rank += (1 - part.rank if part.dtype in MASKS else part.rank - 1) if rank >= 0 else 0
+        else:
+            rank = -2
+    scalar = rank if rank >= 0 else -1
+    return result.but(rank=scalar, dtype=of.dtype, either=of.either)

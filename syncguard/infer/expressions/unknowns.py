@@ -1,0 +1,120 @@
+"""A method of something unknown and its arguments in, what it gives out: the call itself may prove it a tensor."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.receivers import (
+    kept_on_host,
+    made_of_host,
+    of_distribution,
+    of_numbers,
+    part_of_batch,
+    picked_by_host,
+)
+from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.values import UNKNOWN, Tensor, Unknown, Value, options
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.kin import made_of
+from syncguard.infer.operations.targets import device_of
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.terms import Op
+
+Keywords = dict[str, Value]
+Nodes = tuple[Node, ...]
+
+
+def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
+    """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
+    world = frame.world
+    op = world.op(f"torch.Tensor.{name}")
+    if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
+        op = world.row(f"{world.distribution.name}.{name}")
+        return apply(frame, op, at, [of, *args], keywords, nodes)
+    there = fetched(of, name, nodes, frame) if op is not None else None
+    if op is not None and there is not None:
+        return apply(frame, op, at, [there, *args], keywords, nodes)
+    if op is None or keywords.keys() - set(op.args):
+        return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
+    if of.weak is not None:
+        return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
+    moves = (
+        name in world.family
+        and (of.batch is not None or world.only_torch(frame, name) or (of is UNKNOWN and part_of_batch(nodes, frame)))
+    ) or (
+        name in world.placers
+        and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
+    )
+    if moves:
+        return moved(of, op, name, args, keywords, at, nodes, frame)
+    if of.batch is not None:
+        pins = name == "pin_memory" and not of.pinned
+        return Unknown(batch=frame.why("pinned batch", at, of.batch), part=of.part) if pins else of
+    there = proven(op, name, args, keywords, at, nodes, frame)
+    if there is None:
+        return made_of([*args, *keywords.values()], at, frame)
+    return apply(frame, op, at, [there, *args], keywords, nodes)
+
+
+def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
+    """Whether sizes are given to what an array is given a type: `x.view(-1, n)`. What may be a tensor anyway, perhaps
+    of the host, is no news."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    sized = name in frame.world.reshapers and any(map(number_sureness, args))
+    return sized and bool(nodes) and type(quiet_value(nodes[0], frame)) is Unknown
+
+
+def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
+    """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`."""
+    world, node = frame.world, nodes[0] if nodes else None
+    if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
+        return None
+    fetch = world.op(f"torch.Tensor.{node.fn.name}")
+    if fetch is None or "host" not in fetch.returns.split() or world.op(f"torch.nn.Module.{name}") is not None:
+        return None
+    inner = (node.fn.of,)
+    hostly = part_of_batch(inner, frame) or picked_by_host(inner, frame) or made_of_host(inner[0], frame)
+    if hostly or not world.computes_torch(frame):
+        return None
+    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", node.at))
+    return apply(frame, fetch, node.at, [here], {}, inner)
+
+
+def moved(
+    of: Unknown, op: Op, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Value:
+    """What is put elsewhere: a batch, which comes from the host and stays a container of tensors, or a tensor."""
+    part = of is UNKNOWN and part_of_batch(nodes, frame)
+    module = frame.world.op(f"torch.nn.Module.{name}") is not None
+    here = Tensor(
+        device="host" if part or of.batch else frame.world.place(frame.routine),
+        sure=False,
+        why=of.batch or frame.why("part" if part else "moved" if module else f"use:{name}", at),
+        pinned=of.pinned,
+    )
+    result = apply(frame, op, at, [here, *args], keywords, nodes)
+    stays = type(result) is Tensor and not result.on_device
+    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
+    frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
+    if of.part or stays or type(result) is not Tensor:
+        return result
+    return Unknown(frame.why("computed", at, of.batch))
+
+
+def proven(
+    op: Op, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
+) -> Tensor | None:
+    """The tensor that something unknown is, where what it is asked for shows it: `x.sum(dim=1)`, `loss.item()`."""
+    world = frame.world
+    if keywords.keys() & world.tensor_keywords or reshaped(name, args, nodes, frame):
+        return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
+    alone = world.only_torch(frame, name)
+    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
+    if not read or args or keywords or of_numbers(nodes, frame):
+        return None
+    hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
+    place = "host" if hostly else world.place(frame.routine)
+    return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))

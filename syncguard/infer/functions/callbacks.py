@@ -1,0 +1,57 @@
+"""A call that passes functions in, those of them out of whose parameters a declared type says something new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Union, Value
+from syncguard.infer.functions import parameters
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.wrappers import thin
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read import core
+from syncguard.read.walk import walk
+
+
+def told(routine: Routine, handed: dict[str, Value], caller: Frame) -> Iterator[Routine]:
+    """The functions of this file that a call passes, where this says something new of their parameters: they will be
+    given what the type says of the parameter that takes them."""
+    node = routine.node
+    if type(node) is not core.Function or not any(map(_passes, handed.values())):
+        return
+    asking = Frame(caller.world, routine, {})
+    for param in node.params:
+        arg = handed.get(param.name)
+        if arg is not None and param.annotation is not None and _passes(arg):
+            yield from _handed(promised(param.annotation, asking, caller.world.place(caller.routine)), arg, caller)
+
+
+def applies(routine: Routine) -> bool:
+    """Whether a short function calls a parameter of its own: what it returns is for each caller to say, as in
+    `default(noise, lambda: torch.randn_like(x))`."""
+    node, written = routine.node, routine.written
+    if written.applies is None:
+        params = {param.name for param in node.params} if type(node) is core.Function and thin(routine) else set()
+        calls = [part.fn for part in walk(node.body) if type(part) is core.Call] if params else []
+        written.applies = any(type(fn) is core.Name and fn.id in params for fn in calls)
+    return written.applies
+
+
+def _passes(value: Value) -> bool:
+    """Whether a value is or holds a function of the file that is checked."""
+    if type(value) is Seq:
+        return any(map(_passes, value.items or ()))
+    return type(value) is Call and value.routine.home.own and value.receiver is None
+
+
+def _handed(declared: Value, arg: Value, caller: Frame) -> Iterator[Routine]:
+    if type(declared) is Union:
+        declared = next((option for option in declared.options if option is not NONE), UNKNOWN)
+    if type(declared) is Callback and type(arg) is Call:
+        if parameters.learn(arg.routine, [*declared.takes], {}, False, caller):
+            yield arg.routine
+    elif type(declared) is Seq and type(arg) is Seq:
+        items = arg.items or ()
+        wanted = declared.items if declared.items is not None else (declared.element,) * len(items)
+        for inner, item in zip(wanted, items):
+            yield from _handed(inner, item, caller)

@@ -1,0 +1,147 @@
+"""A routine in, why its tensors are on the host, or on no GPU, out: it is a dataset's, a collate function's, another
+compiler's, for a device of another kind, or runs in a process without a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.routine import Routine
+from syncguard.places import Places, matches
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import everything
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+    from syncguard.infer.expressions.resolve import Names
+    from syncguard.infer.routine import Home
+
+
+def host_reason(routine: Routine, world: Names) -> str:
+    """Why a routine's tensors are on the host; '' where nothing says so."""
+    owner, places = routine.owner, world.places
+    if any(places.is_("host", "foreign", part) for part in (*routine.qualname.split("."), _stem(routine.home.path))):
+        return "it is for a device of another kind"
+    if owner is not None and not owner.is_module:
+        for name in owner.external():
+            if any(
+                world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]
+            ):
+                return f"`{owner.name}` is a {name.rpartition('.')[2]}"
+        if any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world):
+            return f"`{owner.name}` prepares data on the host"
+    name = routine.qualname.rpartition(".")[2]
+    moves = owner is not None and (owner.is_module or any(owner.find(move) for move in world.movers))
+    if places.is_("host", "functions", name) and not moves:
+        return f"`{name}` prepares data on the host"
+    compiler = _compiler(routine, world)
+    if compiler:
+        return f"`{name}` is compiled by `{compiler}`"
+    home = routine.home
+    if owner is not None and owner.is_module:
+        return ""
+    if not moves and places.is_of_data(home.path):
+        return "it stands in a package for datasets"
+    if owner is None and (beside := _beside(home, places)):
+        return f"it stands beside `{beside}`, which prepares data on the host"
+    if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
+        home.processes = _processes(home, world)
+    return home.processes or ""
+
+
+def _beside(home: Home, places: Places) -> str:
+    """The class of this file that prepares data on the host, where none computes: functions beside it do as much."""
+    classes = [node for node in home.core.body if type(node) is core.Class]
+    if any(type(part) is core.Function and part.name == "forward" for node in classes for part in node.body):
+        return ""
+    return next((node.name for node in classes if places.is_("host", "preparers", node.name)), "")
+
+
+def _stem(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+
+
+def _of_items(owner: ClassInfo, world: Names) -> bool:
+    """Whether a class is called a dataset, and a loader could take items from it for all that is known."""
+    places = world.places
+    if not any(places.is_("host", "item_classes", info.name) for info in owner.mro):
+        return False
+    if any(owner.find(method) for method in places.tables["host"]["item_methods"]):
+        return True
+    bases = [base for info in owner.mro for base in info.bases if type(base) is not ClassOf]
+    return not all(type(base) is Named and places.is_("names", "bare_bases", base.name) for base in bases)
+
+
+def _compiler(routine: Routine, world: Names) -> str:
+    """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
+    named = (_named(node, routine.home) for node in getattr(routine.node, "decorators", ()))
+    return next((name for name in named if name and world.places.is_("host", "kernels", name)), "")
+
+
+def _named(decorator: Node, home: Home) -> str:
+    """The dotted name of a decorator of another library; '' of what is none."""
+    named = decorator.fn if type(decorator) is core.Call else decorator
+    root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
+    library = home.env.get(root)
+    return f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
+
+
+def _processes(home: Home, world: Names) -> str:
+    """Why a file's functions and classes run in processes that see no GPU: they are made such ones and ask for none, or
+    they have others compute. '' where one asks, or where any line of the file names a device or makes a module."""
+    places = world.places
+    group = next((name for name in home.env if places.is_("host", "worker_groups", name)), "")
+    found = f"`{group}` has other processes compute" if group else ""
+    libraries = {name.partition(".")[0] for name in places.tables["host"]["processes"]}
+    imported = any(type(held) is Named and held.name.partition(".")[0] in libraries for held in home.env.values())
+    if not (imported or found):
+        return ""
+    defined = {node.name for node in home.core.body if isinstance(node, core.Function | core.Class)}
+    wraps = asks = False
+    for node in everything(home.core.body):
+        if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
+            return ""
+        if isinstance(node, core.Function | core.Class):
+            named = (_named(decorator, home) for decorator in node.decorators)
+            maker = next((name for name in named if name and places.is_("host", "processes", name)), "")
+            found = f"`{maker}` makes processes that see no GPU" if maker else found
+        if type(node) is core.Call and node.args and places.is_("host", "processes", _named(node, home)):
+            wraps |= type(node.args[0]) is core.Name and node.args[0].id in defined
+            found = found or f"`{_named(node, home)}` has other processes compute"
+        asks |= (
+            type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in places.tables["host"]["askers"]
+        )
+        if type(node) is core.Class and any(
+            world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases
+        ):
+            return ""
+    return found if asks or not wraps else ""  # what workers of the file ask for is said where they are made
+
+
+def _places_tensors(node: Node, places: Places) -> bool:
+    """Whether a piece names a device, or asks for one; the text that names one for others, and the device that a tensor
+    is on, are none."""
+    match node:
+        case core.Attr(name="device", path=path):
+            return path in ("self.device", "torch.device")
+        case core.Attr(name=name) | core.Name(id=name):
+            named = places.is_("names", "devices", name) and not name.startswith("device_")
+            return named or name == "cuda" or places.is_("names", "device_getters", name)
+        case core.Const():
+            return isinstance(node.value, str) and node.value.partition(":")[0] == "cuda"
+        case core.Call():
+            asked = places.tables["host"]["process_devices"]
+            return any(
+                (key == "device" and not _stays(value))
+                or (key in asked and not (type(value) is core.Const and not value.value))
+                for key, value in node.keywords
+            )
+    return False
+
+
+def _stays(value: Node) -> bool:
+    """Whether this is the device that a tensor is on already, or the host."""
+    if type(value) is core.Attr:
+        return value.name == "device" and value.path != "self.device"
+    return type(value) is core.Const and value.value in (None, "cpu")

@@ -1,0 +1,115 @@
+"""A function of another file and what a caller gives it in; what it returns and what it waits for out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain import reasons
+from syncguard.infer.domain.keys import holds_own, key_of, outlined
+from syncguard.infer.domain.lattice import same
+from syncguard.infer.domain.values import NONE, UNKNOWN, Value
+from syncguard.infer.functions import parameters, promises, wrappers
+from syncguard.infer.functions.refined import refined
+from syncguard.infer.modules import Load, Modules, nothing
+from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
+from syncguard.pack import Pack
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.core import At
+
+if TYPE_CHECKING:
+    from syncguard.infer.project import World
+
+REACH = 12  # calls followed at once through other files
+Sightings = dict[tuple[At, str], Sighting]
+
+
+class Outcomes(Modules):
+    """The part of the world that runs what other files define for the one that is checked."""
+
+    default_device: str
+
+    def __init__(self, pack: Pack, places: Places, version: str = "", load: Load = nothing) -> None:
+        super().__init__(pack, places, version, load)
+        self.depth = 0
+        self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
+        self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
+        self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
+        self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
+        self.learning: set[tuple[ClassInfo, str]] = set()  # attributes whose assigning methods run for the first time
+        self.teaches = True  # whether what is assigned now is so for every caller
+
+    def body(self, routine: Routine, node: core.Function) -> Value:
+        raise NotImplementedError
+
+    def outcome(
+        self, routine: Routine, given: Given, frame: Frame, receiver: ClassInfo | None = None, at: At | None = None
+    ) -> Value:
+        """What a function of another file returns when a call gives it this: its body is run for this caller."""
+        node = routine.node
+        if type(node) is not core.Function:
+            return UNKNOWN
+        if not routine.home.own:
+            frame.routine.uses[routine.home.path, routine.qualname] = None
+        actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
+        given = self.telling(routine, node, given, frame.world)
+        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
+        if given and at is not None:
+            frame.routine.asks.setdefault((routine, key), (given, at))
+        known = routine.contexts.get(key)
+        self.waits = routine.pays.get(key, ())
+        if known is not None:
+            return reasons.retold(known.returned, known.given, given)
+        if routine.running or self.depth > REACH:
+            return promises.declared(frame, routine)
+        given = reasons.apart(given)
+        teaches, self.teaches = self.teaches, not key[1] and actual is None
+        routine.actual = actual
+        if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
+            self.passing.append((routine, key))
+        found, sightings, asks = self.aside(routine, node, given)
+        routine.contexts[key] = Told(found, given, tuple(sightings.values()), asks)
+        self.teaches, routine.actual = teaches, None
+        if not given:
+            routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
+        always = {key: sighting for key, sighting in sightings.items() if sighting.always}
+        self.waits = self.costs(routine, always, found, frame) if always else ()
+        if self.waits:
+            routine.pays[key] = self.waits
+        return found
+
+    def telling(self, routine: Routine, node: core.Function, given: Given, world: World) -> Given:
+        """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself."""
+        if not given or routine.home.top is None or routine.home.top.running:
+            return given
+        told = routine.annotated
+        if told is None:
+            asking, place, half = Frame(world, routine, {}), self.place(routine), self.half
+            told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
+            if self.half == half:
+                routine.annotated = told
+        seen = {name: refined(told[name], outlined(value)) for name, value in given.items()}
+        return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
+
+    def aside(self, routine: Routine, node: core.Function, given: Given) -> tuple[Value, Sightings, Asks]:
+        """What a routine returns, waits for and asks when it is given this, of which it keeps nothing itself."""
+        kept = (routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded)
+        routine.seen, routine.sightings, routine.calls, routine.asks = given, {}, {}, {}
+        found = self.body(routine, node), routine.sightings, routine.asks
+        routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded = kept
+        return found
+
+    def costs(self, routine: Routine, waits: Sightings, returned: Value, frame: Frame) -> tuple[Sighting, ...]:
+        """The waits of a function of another file that a call is told of: all of a mere name for them, and those
+        that only what this caller passes brings about, which nobody can see there."""
+        if wrappers.names(returned):
+            return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        alone = self.alone(routine, frame)
+        return tuple([wait for key, wait in waits.items() if key not in alone])
+
+    def alone(self, routine: Routine, frame: Frame) -> dict[tuple[At, str], int]:
+        """The waits of a function of another file whatever it is given, and how sure they are."""
+        if routine.alone is None:
+            self.outcome(routine, {}, frame)
+        return routine.alone or {}

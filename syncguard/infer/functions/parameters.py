@@ -1,0 +1,294 @@
+"""A routine in, what its parameters hold out: annotations, defaults, use in the body, and what callers pass."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    ClassOf,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    kind_of,
+    options,
+)
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.counted import counted
+from syncguard.infer.functions.refined import refined
+from syncguard.infer.operations.targets import device_of
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read import core
+from syncguard.read.core import Node, Param
+from syncguard.read.walk import walk
+from syncguard.terms import Wait
+
+CONTAINER = frozenset(
+    ("[key]", "items", "keys", "get", "pop", "append", "extend")
+)  # what a dict or list is asked for, and no tensor
+COUNTED = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
+
+
+def bind(frame: Frame, node: core.Function) -> None:
+    """Put the parameters into a fresh frame."""
+    from syncguard.infer.statements.bind import hinted
+
+    routine = frame.routine
+    differentiates = _differentiates(frame)
+    for position, param in enumerate(node.params):
+        if position == 0 and differentiates and routine.owner is not None:
+            frame.env[param.name] = Instance(routine.owner)  # what forward puts on ctx, backward reads there
+            continue
+        if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
+            is_class = param.name != "self"
+            owner = routine.actual or routine.owner
+            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
+            continue
+        frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+
+
+def annotated(frame: Frame, param: Param, place: str) -> Value:
+    """What the annotation says that a parameter may hold, its default None included."""
+    declared = promised(param.annotation, frame, place)
+    if declared is UNKNOWN or param.kind in ("*", "**"):
+        return declared
+    if type(declared) is Tensor:
+        kind = declared.dtype or param.told or ""
+        declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
+    none = type(param.default) is core.Const and param.default.value is None
+    return join(declared, NONE) if none else declared
+
+
+def _differentiates(frame: Frame) -> bool:
+    """Whether this is the forward or backward of a torch.autograd.Function, with the context first."""
+    routine, owner = frame.routine, frame.routine.owner
+    if owner is None or not owner.is_function or not frame.world.places.is_("hot", "function_methods", routine.name):
+        return False
+    return routine.name != "forward" or owner.find("setup_context") is None
+
+
+def value(frame: Frame, param: Param, position: int) -> Value:
+    """What a parameter may hold."""
+    routine, world = frame.routine, frame.world
+    seen = routine.seen.get(param.name)
+    if param.kind == "**":
+        return Table({}, UNKNOWN)
+    place = world.place(routine)
+    declared = annotated(frame, param, place)
+    if _loader(frame, param):
+        declared = UNKNOWN  # all that it says is what a loader is for
+    if param.kind == "*":
+        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
+    if declared is not UNKNOWN:
+        return refined(declared, seen)
+    if world.places.is_("names", "devices", param.name):
+        told = seen is not None and any(device_of(option) for option in options(seen))
+        return seen if told and seen is not None else Host("device:assumed")
+    if world.places.is_("names", "dtypes", param.name):
+        return Host("dtype")
+    default = param.default
+    if type(default) is core.Const and default.value is not None:
+        known: Value = Host(kind_of(Const(default.value)))
+        return known if seen is None else join(known, seen)
+    found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
+    if found is UNKNOWN:
+        found = _overriding(frame, param, position, place)
+    if found is UNKNOWN and seen is None:
+        found = _by_all_uses(frame, param, place)
+    if default is not None and type(default) is core.Const:
+        found = join(found, NONE)
+    if seen is None:
+        return found
+    if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
+        return seen
+    return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
+    """What overrides a method of a library is given what that is given: a `log_prob` gets a tensor, and so does the
+    constructor of a distribution by the same name."""
+    owner, name = frame.routine.owner, frame.routine.name
+    for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
+        made = name == "__init__"
+        op = frame.world.op(base if made else f"{base}.{name}")
+        if op is None:
+            continue
+        asked = param.name if made and param.name in op.args else ""
+        if not made and position < len(op.args):
+            asked = op.args[position]
+        checked = made and frame.world.is_subclass(base, frame.world.distribution.name)
+        if any(_asks(wait, asked) or (checked and _checks(wait, asked, op.args)) for wait in op.waits):
+            return Tensor(device=place, sure=False, why=frame.why(f"overrides:{base}.{name}", param.at))
+    return UNKNOWN
+
+
+def _asks(wait: Wait, name: str) -> bool:
+    """Whether a wait is for a tensor under this name."""
+    return any(condition == "tensor" and name in names.split("|") for condition, names in wait.when)
+
+
+def _checks(wait: Wait, name: str, names: tuple[str, ...]) -> bool:
+    """Whether a wait is for whatever tensor is given, and this name is not one that tells how."""
+    told = {part for _, named in wait.when for part in named.split("|")}
+    return wait.on == "argument" and name in names and name not in told
+
+
+def _documented(frame: Frame, param: Param, place: str) -> Value:
+    """What the docstring says; it is not checked by anybody, so it is no proof."""
+    if _typed(param):
+        return UNKNOWN
+    return Tensor(param.told or "", place, sure=False, why=frame.why("docstring", param.at))
+
+
+def _by_use(frame: Frame, param: Param, position: int) -> Value:
+    """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
+    if _typed(param) and not _loader(frame, param):
+        return UNKNOWN
+    if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
+        return Seq("list", None)
+    found = frame.world.evidence(param.name, param.name, frame, param.at)
+    if found is None or (type(found) is Tensor and _replaced(frame, param)):
+        return _forwarded(frame, param, position)
+    return found
+
+
+def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
+    """What no use tells alone may follow from two: something that has a shape and `.dim()` is a tensor, unless a caller
+    that we see passes something else."""
+    world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
+    if not uses or _typed(param) or _replaced(frame, param):
+        return UNKNOWN
+    shared, given = uses & world.together, world.computes(uses, frame)
+    if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):
+        return UNKNOWN
+    told = f"passed:{given}" if given else f"use:{min(shared).removesuffix('()')}"
+    return Tensor(device=place, sure=False, why=frame.why(told, param.at))
+
+
+def _asked_as_tensor(frame: Frame, param: Param) -> bool:
+    """Whether a parameter is asked for what only a tensor has."""
+    node = frame.routine.node
+    uses = node.uses.get(param.name, frozenset()) if type(node) is core.Function else frozenset()
+    return "[,]" in uses or not uses.isdisjoint(frame.world.tensor_names)
+
+
+def _replaced(frame: Frame, param: Param) -> bool:
+    """Whether the name is given something else in the body, so that its uses do not tell what was passed."""
+    node = frame.routine.node
+    if param.default is not None or type(node) is not core.Function:
+        return False
+    written = frame.routine.written
+    if written.replaced is None:
+        written.replaced = frozenset(
+            target.id
+            for part in walk(node.body)
+            if type(part) is core.Bind
+            for target in part.targets
+            if type(target) is core.Name and not _mentions(part.value, target.id)
+        )
+    return param.name in written.replaced
+
+
+def _mentions(node: Node | None, name: str) -> bool:
+    return any(type(inner) is core.Name and inner.id == name for inner in walk(node))
+
+
+def _typed(param: Param) -> bool:
+    """Whether the author said what a parameter is: then how it is used proves nothing more."""
+    return param.annotation is not None and last_name(param.annotation) not in ("Any", "object")
+
+
+def _loader(frame: Frame, param: Param) -> bool:
+    """Whether a parameter that is called a loader is declared to be something to iterate over, and nothing else."""
+    annotation = param.annotation
+    of = annotation.of if type(annotation) is core.Index else annotation
+    iterated = of is not None and last_name(of) in ("Iterable", "Iterator")
+    return iterated and frame.world.places.is_("names", "loaders", param.name)
+
+
+def _forwarded(frame: Frame, param: Param, position: int) -> Value:
+    """A parameter of a module's forward holds a tensor if it is used as more than a flag."""
+    routine = frame.routine
+    node = routine.node
+    if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
+        return Unknown(frame.why("forward", param.at))
+    if routine.owner is None or type(node) is not core.Function:
+        return UNKNOWN
+    module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)
+    if not module and (not _differentiates(frame) or _replaced(frame, param)):
+        return UNKNOWN
+    uses = node.uses.get(param.name, frozenset())
+    if uses & (CONTAINER | COUNTED) or uses & frame.world.keepers:
+        return Unknown(frame.why("forward", param.at))
+    places = frame.world.places
+    if param.name in counted(routine, places) or places.is_("names", "tables", param.name):
+        return UNKNOWN
+    called = any(use.endswith("()") and use[:-2] in frame.world.tensor_names for use in uses)
+    if places.is_("names", "numbers", param.name) and not called:
+        return UNKNOWN
+    # What a forward calls, and the forward of an autograd.Function, take flags and sizes too.
+    given = (
+        param.default is None
+        and routine.name in ("forward", "__call__", "backward")
+        and (module or routine.name == "backward")
+    )
+    ranged = "[,]" in uses  # `labels[..., 1:]`
+    if ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+        given = True
+    elif given:
+        given = not _tested(node, param.name)
+    if given:
+        return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
+    return UNKNOWN
+
+
+def _tested(node: core.Function, name: str) -> bool:
+    """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
+    tests = (part.args[0] for part in walk(node.body) if type(part) is core.Do and part.what in ("truth", "not"))
+    return any(type(test) is core.Name and test.id == name for test in tests)
+
+
+def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
+    """The parameters of a routine that a call gives something known, without the receiver."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return {}
+    params = {param.name: param for param in node.params}
+    positional = [param for param in node.params if param.kind == "positional"]
+    rest = next((param for param in node.params if param.kind == "*"), None)
+    found: dict[str, Value] = {}
+    pairs: list[tuple[Param, Value]] = []
+    for i, arg in enumerate(args):
+        if i < len(positional):
+            pairs.append((positional[i], arg))
+        elif rest is not None:
+            pairs.append((rest, arg))
+    pairs += [(params[name], arg) for name, arg in keywords.items() if name in params]
+    for param, arg in pairs:
+        if arg is UNKNOWN or (bound and param is node.params[0]):
+            continue
+        if type(arg) is Const and isinstance(arg.value, int | float | str if param.kind == "*" else int | float):
+            arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
+        known = found.get(param.name)
+        found[param.name] = arg if known is None else pooled(known, arg)
+    return found
+
+
+def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, caller: Frame) -> bool:
+    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+    if caller.quiet:
+        return False
+    news = False
+    for name, arg in given(routine, args, keywords, bound).items():
+        known = routine.seen.get(name)
+        joined = arg if known is None else pooled(known, arg)
+        if known is None or not same(known, joined):
+            routine.seen[name] = joined
+            news = True
+    return news

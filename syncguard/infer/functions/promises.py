@@ -1,0 +1,83 @@
+"""What a routine was found to return in, what its callers believe of it out: its annotation, and what they passed."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in
+from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Tensor, Union, Unknown, Value, kind_of, options
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read import core
+
+TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
+
+
+def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
+    """Where we could not tell what is returned, the annotation does."""
+    if (node.returns is not None or frame.routine.owner is not None) and all(
+        type(part) is core.Run and type(part.value) is core.Const for part in node.body
+    ):
+        returned = UNKNOWN  # `...`: a protocol or an overload only declares, and so does a method that does nothing
+    if node.returns is None:
+        return returned
+    unknown = any(
+        type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
+    )
+    if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
+        return returned  # a tensor for sure is one, whatever is declared
+    written = frame.routine.written
+    if written.whole is False and not unknown:
+        return returned
+    declared = promised(node.returns, frame, frame.world.place(frame.routine))
+    written.whole = scalar(declared)
+    if written.whole:
+        return declared
+    if declared is UNKNOWN or not unknown:
+        return returned
+    promise = tensor_in(declared)
+    result = declared
+    for option in options(returned):
+        if type(option) is Tensor and promise is not None:  # what is declared to be a tensor is one for sure
+            option = option.but(sure=option.sure or promise.sure)
+        if type(option) is not Unknown:
+            result = join(option, result)
+    return result
+
+
+def scalar(value: Value) -> bool:
+    """Whether a declared type holds whole numbers, flags and texts alone. A declared float may well be a 0-d tensor."""
+    match value:
+        case Const() | Host():
+            return (value.kind if type(value) is Host else kind_of(value)) in TRUSTED
+        case Seq():
+            return all(map(scalar, value.items)) if value.items else scalar(value.element)
+        case Union():
+            return all(map(scalar, value.options))
+    return False
+
+
+def declared(frame: Frame, routine: Routine) -> Value:
+    """What a routine that is not run yet says that it returns."""
+    node = routine.node
+    if type(node) is not core.Function or node.returns is None:
+        return UNKNOWN
+    asking = Frame(frame.world, routine, {})
+    return promised(node.returns, asking, frame.world.place(routine))
+
+
+def instantiated(returned: Value, args: list[Value]) -> Value:
+    """A routine that serves host and device callers returns to each what it passed."""
+    if type(returned) is Tensor and returned.device in ("assumed", "mixed"):
+        devices = {option.device for arg in args for option in options(arg) if type(option) is Tensor}
+        if devices == {"host"}:
+            return returned.but(device="host")
+    if any(tensor.device == "mixed" for tensor in tensors_in(returned)):  # it varies by path
+        passed = {tensor.device for arg in args for tensor in tensors_in(arg)}
+        if passed and "host" not in passed:
+            return changed(returned, on_device)
+    return returned
+
+
+def on_device(tensor: Tensor) -> Tensor:
+    """The same for who is known to compute on the device."""
+    return tensor.but(device="assumed") if tensor.device == "mixed" else tensor

@@ -1,0 +1,110 @@
+"""What a parameter is declared to be and what callers give it in, what it may hold out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import fetched, holds_tensor, tensor_in
+from syncguard.infer.domain.lattice import join, join_all, same
+from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    Const,
+    Host,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.operations.targets import device_of
+
+
+def refined(declared: Value, seen: Value | None) -> Value:
+    """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
+    if declared is UNKNOWN:
+        return seen or UNKNOWN
+    if seen is None or type(declared) is Const:
+        return declared
+    if type(declared) is Host:
+        return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
+    if type(declared) is Seq or _bare(declared, seen):
+        return _refined_items(declared, seen)
+    if any(type(option) is Call for option in options(seen)):
+        return join(seen, NONE) if type(declared) is Union else seen
+    if _listed(seen) and type(declared) in (Tensor, Union):
+        return seen  # a list of sizes, where a tensor of them is asked for
+    if type(declared) is Union:
+        if device_of(seen) == "host" and any(map(device_of, declared.options)):
+            return declared  # callers elsewhere pass other devices
+        if all(type(option) in (Host, Const) for option in options(seen)):
+            return seen  # `int | Tensor`, and numbers are what it is given
+        passed = tensor_in(seen)
+        if tensor_in(declared) is None and _besides(declared, seen):
+            return join(declared, seen)
+        if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
+            return declared
+        return join_all([refined(option, passed) for option in declared.options])
+    if type(declared) is not Tensor:
+        return seen if type(declared) is Table and _batch(seen) else declared
+    if type(seen) is not Tensor:
+        arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
+        there = declared.device == "assumed" and all(map(_there, options(seen)))
+        return seen if arrays else declared.but(device="host") if there else declared
+    return declared.but(
+        dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
+        rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
+    )  # fmt: skip
+
+
+def _bare(declared: Value, seen: Value) -> bool:
+    """Whether a list or a dict is declared, and nothing of what is in it, which callers give."""
+    of_table = type(declared) is Table and not declared.items and declared.element is UNKNOWN
+    of_list = type(declared) is Seq and declared.items is None and declared.element is UNKNOWN
+    return (of_table or of_list) and all(type(option) is type(declared) for option in options(seen))
+
+
+def _listed(seen: Value) -> bool:
+    """Whether callers give lists, of no tensors, and nothing else."""
+    given = [option for option in options(seen) if option is not NONE]
+    return bool(given) and all(type(option) is Seq and not holds_tensor(option) for option in given)
+
+
+def _batch(seen: Value) -> bool:
+    """Whether this is what a loader gave: if it is a dict, one of tensors on the host."""
+    return type(seen) is Unknown and seen.batch is not None
+
+
+def _besides(declared: Union, seen: Value) -> bool:
+    """Whether callers pass a tensor for sure where none is declared, and nothing else that is not."""
+    more = [option for option in options(seen) if not any(same(option, known) for known in declared.options)]
+    return bool(more) and all(type(option) is Tensor and option.sure for option in more)
+
+
+def _there(option: Value) -> bool:
+    """Whether this is on the host for sure."""
+    return fetched(option) or (type(option) is Tensor and option.device == "host")
+
+
+def _given_tensors(seen: Value) -> bool:
+    """Whether some callers pass a tensor for sure, and the others numbers."""
+    tensors = [option for option in options(seen) if type(option) is Tensor]
+    others = all(type(option) is Tensor or number_sureness(option) for option in options(seen))
+    return bool(tensors) and others and all(tensor.sure for tensor in tensors)
+
+
+def _refined_items(declared: Value, seen: Value) -> Value:
+    """A declared list of tensors, likewise; `x: dict` says no more than that it is one."""
+    if _bare(declared, seen):
+        return seen
+    if (
+        type(declared) is not Seq
+        or type(seen) is not Seq
+        or declared.items is not None
+        or type(declared.element) is not Tensor
+    ):
+        return declared
+    passed = seen.element
+    return Seq(declared.kind, None, refined(declared.element, passed)) if type(passed) is Tensor else declared

@@ -1,0 +1,90 @@
+"""A short function of another file in, the waits that each call of it costs out: they are told at the call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncguard.infer.domain.sureness import LIKELY, plain
+from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, options
+from syncguard.infer.domain.within import inside
+from syncguard.read import core
+from syncguard.read.core import At, Node
+
+if TYPE_CHECKING:
+    from syncguard.infer.routine import Frame, Routine, Sighting
+
+SHORT = 5  # statements of a function that only wraps a wait
+
+
+def thin(routine: Routine) -> bool:
+    """Whether a function is short and straight enough to be no more than a name for what it waits for."""
+    node, written = routine.node, routine.written
+    if written.thin is None:
+        written.thin = type(node) is core.Function and not node.generator and 0 < _length(node.body) <= SHORT
+    return written.thin
+
+
+def _length(body: tuple[Node, ...]) -> int:
+    """How many statements a body has; more than any function may have where it is more than straight."""
+    count = 0
+    for node in body:
+        match node:
+            case core.Run(value=core.Const()) | core.Bring():
+                continue
+            case core.If(body=yes, orelse=no):
+                count += 1 + _length(yes) + _length(no)
+            case core.With(body=inner):
+                count += _length(inner)
+            case core.Bind() | core.Run() | core.Leave() | core.Check():
+                count += 1
+            case _:
+                count += SHORT + 1
+    return count
+
+
+def decided(test: Node) -> bool:
+    """Whether a test asks only what kind of thing was passed, which is settled for a caller."""
+    match test:
+        case core.Do(what="truth" | "not", args=(inner,)):
+            return decided(inner)
+        case core.Do(what="is" | "is not"):
+            return True
+        case core.Call(fn=core.Name(id="isinstance" | "hasattr") | core.Attr(name="is_tensor")):
+            return True
+    return False
+
+
+def names(returned: Value) -> bool:
+    """Whether a function that gives this back is a name for what it waits for: it gives what it read, or nothing."""
+    told = [option for option in options(returned) if not plain(option)]  # `x.item() if is_tensor(x) else x`
+    return bool(told) and all(map(_on_host, told))
+
+
+def _on_host(value: Value) -> bool:
+    match value:
+        case Const() | Host():
+            return True
+        case Tensor():
+            return not value.on_device
+        case Seq():
+            parts = value.items if value.items is not None else (value.element,)
+            return all(_on_host(option) for part in parts for option in options(part))
+    return False
+
+
+def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: At, frame: Frame) -> None:
+    """The call at this place waits as the function does that it calls, and reads the clock if that does."""
+    if routine.clocks:
+        frame.routine.clocks.add(at[0])
+    call = frame.given[0]
+    written = call.args if type(call) is core.Call and call.at == at else ()
+    parts = (*written, *[None] * len(given))
+    held = next((found for value, part in zip(given, parts) if (found := inside(value, part, True)) is not None), None)
+    for wait in waits:
+        if wait.operand is None:
+            why = Why(f"wrapped:{routine.qualname}", wait.at, None, routine.home.path)
+            frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
+        elif held is not None:
+            node, reason = held
+            why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
+            frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))

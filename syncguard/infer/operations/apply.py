@@ -1,0 +1,219 @@
+"""An op's row and the arguments of one call in, the value of the call out; the waits that it causes go to the frame."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import arrived, fetched, without
+from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
+from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
+from syncguard.infer.domain.within import inside
+from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.conditions import sureness
+from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.operations.results import operands, result_of
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.terms import Op, Wait
+
+READS = frozenset(("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality"))
+
+
+def apply(
+    frame: Frame, op: Op, at: At, args: list[Value], keywords: dict[str, Value], nodes: tuple[Node, ...]
+) -> Value:
+    """Run one torch callable over abstract arguments."""
+    if Instance in map(type, args):
+        shows = op.name.startswith("builtins.") and any(wait.hazard == "print-tensor" for wait in op.waits)
+        args = [as_tensor(value, "__repr__" if shows else "") for value in args]
+    if op.waits and args and nodes and type(args[0]) is Unknown:
+        args = [_asked(op, args[0], nodes[0], frame, len(args) == 1), *args[1:]]
+    arguments = Arguments(op.args, args, keywords, frame.world.default_device)
+    tensors = operands(arguments)
+    why = frame.why(op.name, at, _cause(tensors, args))
+    result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    if (
+        not tensors
+        and frame.routine.host
+        and arguments.default_device == "host"
+        and type(result) is Tensor
+        and arguments.get("device") is None
+    ):
+        result = result.but(device="host")
+    if type(result) is Tensor and result.rank >= 0 and _several(nodes):
+        result = result.but(rank=-1)  # `torch.ones(*shape)`
+    if any(tensor.on_device for tensor in tensors):
+        why.left = (
+            result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
+        )
+    if op.name in frame.world.queries:
+        _landed(frame)
+    if nodes and type(result) is Host and result.kind == "array":
+        _fetched(frame, nodes[0])
+    for wait in op.waits:
+        sure = _sure(wait, op, arguments, args, result, frame)
+        if sure:
+            operand, reason = _operand(wait, op, arguments, args, nodes, _by_keyword(at, frame))
+            if operand is None and nodes and op.args[:1] == ("self",):
+                operand = nodes[0]
+            frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
+            if wait.hazard == "synchronize":
+                _landed(frame)
+    if any(tensor.pending for tensor in tensors):
+        _stale(frame, op, at, args, result, nodes)
+    return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:
+    """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
+    other two tell where it runs."""
+    function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
+    if not function or not (frame.world.asks_tensor(op) or (alone and op.args[:1] == ("condition",))):
+        return value
+    if value.batch is not None:
+        return Tensor(device="host", sure=False, why=value.batch) if fetched(value) else value
+    why = frame.why(f"passed:{op.name}", node.at, value.weak)
+    return Tensor(device=frame.world.place(frame.routine), sure=False, why=why)
+
+
+def _cause(tensors: list[Tensor], args: list[Value]) -> Why | None:
+    """Why we know of the first tensor on the device, else of the first tensor, else of an array that was read."""
+    first: Why | None = None
+    for tensor in tensors:
+        if tensor.why is not None:
+            if tensor.on_device:
+                return tensor.why
+            first = first or tensor.why
+    if first is None:
+        for value in args:
+            if type(value) is Host and value.kind == "array" and value.read is not None:
+                return value.read
+    return first
+
+
+def _several(nodes: tuple[Node, ...]) -> bool:
+    """Whether a starred argument stands for nobody knows how many."""
+    stars = [id(node) for node in nodes if type(node) is core.Do and node.what == "*"]
+    return len(set(stars)) == len(stars) > 0
+
+
+def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Frame) -> Value:
+    """What a call makes of data, where it may be given a tensor instead: that one's device is not where data goes."""
+    name = next((name for condition, name in wait.when if condition in ("data", "data_or_unknown")), "")
+    given = arguments.named.get(name)
+    if type(given) is not Union or not any(type(option) is Tensor for option in given.options):
+        return result
+    arguments.named[name] = without(given, lambda option: type(option) is Tensor)
+    found = result_of(op.name, op.returns, arguments, operands(arguments), frame.why(op.name, (0, 0, 0, 0)))
+    arguments.named[name] = given
+    return found
+
+
+def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
+    if not frame.world.in_version(wait.since, wait.until):
+        return NO
+    sure = sureness(wait.when, arguments)
+    if sure == NO or wait.on == "always":
+        return sure
+    if wait.on == "self":
+        there = tensor_sureness(args[0]) if args else NO
+        if args and type(args[0]) is Instance and args[0].device != "host":
+            there = LIKELY  # an object whose state is on the device
+    elif wait.on == "result":
+        there = tensor_sureness(_of_data(wait, op, arguments, result, frame))
+    else:
+        there = max((tensor_sureness(value) for value in arguments.values()), default=NO)
+    return min(sure, there)
+
+
+ON_HOST = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
+OF = "of"  # no condition: the row names it
+POINTED = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
+
+
+def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:
+    """Where the arguments by keyword of the call at this place are written."""
+    call = frame.given[0]
+    return dict(call.keywords) if type(call) is core.Call and call.at == at else {}
+
+
+def _operand(
+    wait: Wait,
+    op: Op,
+    arguments: Arguments,
+    args: list[Value],
+    nodes: tuple[Node, ...],
+    keywords: dict[str, Node],
+) -> tuple[Node | None, Why | None]:
+    """The argument that the wait is for, and why we think that it is on the device."""
+    for condition, names in (*([(OF, wait.of)] if wait.of else ()), *wait.when):
+        if condition in POINTED:
+            for name in names.split("|"):
+                value = arguments.get(name)
+                if value is None or (condition != OF and not sureness(((condition, name),), arguments)):
+                    continue
+                place = op.args.index(name) if name in op.args else 0  # one tensor may be given under two names
+                for part in (value,) if name in keywords else _parts(value, args):
+                    own = zip(args[place:], nodes[place:], strict=False)
+                    node = next((node for arg, node in own if arg is part), keywords.get(name))
+                    found = inside(part, node, condition not in ON_HOST)
+                    if found is not None:
+                        return found
+                    if condition == OF and node is not None:
+                        return node, None
+    pairs = list(zip(args, nodes, strict=False))
+    pairs += [(arguments.named[name], node) for name, node in keywords.items() if name in arguments.named]
+    for device in (True, False):
+        for value, node in pairs:
+            found = inside(value, node, device)
+            if found is not None:
+                return found
+    return None, None
+
+
+def _parts(value: Value, args: list[Value]) -> tuple[Value, ...]:
+    """An argument; of a starred parameter, all that it takes: `x.view(n, m)`."""
+    if type(value) is Seq and value.items and not any(arg is value for arg in args):
+        return value.items
+    return (value,)
+
+
+def _pending(result: Value, arguments: Arguments, tensors: list[Tensor], why: Why, view: bool) -> Value:
+    """A copy to the host that was not waited for may be read too early, and so may a view of it."""
+    if type(result) is not Tensor or result.device != "host":
+        return result
+    asked = arguments.get("non_blocking")
+    if type(asked) is Const and asked.value is True and any(t.on_device for t in tensors):
+        return result.but(pending=why)
+    pending = next((t.pending for t in tensors if t.pending), None) if view else None
+    return result if pending is None else result.but(pending=pending)
+
+
+def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes: tuple[Node, ...]) -> None:
+    """Reading a copy that is still under way, or computing with it on the host, gives what was there before."""
+    if op.name.rpartition(".")[2] in frame.world.views:
+        return  # a view shares the memory; it is not read yet
+    if type(result) is Tensor and result.on_device:
+        return  # the stream keeps the order
+    if not any(wait.hazard in READS for wait in op.waits) and not (type(result) is Tensor and result.device == "host"):
+        return
+    for value, node in zip(args, nodes, strict=False):
+        for option in options(value):
+            if type(option) is Tensor and option.pending is not None:
+                frame.sight(at, op.name, "stale-read", node, option.pending, LIKELY)
+
+
+def _fetched(frame: Frame, node: Node) -> None:
+    """An array can be had of a tensor on the host alone, so that is where the tensor is from here on."""
+    while type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in frame.world.views:
+        node = node.fn.of
+    held = frame.env.get(node.id) if type(node) is core.Name else None
+    if type(node) is core.Name and type(held) is Tensor and held.device == "assumed":
+        frame.env[node.id] = held.but(device="host")
+
+
+def _landed(frame: Frame) -> None:
+    """After a synchronize, every copy that was under way has arrived."""
+    for name, value in list(frame.env.items()):
+        landed = arrived(value)
+        if landed is not value:
+            frame.env[name] = landed

@@ -1,0 +1,51 @@
+"""The arguments of a call and the names in an op's row in, each argument by its name out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.values import Const, Instance, Seq, Value
+
+
+class Arguments:
+    """The arguments of one call, by the names in the op's row; what the row does not name stays in `rest`."""
+
+    __slots__ = ("count", "default_device", "named", "open", "rest")
+
+    def __init__(
+        self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str
+    ) -> None:
+        self.count = len(args) + len(keywords)
+        self.default_device = default_device
+        self.named: dict[str, Value] = {}
+        self.rest: list[Value] = []
+        for i, value in enumerate(args):
+            if i >= len(names):
+                self.rest.append(value)
+            elif i == len(names) - 1 and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
+                self.named[names[i]] = Seq("tuple", tuple(args[i:]))
+                break
+            else:
+                self.named[names[i]] = value
+        self.named.update(keywords)
+        self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
+
+    def get(self, name: str) -> Value | None:
+        """An argument, or what an object was constructed with under that name."""
+        if "." in name:
+            holder_name, _, setting = name.partition(".")
+            owner = self.named.get(holder_name)
+            return owner.settings.get(setting) if type(owner) is Instance else None
+        value = self.named.get(name)
+        if value is None and self.named:
+            holder = next(iter(self.named.values()))
+            if type(holder) is Instance:
+                return holder.settings.get(name)
+        return value
+
+    def numbers(self) -> bool:
+        """Whether a call is given Python numbers, and nothing that may be a tensor."""
+        given = [value for value in self.values() if type(value) is not Const or number_sureness(value)]
+        return bool(given) and all(map(number_sureness, given))
+
+    def values(self) -> list[Value]:
+        return [*self.named.values(), *self.rest]

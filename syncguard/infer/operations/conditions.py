@@ -1,0 +1,307 @@
+"""The named conditions of op rows: arguments in, how surely one holds out (0 no, 1 possible, 2 likely, 3 certain)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from syncguard.infer.domain.sureness import (
+    CERTAIN,
+    LIKELY,
+    MASKS,
+    NO,
+    POSSIBLE,
+    data_sureness,
+    host_inside,
+    number_sureness,
+    tensor_sureness,
+    unlike_tensor,
+)
+from syncguard.infer.domain.values import (
+    LINKS,
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
+from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.targets import device_of
+
+
+def missing(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None and args.open:
+        return POSSIBLE
+    if value is None or value is NONE or (type(value) is Const and value.value is None):
+        return CERTAIN
+    return POSSIBLE if type(value) is Union and any(type(o) is Const and o.value is None for o in value.options) else NO
+
+
+def none(args: Arguments, name: str) -> int:
+    """None was written, where leaving it out means something else."""
+    value = args.get(name)
+    return CERTAIN if value is NONE or (type(value) is Const and value.value is None) else NO
+
+
+def some(args: Arguments, name: str) -> int:
+    """Given, and neither None, False nor zero."""
+    value = args.get(name)
+    if value is None or value is NONE or type(value) is Const:
+        return CERTAIN if type(value) is Const and value.value else NO
+    return LIKELY
+
+
+def mean(args: Arguments, name: str) -> int:
+    """A reduction that is left out is the mean."""
+    value = args.get(name)
+    if value is None or (type(value) is Const and value.value == "mean"):
+        return CERTAIN
+    return NO if type(value) is Const else POSSIBLE
+
+
+def evaluating(args: Arguments, name: str) -> int:
+    """A module in eval mode: the source of its forward is the same in training, so it is a guess."""
+    return POSSIBLE if args.get(name) is not None else NO
+
+
+def given(args: Arguments, name: str) -> int:
+    return NO if missing(args, name) == CERTAIN else CERTAIN
+
+
+def alone(args: Arguments, name: str) -> int:
+    return CERTAIN if args.count == 1 and args.get(name) is not None else NO
+
+
+def tensor(args: Arguments, name: str) -> int:
+    return tensor_sureness(args.get(name))
+
+
+def single(args: Arguments, name: str) -> int:
+    """One tensor, where a list of them is taken as it is."""
+    value = args.get(name)
+    return NO if any(type(option) is Seq for option in options(value or UNKNOWN)) else tensor_sureness(value)
+
+
+def number(args: Arguments, name: str) -> int:
+    return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
+
+
+def data(args: Arguments, name: str) -> int:
+    """Python numbers, lists of them, arrays: what torch must copy from the host."""
+    value = args.get(name)
+    return NO if value is None else max((data_sureness(option) for option in options(value)), default=NO)
+
+
+def data_or_unknown(args: Arguments, name: str) -> int:
+    """What is not known to be a tensor is data, where tensors have no business."""
+    value = args.get(name)
+    sure = data(args, name)
+    return sure if sure or value is None else LIKELY if all(map(unlike_tensor, options(value))) else NO
+
+
+def listed(args: Arguments, name: str) -> int:
+    """A list of tensors on the device, where numbers are asked for."""
+    value = args.get(name)
+    return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
+
+
+def of_host(args: Arguments, name: str) -> int:
+    """A table, or a list, of tensors of the host."""
+    return host_inside(args.get(name) or UNKNOWN)
+
+
+def host(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None:
+        return NO
+    if any(type(option) is Tensor and option.device == "host" for option in options(value)):
+        return LIKELY
+    return max(
+        (
+            data_sureness(o)
+            for o in options(value)
+            if type(o) in (Seq, Host) and (type(o) is not Host or o.kind == "array")
+        ),
+        default=NO,
+    )
+
+
+def true(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    return CERTAIN if type(value) is Const and value.value is True else NO
+
+
+def false(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None and args.open:
+        return POSSIBLE
+    if value is None or (type(value) is Const and not value.value):
+        return CERTAIN
+    return POSSIBLE if type(value) is not Const else NO
+
+
+def not_false(args: Arguments, name: str) -> int:
+    value = args.get(name)
+    if value is None or type(value) is not Const:
+        return LIKELY
+    return NO if value.value is False else CERTAIN
+
+
+def index_parts(value: Value | None) -> tuple[Value, ...]:
+    if type(value) is Seq and value.kind == "tuple" and value.items is not None:
+        return value.items
+    return () if value is None else (value,)
+
+
+def one_element(index: Value) -> bool:
+    """Whether an index picks one element as far as it tells: it is of whole numbers alone."""
+    parts = index_parts(index)
+    return bool(parts) and all(number_sureness(part) for part in parts)
+
+
+def any_part(test: Callable[[Tensor], bool]) -> Callable[[Arguments, str], int]:
+    def holds(args: Arguments, name: str) -> int:
+        best = NO
+        for part in index_parts(args.get(name)):
+            for option in options(part):
+                if type(option) is Tensor and option.device != "host" and test(option):
+                    best = max(best, min(tensor_sureness(part), LIKELY if option.dtype == "named mask" else CERTAIN))
+        return best
+
+    return holds
+
+
+mask = any_part(lambda part: part.dtype in MASKS)
+zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS)
+integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
+
+
+def slice_bound(args: Arguments, name: str) -> int:
+    bounds = [
+        bound
+        for index in options(args.get(name) or UNKNOWN)
+        for part in index_parts(index)
+        if type(part) is Seq and part.kind == "slice"
+        for bound in part.items or ()
+    ]
+    return max((tensor_sureness(bound) for bound in bounds), default=NO)
+
+
+def host_index(args: Arguments, name: str) -> int:
+    best = NO
+    for part in index_parts(args.get(name)):
+        for option in options(part):
+            if type(option) is Tensor and option.device == "host":
+                best = max(best, LIKELY if option.rank != 0 else NO)
+            elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
+                best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
+            elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
+                best = max(best, data_sureness(option))
+    return best
+
+
+def target_device(args: Arguments, names: str) -> str:
+    """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed' or 'mixed'; '' where none is named."""
+    for name in names.split("|"):
+        places = {place for option in options(args.get(name) or UNKNOWN) if (place := device_of(option))}
+        if places:
+            return places.pop() if len(places) == 1 else "mixed" if "host" in places else "assumed"
+    return ""
+
+
+def to_host(args: Arguments, name: str) -> int:
+    return {"host": CERTAIN, "mixed": POSSIBLE}.get(target_device(args, name), NO)
+
+
+def to_device(args: Arguments, name: str) -> int:
+    return {"device": CERTAIN, "assumed": LIKELY, "mixed": POSSIBLE}.get(target_device(args, name), NO)
+
+
+def pinned(args: Arguments, name: str) -> int:
+    return CERTAIN if any(type(o) is Tensor and o.pinned for o in options(args.get(name) or UNKNOWN)) else NO
+
+
+def pageable(args: Arguments, name: str) -> int:
+    return (
+        LIKELY
+        if any(type(o) is Tensor and o.device == "host" and not o.pinned for o in options(args.get(name) or UNKNOWN))
+        else NO
+    )
+
+
+def host_values(args: Arguments, name: str) -> int:
+    """A tensor that is surely of the host, for a part that no tensor picks: a 0-d one is read at once, as a number."""
+    value = args.get(name)
+    return LIKELY if type(value) is Tensor and value.device == "host" and value.rank and not picked(args) else NO
+
+
+def device_values(args: Arguments, name: str) -> int:
+    """A tensor of the device, for a part that no tensor picks."""
+    return NO if picked(args) else tensor(args, name)
+
+
+def picked(args: Arguments) -> bool:
+    """Whether a tensor may pick the part that is written: with values of another device that would raise."""
+    index = args.get("index") or UNKNOWN
+    index = index.element if type(index) is Seq else index
+    return any(
+        type(option) in (Tensor, Unknown) or (type(option) is Const and isinstance(option.value, str))
+        for option in options(index)
+    )
+
+
+def zero_dim_target(args: Arguments, name: str) -> int:
+    """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
+    of = args.get("self")
+    parts = index_parts(args.get(name))
+    rank = of.rank if type(of) is Tensor else -1
+    return (
+        CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
+    )
+
+
+def dense(args: Arguments, name: str) -> int:
+    """Not sparse, as far as what it was computed from tells."""
+    best = NO
+    for option in options(args.get(name) or UNKNOWN):
+        if type(option) is Tensor:
+            why, links = option.why, 0
+            while why is not None and "sparse" not in why.text and links < LINKS:
+                why, links = why.parent, links + 1
+            best = max(best, NO if why is not None and "sparse" in why.text else LIKELY)
+    return best
+
+
+def surely_dense(args: Arguments, name: str) -> int:
+    """Sparse or dense is all the same to the caller who asks for a layout, so we only guess that it was dense."""
+    return min(dense(args, name), POSSIBLE)
+
+
+CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
+    "missing": missing, "none": none, "some": some, "mean": mean,
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
+    "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
+    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
+    "pageable": pageable, "zero_dim_target": zero_dim_target,
+    "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
+    "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
+}  # fmt: skip
+WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
+
+
+def sureness(conditions: tuple[tuple[str, str], ...], args: Arguments) -> int:
+    """A conjunction of conditions: as sure as its weakest."""
+    least = CERTAIN
+    for condition, names in conditions:
+        test = CONDITIONS[condition]
+        least = min(
+            least, test(args, names) if condition in WHOLE else max(test(args, name) for name in names.split("|"))
+        )
+        if least == NO:
+            return NO
+    return least

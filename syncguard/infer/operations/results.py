@@ -1,0 +1,341 @@
+"""An op's `returns` and the arguments of a call in, the value of the call out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from syncguard.infer.domain.sureness import MASKS
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Unknown,
+    Value,
+    Why,
+    options,
+)
+from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.conditions import sureness
+from syncguard.infer.operations.targets import device_of, tensor_type
+from syncguard.pack import Conditions, Result, results
+
+parsed = lru_cache(maxsize=None)(results)
+DIMS = ("dim", "axis", "dims", "axes")
+KEPT = ("keepdim", "keepdims")
+BUILTINS = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
+ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
+
+
+def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    """The value that a call gives back, by its row; `tensors` are its operands."""
+    for conditions, shape in parsed(returns):
+        if _applies(conditions, args):
+            return build(name, shape, args, tensors, why)
+    return UNKNOWN
+
+
+def _applies(conditions: Conditions, args: Arguments) -> bool:
+    return all(_holds(condition, names, args) for condition, names in conditions)
+
+
+def _holds(condition: str, names: str, args: Arguments) -> bool:
+    """Whether a condition holds of what is made: a tensor is one on the host as well."""
+    if condition == "tensor":
+        given = [args.get(name) or UNKNOWN for name in names.split("|")]
+        return any(type(option) is Tensor for value in given for option in options(value))
+    return sureness(((condition, names),), args) > 0
+
+
+def operands(args: Arguments) -> list[Tensor]:
+    """The tensors among the arguments, in order, with those in lists and tuples."""
+    found: list[Tensor] = []
+    for value in args.values():
+        if type(value) is Tensor:
+            found.append(value)
+            continue
+        for option in options(value):
+            if type(option) is Tensor:
+                found.append(option)
+            elif type(option) is Seq:
+                found += [
+                    inner
+                    for item in (option.items or (option.element,))
+                    for inner in options(item)
+                    if type(inner) is Tensor
+                ]
+    return found
+
+
+def common_device(tensors: list[Tensor], default: str) -> str:
+    """Where an operation on these runs: a 0-d host operand follows the others."""
+    devices = {tensor.device for tensor in tensors}
+    if not devices:
+        return default
+    for device in ("device", "assumed", "mixed"):
+        if device in devices:
+            return device
+    return "host"
+
+
+# What is asked of the result, and is no number among its elements.
+FLAGS = ("requires_grad", "pin_memory", "keepdim")
+
+
+def promoted(args: Arguments) -> str:
+    """The common dtype class of all arguments, Python numbers included."""
+    best = ""
+    for value in (*(value for name, value in args.named.items() if name not in FLAGS), *args.rest):
+        for option in options(value):
+            if type(option) is Tensor:
+                dtype = option.dtype
+                if dtype == "":
+                    return ""
+            else:
+                literal = option.value if type(option) is Const else None
+                kind = option.kind if type(option) is Host else type(literal).__name__ if literal is not None else ""
+                dtype = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}.get(
+                    kind, ""
+                )
+                if dtype == "":
+                    continue
+            if best == "" or ORDER.get(dtype, 0) > ORDER.get(best, 0):
+                best = dtype
+    return best
+
+
+def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    match shape.kind:
+        case "tensor":
+            return _tensor(shape, args, tensors, why)
+        case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
+            return Host(shape.kind, why if tensors else None)
+        case "type":
+            kinds = [f"type:{tensor.device}:{tensor.dtype}" for tensor in tensors]
+            return Host(kinds[0] if kinds else "str", why if tensors else None)
+        case "none":
+            return NONE
+        case "self":
+            return _moved(first_of(args), shape.place, args)
+        case "each":
+            held = first_of(args)
+            given = held.items if type(held) is Seq and held.items is not None else ()
+            if len(given) < 2 or not all(type(value) is Tensor for value in given):
+                return Seq("list", None, _tensor(Result("tensor"), args, tensors, why))
+            return Seq("list", tuple([value.but(rank=-1, why=why) for value in given if type(value) is Tensor]))
+        case "device":
+            there = (
+                tensors[0].device
+                if tensors
+                else next((d for value in args.values() if (d := device_of(value))), "assumed")
+            )
+            return Host(f"device:{there}")
+        case "tuple":
+            return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]))
+        case "named":
+            return Seq(
+                "tuple",
+                tuple([build(name, part, args, tensors, why) for _, part in shape.parts]),
+                names=tuple([key for key, _ in shape.parts]),
+            )
+        case "dict":
+            items = {key: build(name, part, args, tensors, why) for key, part in shape.parts}
+            element = items.pop("*", None)
+            return Table(items, keys=Host("str")) if element is None else Table(items, element)
+        case "list":
+            return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
+        case "new":
+            return Instance(
+                None,
+                shape.of or name,
+                common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
+                dict(args.named),
+            )
+    return _unknown(shape.place, args, why)
+
+
+def _unknown(place: str, args: Arguments, why: Why) -> Value:
+    """Nobody knows what, but where the tensors in it are, if the row tells."""
+    of = first_of(args) if place == "like" else UNKNOWN
+    if place == "host" or (type(of) is Instance and of.device == "host"):
+        return Unknown(batch=Why("loaded", why.at, None, why.path))
+    return Unknown(why) if type(of) is Instance else UNKNOWN
+
+
+def first_of(args: Arguments) -> Value:
+    """The first argument of a call, or what its method is called on."""
+    return next(iter(args.named.values()), UNKNOWN)
+
+
+def _moved(value: Value, place: str, args: Arguments) -> Value:
+    """What a call gives back of what it is given, there where it puts it."""
+    if type(value) is not Instance or not (place == "host" or (place and args.get("device") is not None)):
+        return value
+    return Instance(value.info, value.name, _device(place, args, []), value.settings)
+
+
+def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
+    first = tensors[0] if tensors else None
+    made = Tensor(
+        _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, tensors),
+        why=why, sure=not tensors or all(t.sure for t in tensors),
+        pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
+    )  # fmt: skip
+    made.void = shape.place == "factory" and not tensors and _empty(args)
+    return made
+
+
+def _empty(args: Arguments) -> bool:
+    """Whether a factory is asked for nothing at all: `torch.empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`."""
+    size = args.get("size") or args.get("data")
+    if type(size) is Seq and size.items is not None:
+        parts = size.items
+        inner = parts[0] if len(parts) == 1 else None
+        parts = inner.items if type(inner) is Seq and inner.items is not None else parts
+        return not size.items or (args.get("size") is not None and any(map(_is_zero, parts)))
+    return args.get("size") is not None and size is not None and _is_zero(size)
+
+
+def _is_zero(value: Value) -> bool:
+    return type(value) is Const and type(value.value) is int and value.value == 0
+
+
+def may_be_true(value: Value | None) -> bool:
+    """Given, and not surely off: `pin_memory=device.type == "cuda"` pins wherever it matters."""
+    return value is not None and not (type(value) is Const and not value.value)
+
+
+def is_true(value: Value | None) -> bool:
+    return type(value) is Const and value.value is True
+
+
+def is_false(value: Value) -> bool:
+    return type(value) is Const and value.value is False
+
+
+def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
+    for value in args.named.values():  # `x.to(torch.bool)` gives it where a device may stand as well
+        named = dtype_of(value)
+        if named:
+            return named
+        if any(type(option) is Host and option.kind.startswith("type:") for option in options(value)):
+            return ""
+    match rule:
+        case "promote":
+            return promoted(args)
+        case "count":
+            return "" if first is None else "int" if first.dtype in MASKS or first.dtype == "int" else first.dtype
+        case "":
+            return first.dtype if first is not None else ""
+    return rule
+
+
+def dtype_of(value: Value) -> str:
+    """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int."""
+    for option in options(value):
+        if type(option) is Host and option.kind.startswith(("dtype:", "type:")):
+            return option.kind.rpartition(":")[2].removeprefix("named mask")
+        if type(option) is Named:
+            typed = tensor_type(option.name)
+            if typed or option.name in BUILTINS:
+                return typed[1] if typed else BUILTINS[option.name]
+    return ""
+
+
+def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
+    if rule in ("host", "pinned"):
+        return "host"
+    asked = args.get("device")
+    dtype = args.get("dtype")
+    if asked is None and dtype is not None and any(type(o) is not Tensor and device_of(o) for o in options(dtype)):
+        asked = dtype  # `x.type(torch.LongTensor)`
+    if asked is not None:
+        places = {device_of(option) for option in options(asked)} - {""}
+        if places:
+            return next(iter(places)) if len(places) == 1 else "mixed" if "host" in places else "assumed"
+        if any(type(option) is Host and option.kind == "device" for option in options(asked)):
+            return "assumed"  # some device, we cannot tell which
+    if rule == "factory":
+        filled = args.get("out")
+        if filled is not None and not (type(filled) is Const and filled.value is None):
+            return filled.device if type(filled) is Tensor else "assumed"  # `torch.arange(n, out=x.new())`
+        if asked is not None and not (type(asked) is Const and asked.value is None):
+            return "assumed"
+        copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]
+        return copied[0] if copied else args.default_device
+    if rule == "device":
+        return "assumed"
+    if not tensors and rule == "":
+        held = next((value.device for value in args.values() if type(value) is Instance), "")
+        if held:
+            return held
+    if not tensors and rule == "" and args.default_device == "host" and args.numbers():
+        return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
+    if rule == "like" and not tensors:
+        like = first_of(args)
+        return "assumed" if type(like) is Unknown and like.weak is not None else args.default_device
+    place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
+    # Whatever device it is, both paths are there now.
+    return "assumed" if place == "mixed" and type(asked) is Unknown else place
+
+
+def size_rank(args: Arguments) -> int:
+    """The number of sizes that a call gives; -1 where that is not written out."""
+    given = args.get("size") or args.get("shape")
+    if type(given) is Seq and given.items is not None:
+        inner = given.items[0] if len(given.items) == 1 else None
+        return size_rank_of(inner) if type(inner) is Seq else len(given.items)
+    return 1 if type(given) is Const or (type(given) is Host and given.kind in ("int", "number")) else -1
+
+
+def size_rank_of(value: Seq) -> int:
+    return len(value.items) if value.items is not None else -1
+
+
+def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
+    match rule:
+        case "":
+            return size_rank(args) if "size" in args.named or "shape" in args.named else -1
+        case "samerank":
+            return tensors[0].rank if tensors else -1
+        case "more":
+            return tensors[0].rank + 1 if tensors and tensors[0].rank >= 0 else -1
+        case "broadcast":
+            ranks = [tensor.rank for tensor in tensors]
+            return max(ranks) if ranks and min(ranks) >= 0 else -1
+        case "written":
+            return written_rank(args.get("equation"))
+        case "reduce" | "drop":
+            return reduced(rule, args, tensors[0].rank if tensors else -1)
+    return int(rule[0])
+
+
+def written_rank(equation: Value | None) -> int:
+    """How many dimensions `"bij,pij->bp"` names behind its arrow."""
+    text = equation.value if type(equation) is Const else None
+    if not isinstance(text, str) or "->" not in text or "." in text:
+        return -1
+    return len(text.rpartition("->")[2].replace(" ", ""))
+
+
+def reduced(rule: str, args: Arguments, rank: int) -> int:
+    """The rank after a reduction over the dimensions that a call names; -1 where they or the rank are not known."""
+    kept = next((value for name in KEPT if (value := args.get(name)) is not None), None)
+    if kept is not None and not is_false(kept):
+        return rank if is_true(kept) else -1
+    dims = next((value for name in DIMS if (value := args.get(name)) is not None and value != NONE), None)
+    if dims is None:
+        return 0 if rule == "reduce" else max(rank - 1, -1)
+    lost = len(dims.items) if type(dims) is Seq and dims.items is not None else int(_is_number(dims))
+    return max(rank - lost, 0) if rank >= 0 and lost else -1
+
+
+def _is_number(value: Value) -> bool:
+    return (type(value) is Const and type(value.value) is int) or (
+        type(value) is Host and value.kind in ("int", "size")
+    )

@@ -1,0 +1,51 @@
+"""An argument in, the device that it names out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.values import Const, Host, Instance, Named, Tensor, Value
+
+
+def device_of(value: Value) -> str:
+    """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
+    match value:
+        case Const(value=str() as text):
+            return named(text)
+        case Const(value=bool()):
+            return ""
+        case Const(value=int()) | Host(kind="int"):
+            return "device"
+        case Host():
+            word, _, there = value.kind.partition(":")
+            return there.partition(":")[0] if word in ("device", "type") else ""
+        case Tensor():
+            return value.device
+        case Instance():
+            return value.device if value.name == "torch.device" else ""
+        case Named():
+            typed = tensor_type(value.name)
+            return typed[0] if typed else ""
+    return ""
+
+
+def named(text: str) -> str:
+    """The device that a text names: "cpu", "cuda:1", "torch.cuda.FloatTensor"."""
+    if (typed := tensor_type(text)) is not None:
+        return typed[0]
+    if text.startswith("cpu"):
+        return "host"
+    return "device" if text.partition(":")[0] in ACCELERATORS else ""
+
+
+def tensor_type(name: str) -> tuple[str, str] | None:
+    """The device and dtype class that an old tensor type names: `torch.LongTensor` is on the host."""
+    if not name.startswith("torch.") or not name.endswith("Tensor"):
+        return None
+    kind = TYPES.get(name.removesuffix("Tensor").rpartition(".")[2])
+    return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
+
+
+ACCELERATORS = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
+TYPES = {
+    "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
+    "Short": "int", "Byte": "int", "Char": "int", "Bool": "bool",
+}  # fmt: skip

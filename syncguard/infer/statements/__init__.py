@@ -1,0 +1,1 @@
+"""Statements: what they bind, and where control comes out of them."""

@@ -1,0 +1,341 @@
+"""Targets and values in, the frame's variables bound: assignments, unpacking, and containers changed in place."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.arms import forget
+from syncguard.infer.branches.gates import complains, looped
+from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.sureness import CERTAIN, MASKS
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Named,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    came_from_device,
+    options,
+)
+from syncguard.infer.expressions import methods
+from syncguard.infer.expressions.elements import element_of
+from syncguard.infer.expressions.evaluate import quiet_value, value_of
+from syncguard.infer.expressions.masks import foreseen, mask, picks
+from syncguard.infer.expressions.operate import binary
+from syncguard.infer.expressions.subscript import picked_there
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.conditions import index_parts, one_element
+from syncguard.infer.operations.kin import as_tensor, operand
+from syncguard.infer.routine import Frame
+from syncguard.infer.statements.holders import container_in, filled, hold
+from syncguard.read import core
+from syncguard.read.core import At, Node
+
+HOST_READS = frozenset(("item", "python-number"))
+
+
+def store(target: Node, value: Value, frame: Frame, source: Node | None = None) -> None:
+    """Bind a value to a target; `source` is the expression that it is the value of, where there is one."""
+    match target:
+        case core.Name(id=name):
+            if value is NONE and name in frame.home.core.rebound and frame.routine is frame.home.top:
+                value = UNKNOWN  # a function will put there what it is
+            value = told(name, name, foreseen(name, value, source, frame), target.at, frame)
+            if name in frame.dotted:
+                prefix = f"{name}."
+                frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
+            frame.env[name] = value
+            hold(name, value, source, frame)
+            if frame.arms:
+                forget(name, frame)
+            if frame.failed:
+                frame.failed.pop(name, None)
+        case core.Attr():
+            of = value_of(target.of, frame)
+            value = told(target.path, target.name, value, target.at, frame)
+            if target.path:
+                frame.dotted.add(target.path.partition(".")[0])
+                frame.env[target.path] = value
+            for option in options(of):
+                if type(option) is Named:
+                    frame.home.called.add(f"{option.name}.{target.name}")
+                elif type(option) is Instance and option.info is not None:
+                    frame.world.learn(option.info, target.name, value, frame)
+        case core.Seq():
+            unpack(target, value, frame, source)
+        case core.Index():
+            write(target, value, frame, source or target)
+        case core.Do(what="*", args=(inner,)):
+            store(inner, Seq("list", None, value), frame)
+
+
+def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
+    """The value with what its uses prove, where it is unknown, and what its name hints at."""
+    if type(value) is Unknown and path:
+        known = frame.world.evidence(path, name, frame, at)
+        # What is computed from tensors is no loader and no scaler.
+        if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
+            if value.batch is not None and type(known) is Tensor:
+                return hinted(name, known.but(device="host", why=value.batch, pinned=value.pinned), frame)
+            value = known
+    return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
+
+
+def hinted(name: str, value: Value, frame: Frame) -> Value:
+    """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
+    if type(value) is Union:
+        return Union(tuple([hinted(name, option, frame) for option in value.options]))
+    if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
+        return value
+    mask, host = frame.world.hint(name)
+    if mask and value.dtype == "" and not counts(value, frame):
+        value = value.but(dtype="named mask")
+    # What is fetched (`cpu_x.cpu()`) is not there yet.
+    there = host and value.device == "assumed" and "cpu" not in frame.uses(name)
+    return value.but(device="host") if there else value
+
+
+def counts(value: Tensor, frame: Frame) -> bool:
+    """Whether a tensor is of numbers in a row, none of which is a bool, or picked from such."""
+    why, rows = value.why, frame.world.places.tables["factories"]["rows"]
+    while why is not None and why.text == "torch.Tensor.__getitem__":
+        why = why.parent
+    return why is not None and why.text in rows
+
+
+def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:
+    wanted = target.items
+    if type(value) is Tensor and not value.sure and value.why is not None and is_part(value.why.parent):
+        value = Unknown(value.why)  # `edges, size = part.to(device)`: so it is no tensor, but a container of them
+    exact = None
+    for option in options(value):
+        parts = option.items if type(option) is Seq else _parts(option)
+        if parts is not None and len(parts) == len(wanted):
+            exact = parts
+    starred = any(type(part) is core.Do for part in wanted)
+    sources = source.items if type(source) is core.Seq and len(source.items) == len(wanted) and not starred else None
+    element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
+    for i, part in enumerate(wanted):
+        store(part, exact[i] if exact and not starred else element, frame, sources[i] if sources else None)
+
+
+def is_part(why: Why | None) -> bool:
+    """Whether this is the reason of what a loader gave, as it came."""
+    return why is not None and why.text in ("batch", "pinned batch")
+
+
+def _parts(value: Value) -> tuple[Value, ...] | None:
+    return value.info.parts() if type(value) is Instance and value.info is not None else None
+
+
+def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
+    """`of[key] = value`."""
+    of, key = value_of(target.of, frame), value_of(target.key, frame)
+    for option in options(of):
+        option = as_tensor(option, "__setitem__")
+        match option:
+            case Tensor():
+                setitem(target, option, mask(option, key, target.key, frame), value, frame, source)
+            case Named(name=name) if (
+                type(key) is Const and f"{name}.{key.value}" in frame.world.places.tables["debugging"]["environ"]
+            ):
+                if not (type(value) is Const and value.value in ("0", 0, "")):
+                    frame.sight(target.at, name, "debugging-on", None, None, CERTAIN)
+            case Host(kind="array"):
+                tensor = tensor_in(value)
+                if tensor is not None and tensor.on_device and one_element(key) and not _alongside(of, value):
+                    apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
+            case Seq() | Table():
+                tensor = tensor_in(key)
+                if type(option) is Seq and tensor is not None and tensor.on_device:
+                    apply(frame, frame.world.row("torch.Tensor.__index__"), target.at, [key], {}, (target.key,))
+                rebind(target.of, filled(option, key, value), frame)
+            case Unknown():
+                tensor = tensor_in(key)
+                if picks(option, key, target.key, frame):
+                    was = Tensor(sure=False, why=option.weak)
+                    setitem(target, was, mask(was, key, target.key, frame), operand(value), frame, source)
+                elif tensor is not None and tensor.on_device and tensor_in(value) is not None:
+                    of = Tensor(device=tensor.device, sure=False, why=tensor.why)
+                    setitem(target, of, key, value, frame, source)
+
+
+def _alongside(of: Value, value: Value) -> bool:
+    """Whether both may be an array and both a tensor: `make(4)[0, 0] = make(1)`, of one library at a time."""
+    return type(of) is Union and any(type(option) is Host and option.kind == "array" for option in options(value))
+
+
+def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame, source: Node) -> None:
+    """`of[key] = value` for a tensor."""
+    if not of.on_device and of.why is not None and brought(value, frame):
+        frame.routine.filled.add(of.why.root.at)
+    if type(value) is Unknown and any(type(part) is Tensor and part.dtype in MASKS for part in index_parts(key)):
+        value = operand(value)  # what is made of tensors fills a part that nobody knows the size of: a tensor
+    picked_there(of, target.key, frame)
+    row = frame.world.row("torch.Tensor.__setitem__")
+    apply(frame, row, target.at, [of, key, value], {}, (target.of, target.key, source))
+
+
+def brought(value: Value, frame: Frame) -> bool:
+    """Whether a value is an array that the code did not build from nothing."""
+    tensor = tensor_in(value)
+    if tensor is None:
+        return any(type(option) is Host and option.kind == "array" for option in options(value))
+    return (
+        came_from_device(tensor.why)
+        or tensor.why is None
+        or tensor.why.root.text not in frame.world.places.tables["factories"]["built"]
+    )
+
+
+def rebind(node: Node, value: Value, frame: Frame) -> None:
+    """A container that was changed in place is held by the same name, and where that name took it from."""
+    if type(node) is core.Name and node.id in frame.env:
+        frame.env[node.id] = value
+        source = frame.taken.get(node.id)
+        if source is not None:
+            rebind(source, value, frame)
+    elif type(node) is core.Attr:
+        store(node, value, frame)
+    elif type(node) is core.Index:
+        of = container_in(quiet_value(node.of, frame))
+        if of is not None:
+            rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
+
+
+def bind(node: core.Bind, frame: Frame) -> None:
+    seen = len(frame.emitted)
+    value = value_of(node.value, frame) if node.value is not None else UNKNOWN
+    if (
+        frame.context.loops
+        and type(node.value) is core.Do
+        and node.value.what == "+"
+        and any(alike(node.targets[0], side) for side in node.value.args)
+        and not stays(value)
+    ):
+        accumulated(frame, seen)
+    if node.annotation is not None:
+        declared = promised(node.annotation, frame, frame.world.place(frame.routine))
+        if (
+            node.value is None
+            or (type(value) is Unknown and declared is not UNKNOWN)
+            or (type(value) is Seq and value.items == () and type(declared) is Seq)
+        ) or (type(value) is Table and not value.items and type(declared) is Table):
+            value = declared
+        elif type(declared) is Tensor and type(value) is Union:
+            value = tensor_in(value) or value
+        if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
+            return
+        if value is NONE and declared is not UNKNOWN:
+            promise(node.targets[0], declared, frame)
+    if value is UNKNOWN and around_loader(node, frame):
+        value = frame.world.loader
+    for target in node.targets:
+        store(target, value, frame, node.value)
+
+
+def around_loader(node: core.Bind, frame: Frame) -> bool:
+    """Whether what nobody knows is given a loader and looped over: `bar = self.progress(loader)` gives its batches."""
+    target, made = node.targets[0], node.value
+    if type(target) is not core.Name or type(made) is not core.Call or target.id not in looped(frame):
+        return False
+    loader = frame.world.loader
+    given = [quiet_value(arg, frame) for arg in made.args]
+    return any(type(value) is Instance and value.name == loader.name for value in given)
+
+
+def promise(target: Node, declared: Value, frame: Frame) -> None:
+    """`self.x: Tensor = None` says what others will put there."""
+    if type(target) is core.Attr:
+        for option in options(quiet_value(target.of, frame)):
+            info = option.info if type(option) is Instance else None
+            if info is not None and target.name not in info.promises:
+                info.promises[target.name] = declared
+                frame.world.look_again(info.readers(target.name))
+
+
+def alike(a: Node, b: Node) -> bool:
+    """The same place, written twice."""
+    match a, b:
+        case core.Name(), core.Name():
+            return a.id == b.id
+        case core.Attr(), core.Attr():
+            return bool(a.path) and a.path == b.path
+        case core.Const(), core.Const():
+            return bool(a.value == b.value)
+        case core.Index(), core.Index():
+            return alike(a.of, b.of) and alike(a.key, b.key)
+    return False
+
+
+def update(node: core.Update, frame: Frame) -> None:
+    seen = len(frame.emitted)
+    current = value_of(node.target, frame)
+    value = value_of(node.value, frame)
+    result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
+    if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
+        accumulated(frame, seen)
+    if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
+        result = result.but(device="host")  # in place: it stays where it is
+    store(node.target, result, frame)
+
+
+def stays(value: Value) -> bool:
+    """Whether a value is a tensor on the device: a number that goes into it is not collected on the host."""
+    return type(value) is Tensor and value.on_device
+
+
+def accumulated(frame: Frame, since: int) -> None:
+    """A read of the device that a loop adds up is its own hazard."""
+    for sighting in frame.emitted[since:]:
+        if sighting.hazard in HOST_READS:
+            frame.routine.sightings.pop((sighting.at, sighting.hazard), None)
+            frame.sight(sighting.at, sighting.op, "accumulated-read", None, sighting.why, sighting.sure)
+            key = (sighting.at, "accumulated-read")
+            if key in frame.routine.sightings:
+                frame.routine.sightings[key].operand = sighting.operand
+
+
+def effect(node: core.Run, frame: Frame) -> None:
+    """An expression statement; `xs.append(v)` changes what `xs` holds."""
+    call = node.value
+    seen = len(frame.emitted)
+    frame.unused = call.at
+    moved = moves_module(call, frame)
+    surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
+    frame.quiet += moved
+    result = value_of(call, frame)
+    given = frame.given
+    frame.quiet -= moved
+    frame.context = surrounding
+    if (
+        type(result) is Tensor
+        and result.pending
+        and type(call) is core.Call
+        and type(call.fn) is core.Attr
+        and call.fn.name.endswith("_")
+    ):
+        rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
+    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in methods.MUTATORS:
+        held = container_in(quiet_value(call.fn.of, frame))
+        if held is not None and given[0] is call:
+            _, args, keywords = given
+            if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
+                accumulated(frame, seen)
+            rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+
+
+def moves_module(call: Node, frame: Frame) -> bool:
+    """Whether a move is made for its effect: a module moves in place, a tensor gives a copy that nobody would drop."""
+    if type(call) is not core.Call or type(call.fn) is not core.Attr:
+        return False
+    if call.fn.name != "to" and call.fn.name not in frame.world.family:
+        return False
+    return type(quiet_value(call.fn.of, frame)) is Unknown

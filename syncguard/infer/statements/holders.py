@@ -1,0 +1,89 @@
+"""A container in, the container with one thing more out; a name and what it stands for in, where that is held out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Unknown, Value, options
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def filled(of: Seq | Table, key: Value, value: Value) -> Value:
+    """The container with `value` under `key`; under None, where any of its items has become this one."""
+    if type(of) is Seq and of.items and type(key) is Const and key.value is None:
+        return Seq(of.kind, tuple([_grown(item, value) for item in of.items]), names=of.names)
+    if isinstance(of, Seq):
+        return Seq(of.kind, None, join(of.element, value) if of.items != () else value)
+    if type(key) is Const and isinstance(key.value, (str, int)):
+        return Table({**of.items, key.value: value}, of.element, of.keys)
+    element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
+    items = {at: _grown(held, value) for at, held in of.items.items()}
+    return Table(items, element, of.keys if type(key) is Const else key)
+
+
+def container_in(value: Value) -> Seq | Table | None:
+    """The container that a value is for all that is known."""
+    known = [option for option in options(value) if type(option) is not Unknown]
+    only = known[0] if len(known) == 1 else None
+    return only if isinstance(only, (Seq, Table)) else None
+
+
+def _grown(held: Value, value: Value) -> Value:
+    """A container that may be the one which took in something more; all else unchanged."""
+    return join(held, value) if type(held) in (Seq, Table) and type(held) is type(value) else held
+
+
+def hold(name: str, value: Value, source: Node | None, frame: Frame) -> None:
+    """Note where a container is held that a name stands for from now on: what is put into it is found there, too."""
+    if frame.taken:
+        frame.taken = {held: at for held, at in frame.taken.items() if held != name and not _in(at, name)}
+    holder = holder_of(source, value) if source is not None else None
+    if holder is not None and not _in(holder, name):
+        frame.taken[name] = holder
+
+
+def _in(holder: Node, name: str) -> bool:
+    """Whether something is held by what has this name."""
+    while type(holder) is core.Index:
+        holder = holder.of
+    return type(holder) is core.Name and holder.id == name
+
+
+def lend(target: Node, iterable: Node, frame: Frame) -> None:
+    """Note where the containers are held that a loop has names for: `for out, x in zip(outs, xs): out.append(x)`."""
+    for part, of in lent(target, iterable):
+        name = part.id if type(part) is core.Name and not _in(of, part.id) else ""
+        if any(type(option) in (Seq, Table) for option in options(frame.env.get(name, UNKNOWN))):
+            frame.taken[name] = core.Index(of, core.Const(None, of.at), of.at)
+
+
+def lent(target: Node, iterable: Node) -> list[tuple[Node, Node]]:
+    """The parts of a loop's target, each with the container that it is an item of, where one is written out."""
+    several = target.items if type(target) is core.Seq else ()
+    match iterable:
+        case core.Name() | core.Attr() | core.Index():
+            return [(target, iterable)]
+        case core.Call(fn=core.Name(id="zip"), args=args) if len(args) == len(several):
+            return [pair for part, of in zip(several, args, strict=True) for pair in lent(part, of)]
+        case core.Call(fn=core.Name(id="enumerate"), args=(of, *_)) if len(several) == 2:
+            return lent(several[1], of)
+        case core.Call(fn=core.Attr(of=of, name="values"), args=()):
+            return lent(target, of)
+        case core.Call(fn=core.Attr(of=of, name="items"), args=()) if len(several) == 2:
+            return lent(several[1], of)
+    return []
+
+
+def holder_of(source: Node, value: Value) -> Node | None:
+    """Where a container is held that an attribute, or another container, holds: `self.state[p]`, `outs[i]`."""
+    if not any(type(option) in (Seq, Table) for option in options(value)):
+        return None
+    match source:
+        case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
+            source = core.Index(of, key, source.at)
+    root = source
+    while type(root) is core.Index:
+        root = root.of
+    inside = type(root) is core.Name and root is not source
+    return source if inside or (type(root) is core.Attr and root.path) else None
