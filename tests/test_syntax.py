@@ -10,7 +10,8 @@ import checked
 import pytest
 
 from syncguard.read import core
-from syncguard.read.expressions import Scope, expression
+from syncguard.read.expressions import expression
+from syncguard.read.scope import Scope
 from syncguard.read.statements import block
 
 HEAD = "import torch\nfrom typing import TypeVar\nfrom torch import Tensor\n\n\n"

@@ -8,7 +8,7 @@ import warnings
 
 from syncguard.collector import paused_collector
 from syncguard.read.core import Module
-from syncguard.read.expressions import Scope, frozen
+from syncguard.read.scope import Scope, frozen
 from syncguard.read.statements import block
 
 

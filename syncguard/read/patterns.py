@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 
 from syncguard.read.core import Attr, Bind, Call, Const, Do, Either, If, Index, Name, Node, Slice, With
-from syncguard.read.expressions import Scope, at, expression, truth
+from syncguard.read.expressions import at, expression, truth
+from syncguard.read.scope import Scope
 
 Block = Callable[[list[ast.stmt], Scope], tuple[Node, ...]]
 ITSELF = ("bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple")

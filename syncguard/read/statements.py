@@ -30,11 +30,9 @@ from syncguard.read.core import (
 from syncguard.read.docstrings import tensors
 from syncguard.read.expressions import (
     OPERATORS,
-    Scope,
     annotation,
     at,
     expression,
-    frozen,
     maybe,
     parameters,
     parts_of,
@@ -43,6 +41,7 @@ from syncguard.read.expressions import (
 )
 from syncguard.read.kinds import Kinds
 from syncguard.read.patterns import matched
+from syncguard.read.scope import Scope, frozen
 
 
 def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
