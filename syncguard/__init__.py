@@ -1,4 +1,7 @@
-"""SyncGuard finds the places where PyTorch code makes the CPU wait for the GPU."""
+"""SyncGuard finds the places where PyTorch code makes the CPU wait for the GPU.
+
+PYTEST_DONT_REWRITE: it holds no test, and is there before pytest where `syncguard run -m pytest` starts it.
+"""
 
 from __future__ import annotations
 

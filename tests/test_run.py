@@ -118,6 +118,23 @@ ENDS = {
     "at exit": "import atexit; atexit.register(print, 'bye'); raise SystemExit(4)",
     "thread": "import threading, time\n"
     "threading.Thread(target=lambda: (time.sleep(0.2), print('late'))).start()\nprint('main')",
+    "thread that waits for the main one": "import threading as t\n"
+    "def late(): t.main_thread().join(); print('late', t.main_thread().is_alive())\n"
+    "t.Thread(target=late).start()\nprint('main')",
+    "threads that start threads": "import atexit, threading\n"
+    "def tick(n): print(n); n and threading.Timer(0.05, tick, (n - 1,)).start()\n"
+    "atexit.register(print, 'bye'); tick(3)",
+    "thread that is started at the exit": "import atexit, threading, time\n"
+    "late = threading.Thread(target=lambda: (time.sleep(5), print('late')))\natexit.register(late.start)",
+    "handler that calls the one before": "import os, signal\n"
+    "def handler(number, frame): print(before, callable(before))\n"
+    "before = signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)\nprint(signal.signal(15, before) is handler)",
+    "handler that ends as nobody does": "import os, signal\n"
+    "def handler(number, frame): signal.signal(number, signal.SIG_DFL); os.kill(os.getpid(), number)\n"
+    "signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)",
+    "deep": "def deep(n): return n and deep(n - 1)\nprint(deep(985))",
+    "nobody looks on": "import sys; print(sys.gettrace(), sys.getprofile())",
+    "all is closed": "import os; os.closerange(3, 5000); print('on')",
     "left at once": "import os; os._exit(9)",
     "fork": "import os, sys\nif os.fork() == 0: sys.exit(3)\nprint(os.waitstatus_to_exitcode(os.wait()[1]))",
     "fork that leaves": "import os\nif os.fork() == 0: os._exit(5)\nprint(os.waitstatus_to_exitcode(os.wait()[1]))",
@@ -153,6 +170,32 @@ def test_a_program_ends_as_it_does_under_python(end):
     Path("prog.py").write_text(ENDS[end])
     plain, ours = both("prog.py", given="a\nb\n")
     assert ours == plain
+
+
+def test_what_cannot_be_encoded_is_an_error_as_under_python():
+    Path("prog.py").write_text("print('\\xe9')")
+    plain, ours = both("prog.py", env={"PYTHONIOENCODING": "ascii"})
+    assert ours == plain
+    assert plain[0] == 1
+
+
+def test_the_report_comes_where_a_program_has_closed_all_that_was_open():
+    Path("prog.py").write_text(ENDS["all is closed"])
+    code, out, err = ran("-m", "syncguard", "run", "prog.py")
+    assert (code, out) == (0, "on\n")
+    assert err.startswith("prog.py on the host alone")
+
+
+def test_tests_that_take_warnings_for_errors_pass():
+    Path("test_ok.py").write_text("def test_ok(): pass\n")
+    code, out, _ = ran("-m", "syncguard", "run", "-q", "-m", "pytest", "-q", "-W", "error", "test_ok.py")
+    assert code == 0, out
+
+
+def test_a_signal_that_a_program_handles_no_more_leaves_a_record():
+    Path("prog.py").write_text(ENDS["handler that ends as nobody does"])
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py")[0] == -signal.SIGTERM
+    assert json.loads(Path("run.json").read_text())["ended"] == "signal SIGTERM"
 
 
 def test_a_killed_program_leaves_a_record():

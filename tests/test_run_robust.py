@@ -406,6 +406,40 @@ def test_a_process_that_misses_that_it_is_told_to_end_is_reminded(how, forgotten
     assert wait["place"]["source"].strip() == 'torch.ones(2, device="cuda").sum().item()'
 
 
+DEAF = """\
+import multiprocessing as mp
+import signal
+import time
+
+
+def work(here):
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGURG})
+    here.send("up")
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    context = mp.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(theirs,))
+    process.start()
+    print(ours.recv())
+    process.terminate()
+    process.join(0.3)
+    print(process.exitcode)
+    process.join()
+    print(process.exitcode)
+"""
+
+
+def test_a_process_that_does_not_hear_that_it_is_told_to_end_ends():
+    """As one does not that waits for another in C++."""
+    Path("prog.py").write_text(DEAF)
+    code, out, err = ran("-m", "syncguard", "run", "prog.py")
+    assert (code, out) == (0, "up\nNone\n-15\n")
+    assert " ".join(err.split()).count("while it waited for what no signal interrupts") == 1
+
+
 def test_processes_that_form_a_group_are_ranks():
     head, _, _ = WORKERS.replace("FILE", repr(str(Path("group").absolute()))).partition("    with mp.")
     Path("prog.py").write_text(head + "    torch.multiprocessing.spawn(ranked, nprocs=2)\n")

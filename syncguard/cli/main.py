@@ -61,7 +61,8 @@ def main() -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before we began
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    for stream in (sys.stdout, sys.stderr):
+    # What `run` writes goes to the standard error: the standard output is the program's.
+    for stream in (sys.stderr,) if sys.argv[1:2] == ["run"] else (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # A terminal that cannot show a character must not end the run.
             stream.reconfigure(errors="backslashreplace")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("-m", "-c")  # of Python, for what is no script
+FAR = 1000  # beyond the descriptors that a program closes which becomes a daemon
 
 
 class Launcher(click.Command):
@@ -99,7 +100,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
 
         def told(records: tuple[Record, ...]) -> int:
             with at(folder):  # the program may have left it, and our paths are relative to it
-                return _outcome(records, want, keeper, colour, quiet, stream)
+                return _outcome(records, want, keeper, colour, quiet, there(stream))
 
         def left(records: tuple[Record, ...]) -> int:
             """The program ends at once: ranks do not wait for one another then."""
@@ -159,12 +160,35 @@ def _program(words: list[str]) -> Program:
 def own(stream: TextIO) -> Iterator[TextIO]:
     """A stream of our own to where this one leads: a program may close its own, or put another in its place."""
     try:
-        copy = os.dup(stream.fileno())
+        copy = _far(stream.fileno())
     except (AttributeError, OSError, ValueError):
         yield stream
         return
-    with os.fdopen(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1) as made:
+    made = os.fdopen(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1)
+    try:
         yield made
+    finally:
+        with contextlib.suppress(OSError):
+            made.close()
+
+
+def there(stream: TextIO) -> TextIO:
+    """The stream, or where a program has closed all that was open, the standard error."""
+    try:
+        os.fstat(stream.fileno())
+    except OSError:
+        return sys.__stderr__ or open(os.devnull, "w")  # noqa: PTH123
+    return stream
+
+
+def _far(descriptor: int) -> int:
+    """A copy that few programs come by."""
+    if os.name == "posix":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FAR)
+    return os.dup(descriptor)
 
 
 def _outcome(

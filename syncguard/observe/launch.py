@@ -8,22 +8,21 @@ import importlib.util
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from importlib.abc import Loader, MetaPathFinder
 from pathlib import Path
-from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from syncguard import pack
 from syncguard.observe import program
+from syncguard.observe.exits import Exits
 from syncguard.observe.lines import Lines
 from syncguard.observe.program import CannotRun, Ended, Program
 from syncguard.observe.recorder import Recorder, machine
-from syncguard.observe.reminders import REMINDER, mark
 from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
 from syncguard.record import Record
@@ -35,11 +34,6 @@ if TYPE_CHECKING:
 WARMUP = {"simulate": 1, "cuda": 3}
 # What the end of a program says where it lacked a module or a compiler that is only there with a GPU.
 LACKS = ("ModuleNotFoundError", "ImportError", "libcuda", "active driver", "CUDA_HOME", "NVIDIA driver")
-# Signals that end a process unless it handles them; of a terminal that is closed, of a time limit, of a scheduler.
-DEADLY = [
-    getattr(signal, f"SIG{name}") for name in "TERM HUP ALRM VTALRM PROF USR1 USR2 XCPU".split()
-    if hasattr(signal, f"SIG{name}")
-]  # fmt: skip
 STEP_OVER = "What only runs on a GPU (a CUDA extension, a Triton kernel) can be skipped: `--step-over NAME`."
 
 
@@ -108,6 +102,7 @@ class Session:
         self.refused = ""  # why there is no device
         self.pid = os.getpid()
         self.opened = False
+        self.exits = Exits(self)
         self._undo = ExitStack()
 
     def open(self) -> None:
@@ -115,7 +110,7 @@ class Session:
         self.opened = True
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_a_fork, after_in_child=self._forked)
-        self._undo.enter_context(Exits(self))
+        self._undo.enter_context(self.exits)
         if "torch" in sys.modules:
             self.start()
         else:
@@ -143,7 +138,7 @@ class Session:
             from syncguard.observe.reminders import Reminders
 
             self.spawned = Children(self.wishes, self.folder)
-            self._undo.enter_context(Reminders(self.spawned.place))
+            self._undo.enter_context(Reminders(self.spawned.place, self.recorder.notes))
         return self.spawned
 
     def _forked(self) -> None:
@@ -153,6 +148,7 @@ class Session:
         self.recorder.forget()
         self.keep, self.folder = self.spawned.keep, self.spawned.place()
         self.pid = os.getpid()  # last: a signal may come before, and until then this is nobody's
+        self.exits.announce()
 
     def start(self) -> None:
         """Torch is there: start the engine."""
@@ -190,68 +186,6 @@ class Session:
             return found
         rank, world = self.recorder.group  # what starts a process itself tells it its rank by other means than torchrun
         return msgspec.structs.replace(found, rank=rank, world=world)
-
-
-class Exits:
-    """While it is entered, the ways out of a process that nobody can catch leave a record first."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._plain, self._asked = os._exit, signal.getsignal
-        self._set: dict[int, Callable[[int, FrameType | None], None]] = {}
-        self._ending = False
-
-    def __enter__(self) -> Exits:
-        os._exit = self._leave
-        if threading.current_thread() is threading.main_thread():
-            ours = dict.fromkeys(DEADLY, self._killed) | ({} if REMINDER is None else {REMINDER: self._reminded})
-            self._set = {number: does for number, does in ours.items() if signal.getsignal(number) is signal.SIG_DFL}
-            for number, does in self._set.items():
-                signal.signal(number, does)
-            signal.getsignal = self._handler  # type: ignore[assignment]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os._exit, signal.getsignal = self._plain, self._asked
-        for number, does in self._set.items():
-            if signal.getsignal(number) == does:
-                signal.signal(number, signal.SIG_DFL)
-
-    def _handler(self, number: int) -> Any:
-        """`signal.getsignal`, which does not tell of us: some programs handle only what nobody handles."""
-        found = self._asked(number)
-        return signal.SIG_DFL if number in self._set and found == self._set[number] else found
-
-    def _leave(self, status: int) -> Any:
-        failed = self._write(Ended(f"exit {status}", status))
-        self._plain(status or failed)
-
-    def _killed(self, number: int, frame: FrameType | None) -> None:
-        self._ending = True
-        self._write(Ended(f"signal {signal.Signals(number).name}", 128 + number, False))
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-
-    def _reminded(self, _: int, frame: FrameType | None) -> None:
-        """Our parent told us to end by SIGTERM; if we have not heard it, it has been lost."""
-        folder = self.session.folder
-        if self._ending or folder is None or self._asked(signal.SIGTERM) != self._killed:
-            return
-        if mark(folder, os.getpid()).exists() or not folder.is_dir():
-            self._killed(signal.SIGTERM, frame)
-
-    def _write(self, ended: Ended) -> int:
-        if os.getpid() != self.session.pid:
-            return 0  # of a process that nobody watches
-        records: tuple[Record, ...] = ()
-        try:
-            record = self.session.record(ended)
-            self.session.keep(record)
-            if self.session.folder is None:  # not a child itself
-                records = (record, *self.session.children())  # they end with us, and nobody will ask for theirs
-        except Exception as fault:
-            sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
-        return self.session.leave(records) if self.session.folder is None else 0
 
 
 class OnImport(MetaPathFinder):

@@ -35,6 +35,7 @@ class Lines:
         self._undo: Callable[[], None] = lambda: None
         self._trace_of: Any = None
         self._set: Callable[[Any], None] = sys.settrace
+        self._get: Callable[[], Any] = sys.gettrace
 
     def __enter__(self) -> Lines:
         if sys.version_info >= (3, 12):
@@ -52,7 +53,7 @@ class Lines:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """For code that is surely none of the project's and that a trace would slow down much."""
-        ours = self._trace_of is not None and sys.gettrace() is self._trace_of
+        ours = self._trace_of is not None and self._get() is self._trace_of
         if ours:
             self._set(None)
         try:
@@ -63,7 +64,7 @@ class Lines:
 
     def renew(self) -> None:
         """Python drops a trace in which an exception was raised, as a time limit's is that a signal raises."""
-        if self._trace_of is not None and sys.gettrace() is None:
+        if self._trace_of is not None and self._get() is None:
             self._set(self._trace_of)
 
     def executed(self) -> dict[str, tuple[tuple[int, int], ...]]:
@@ -80,8 +81,8 @@ class Lines:
     def _look(self) -> None:
         """A trace that C has set, as coverage does, went past us; and so did the end of ours."""
         main = threading.current_thread() is threading.main_thread()
-        if main and self._trace_of is not None and sys.gettrace() is not self._trace_of:
-            self._taken(TAKEN if sys.gettrace() is not None else LOST)
+        if main and self._trace_of is not None and self._get() is not self._trace_of:
+            self._taken(TAKEN if self._get() is not None else LOST)
 
     def _taken(self, note: str = TAKEN) -> None:
         if not {TAKEN, note} & {*self.notes}:
@@ -138,7 +139,12 @@ class Lines:
             lines.discard(frame.f_lineno)
             return traced if lines else None
 
-        settrace = sys.settrace
+        settrace, gettrace = sys.settrace, sys.gettrace
+
+        def get_trace() -> Any:
+            """Of ours nobody is told: some programs do something else where a debugger looks on."""
+            found = gettrace()
+            return None if found is call else found
 
         def set_trace(function: Any) -> None:
             if function is not call:
@@ -147,7 +153,7 @@ class Lines:
 
         settrace(call)
         threading.settrace(call)
-        sys.settrace = set_trace
+        sys.settrace, sys.gettrace = set_trace, get_trace
         self._trace_of, self._set = call, settrace
 
         def undo() -> None:
@@ -155,7 +161,9 @@ class Lines:
             self._trace_of = None
             if sys.settrace is set_trace:
                 sys.settrace = settrace
-            if sys.gettrace() is call:
+            if sys.gettrace is get_trace:
+                sys.gettrace = gettrace
+            if gettrace() is call:
                 settrace(None)
                 threading.settrace(None)
 

@@ -9,6 +9,7 @@ import io
 import os
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from syncguard.observe.attribute import OURS
 
+LOOKING_ON = 4  # frames that a trace or a wait that is counted may take above the program's
 TEXT = "<string>"  # what Python calls the file of a program that is given as a text
 
 
@@ -62,6 +64,7 @@ def check(program: Program) -> None:
 
 def run(program: Program) -> Ended:
     """Run it to its end in this process, as `__main__`."""
+    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
     try:
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, __spec__=None, __package__=None, __loader__=None)
@@ -82,18 +85,14 @@ def run(program: Program) -> Ended:
 
 
 def finish() -> None:
-    """What Python itself does after a program's last line: it ends pools of threads, waits for threads, and calls what
-    was registered for the exit, where multiprocessing ends its pools and waits for its processes.
+    """What Python itself does after a program's last line: pools of threads end, threads are waited for, and what was
+    registered for the exit is called, where multiprocessing ends its pools and waits for its processes.
     """
     try:
-        for end in reversed([*getattr(threading, "_threading_atexits", ())]):
-            end()
-        for thread in threading.enumerate():
-            if thread not in (threading.main_thread(), threading.current_thread()) and not thread.daemon:
-                thread.join()
+        threading._shutdown()  # type: ignore[attr-defined]
     except BaseException as fault:
         sys.stderr.write(f"Exception ignored in: {threading!r}\n")
-        show(fault)
+        traceback.print_exception(type(fault), fault, without_ours(fault))
     atexit._run_exitfuncs()
 
 
@@ -180,6 +179,14 @@ def _text(program: Program, main: types.ModuleType) -> None:
 
 
 RUNS = {"": _script, "-m": _module, "-c": _text}
+
+
+def _depth() -> int:
+    """The frames that the program finds below its own, and those that look on."""
+    frame, depth = sys._getframe(), LOOKING_ON
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def _archive(path: str) -> bool:

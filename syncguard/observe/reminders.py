@@ -1,7 +1,8 @@
 """What multiprocessing ends by SIGTERM leaves its record first, in a handler of Python: it must not miss the signal.
 
 A process that is told to end right before it waits for something sleeps on, as handlers of Python run between two
-instructions; one that was forked a moment ago forgets what it was told. Who then joins it would wait for ever.
+instructions; one that was forked a moment ago forgets what it was told; one that waits in C++ does not hear it before
+that ends. Who then joins it would wait for ever.
 """
 
 from __future__ import annotations
@@ -21,16 +22,19 @@ if TYPE_CHECKING:
 
 REMINDER: int | None = getattr(signal, "SIGURG", None)  # ignored where nobody handles it, and hardly anybody does
 PATIENCE = 0.2  # seconds between two reminders
+GRACE = 5.0  # seconds in which a process that only our handler keeps from ending must have ended
+TOLD, OURS = "told", "ours"  # what is known of a process: it was told to end; nobody but us handles that
+DEAF = "A process was told to end while it waited for what no signal interrupts: its waits are not known."
 
 
 class Reminders:
     """While it is entered, `Process.join` reminds a process of multiprocessing that was told to end."""
 
-    def __init__(self, folder: Callable[[], Path]) -> None:
+    def __init__(self, folder: Callable[[], Path], notes: list[str]) -> None:
         from multiprocessing.popen_fork import Popen
 
-        self._folder, self._patched = folder, Popen
-        self._told: weakref.WeakSet[Popen] = weakref.WeakSet()
+        self._folder, self._notes, self._patched = folder, notes, Popen
+        self._told: weakref.WeakKeyDictionary[Popen, float] = weakref.WeakKeyDictionary()
         self._wait, self._terminate = Popen.wait, Popen.terminate
 
     def __enter__(self) -> Reminders:
@@ -46,7 +50,7 @@ class Reminders:
 
     def terminate(self, process: Popen) -> None:
         """`Popen.terminate`, noted."""
-        self._told.add(process)
+        self._told.setdefault(process, time.monotonic())
         self._terminate(process)
 
     def wait(self, process: Popen, timeout: float | None = None) -> int | None:
@@ -58,15 +62,24 @@ class Reminders:
             code = self._wait(process, max(0.0, min(PATIENCE, end - time.monotonic())))
             code = process.poll() if code is None else code
             if code is not None or time.monotonic() >= end:
-                mark(self._folder(), process.pid).unlink(missing_ok=True)
                 return code
+            if time.monotonic() > self._told[process] + GRACE and mark(self._folder(), process.pid, OURS).exists():
+                return self._end(process)
             self._remind(process.pid)
 
     def _remind(self, pid: int) -> None:
         with suppress(OSError):  # where the folder has gone, nobody asks for records any more
-            mark(self._folder(), pid).touch()
+            mark(self._folder(), pid, TOLD).touch()
         with suppress(ProcessLookupError):
             os.kill(pid, REMINDER or 0)
+
+    def _end(self, process: Popen) -> int:
+        """End it as SIGTERM would, without us."""
+        process.kill()
+        self._wait(process)
+        process.returncode = -signal.SIGTERM
+        self._notes.append(DEAF)
+        return process.returncode
 
 
 def _wait(process: Popen, reminders: Reminders, timeout: float | None = None) -> int | None:
@@ -77,6 +90,6 @@ def _terminate(process: Popen, reminders: Reminders) -> None:
     reminders.terminate(process)
 
 
-def mark(folder: Path, pid: int) -> Path:
-    """The file that tells a process which is reminded that it was its parent, and of what."""
-    return folder / f"{pid}.told"
+def mark(folder: Path, pid: int, what: str) -> Path:
+    """The file by which a process and its parent tell one another what they know."""
+    return folder / f"{pid}.{what}"
