@@ -46,6 +46,15 @@ def test_a_row_says_all_that_is_known():
     ]
 
 
+@pytest.mark.parametrize(("width", "said"), [(120, "two.py:3  Loader  x.item()"), (60, "on the thread Loader")])
+def test_the_same_line_in_two_threads_is_told_apart(width, said):
+    wait = Wait(Place("two.py", 3, 1, 3, 9, "", "x.item()"), "x", "item")
+    waits = tuple(msgspec.structs.replace(wait, thread=thread) for thread in ("main", "Loader"))
+    lines = shown(msgspec.structs.replace(records.empty(), waits=waits), width)
+    assert sum("two.py:3" in line for line in lines) == 2
+    assert sum(said in line for line in lines) == 1
+
+
 def test_columns_are_aligned():
     lines = shown(records.gpu())
     start = next(n for n, line in enumerate(lines) if "bubble" in line)

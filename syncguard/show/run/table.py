@@ -147,6 +147,7 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
     source = printable(span(row.place) if row.place.source else wait.op)
     code, static = wait.code or "none", wait.static.replace("-", " ")
     who = ranks(wait, record.world) if record.world > 1 else ""
+    thread = printable(wait.thread) if wait.thread != "main" else ""
     often = f"{number(row.often)}{' in all' if row.group == 'allowed' and row.moment != 'step' else ''}"
     cells = {
         "bubble": milliseconds(row.bubble),
@@ -157,6 +158,7 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
         facts = {
             "line": line,
             "from": printable(entrances(wait)),
+            "thread": thread,
             "source": source,
             "rule": code,
             "verdict": wait.verdict,
@@ -168,6 +170,7 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
     below = [
         source,
         *led,
+        *([f"on the thread {thread}"] if thread else []),
         *([ranked(wait, record.world)] if who else []),
         *([printable(wait.allowed)] if wait.allowed else []),
     ]
@@ -178,7 +181,7 @@ def _cells(row: Row, record: Record, look: Look) -> dict[str, str]:
 def _widths(kept: Sequence[str], cells: Sequence[dict[str, str]], room: int) -> dict[str, int]:
     """How wide each column is: where there is too little room only what people wrote gives way, the longest first."""
     widths = {t: max(width_of(line) for cell in cells for line in (t, *cell[t].split("\n"))) for t in kept}
-    free = [title for title in ("line", "from", "source", "allowed") if title in widths]
+    free = [title for title in ("line", "from", "thread", "source", "allowed") if title in widths]
     while sum(widths.values()) + 2 * len(widths) > room:
         longest = max(free, key=lambda title: widths[title])
         if widths[longest] <= LEAST:
