@@ -128,7 +128,8 @@ ENDS = {
     "late = threading.Thread(target=lambda: (time.sleep(5), print('late')))\natexit.register(late.start)",
     "handler that calls the one before": "import os, signal\n"
     "def handler(number, frame): print(before, callable(before))\n"
-    "before = signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)\nprint(signal.signal(15, before) is handler)",
+    "before = signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)\n"
+    "print(signal.signal(15, before) is handler)",
     "handler that ends as nobody does": "import os, signal\n"
     "def handler(number, frame): signal.signal(number, signal.SIG_DFL); os.kill(os.getpid(), number)\n"
     "signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)",
