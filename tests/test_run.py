@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import py_compile
 import signal
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from running import ran, started
+from running import ENVIRONMENT, ran, started
 
 STATE = """\
 import json, os, pickle, sys
@@ -178,6 +180,18 @@ def test_what_cannot_be_encoded_is_an_error_as_under_python():
     plain, ours = both("prog.py", env={"PYTHONIOENCODING": "ascii"})
     assert ours == plain
     assert plain[0] == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_an_output_that_cannot_be_written_in_the_end_is_told_as_python_tells_it():
+    Path("prog.py").write_text("print('x')")
+    plain, ours = (
+        subprocess.run(["sh", "-c", f'"{sys.executable}" {words} prog.py > /dev/full'], env=env, capture_output=True)
+        for env in [{**os.environ, **ENVIRONMENT, "PYTHONUNBUFFERED": ""}]
+        for words in ("", "-m syncguard run -q")
+    )
+    assert (ours.returncode, ours.stderr) == (plain.returncode, plain.stderr)
+    assert plain.returncode == 120
 
 
 def test_the_report_comes_where_a_program_has_closed_all_that_was_open():

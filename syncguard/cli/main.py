@@ -85,7 +85,8 @@ def run(args: list[str]) -> int:
         # Not `group.main`, which has its own ideas of a closed pipe and of an interrupt.
         with group.make_context("syncguard", args) as context:
             code = group.invoke(context)
-        _flush(quietly=False)
+        if args[:1] != ["run"]:  # the output is the program's, and Python's to close
+            _flush(quietly=False)
         return code if isinstance(code, int) else 0
     except click.exceptions.Exit as ended:
         return ended.exit_code
