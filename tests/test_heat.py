@@ -434,11 +434,22 @@ def test_an_early_return_is_a_gate() -> None:
         "assert heads % groups == 0",
         "if x.shape[1] % 8 != 0:\n        return x",
         "if x.size(1) % 8:\n        return x",
+        "n = x.shape[1]\n    if n % 8:\n        return x",
+        "b, n = x.size()\n    if n % 8 != 0:\n        return x",
+        "*_, n = x.shape[-2:]\n    if n % 8 == 0:\n        x = x * 2\n    else:\n        return x",
     ],
 )
 def test_what_must_divide_counts_no_steps(check: str) -> None:
     text = f"def split(x: torch.Tensor, heads, groups):\n    {check}\n    return x.max().item()\n"
     assert heats(text) == ["unknown"]
+
+
+@pytest.mark.parametrize("bound", ["n = len(x)", "n = heads", "b, n = x.size(0), heads", "n = x.size(0)\n    n += 1"])
+def test_what_may_be_counted_may_count_steps(bound: str) -> None:
+    text = (
+        f"def split(x: torch.Tensor, heads):\n    {bound}\n    if n % 8:\n        return x\n    return x.max().item()\n"
+    )
+    assert heats(text) == ["amortized"]
 
 
 def test_what_is_done_where_all_else_fails_is_done_always() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, unbuilt
-from syncguard.infer.branches.meant import meant
+from syncguard.infer.branches.meant import binders, meant
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.infer.routine import Env, Frame, Step
@@ -122,8 +122,20 @@ def _counts(node: Node, frame: Frame) -> bool:
 
 
 def _measures(node: Node, frame: Frame) -> bool:
-    """Whether this is the size of a tensor, which counts no steps; what is in a list may have come one by one."""
+    """Whether this is the size of a tensor, or a name for it, which counts no steps; a list's items may come one by one."""
+    if type(node) is core.Name:
+        binds = binders(frame.routine).get(node.id, ())
+        return bool(binds) and all(type(bind) is core.Bind and _is_size(bind.value, frame) for bind in binds)
     return last_name(node) != "len" and _counts(node, frame)
+
+
+def _is_size(value: Node | None, frame: Frame) -> bool:
+    """Whether this is a shape, or a part of it: `b, n = x.shape`, `n = x.size(1)`."""
+    if value is None or last_name(value) == "len":
+        return False
+    if type(value) is core.Attr:
+        return frame.world.places.is_("gates", "sizes", value.name)
+    return _counts(value, frame)
 
 
 def _lists(node: Node, frame: Frame) -> bool:
