@@ -122,7 +122,7 @@ def _counts(node: Node, frame: Frame) -> bool:
 
 
 def _measures(node: Node, frame: Frame) -> bool:
-    """Whether this is the size of a tensor, or a name for it, which counts no steps; a list's items may come one by one."""
+    """Whether this is a tensor's size, or a name for it, which counts no steps; a list's items may come one by one."""
     if type(node) is core.Name:
         binds = binders(frame.routine).get(node.id, ())
         return bool(binds) and all(type(bind) is core.Bind and _is_size(bind.value, frame) for bind in binds)
