@@ -115,7 +115,7 @@ class Known:
                 return f"torch.Tensor.{name}"
             if type(of) is Named:
                 return self._named(f"{of.name}.{name}")
-            path = _dotted(fn)
+            path = dotted(fn)
             root, _, rest = path.partition(".")
             value = self.home.env.get(root)
             if path and type(value) is Named:
@@ -280,9 +280,10 @@ def _kind(value: Value) -> str:
     return value.kind if type(value) is Host and value.kind in NUMBERS else ""
 
 
-def _dotted(node: cst.BaseExpression) -> str:
+def dotted(node: cst.BaseExpression) -> str:
+    """`a.b.c` as text; '' of what is more than names."""
     if isinstance(node, cst.Name):
         return node.value
-    if isinstance(node, cst.Attribute) and (of := _dotted(node.value)):
+    if isinstance(node, cst.Attribute) and (of := dotted(node.value)):
         return f"{of}.{node.attr.value}"
     return ""
