@@ -206,6 +206,21 @@ def test_what_may_be_an_array_is_not_pinned(parameter, data):
     assert "pin_memory" not in (rewritten(program, unsafe=True) or "")
 
 
+@pytest.mark.parametrize(
+    "mark", ["if torch.jit.is_scripting():\n    pass\n", "@torch.jit.unused\ndef g(x):\n    pass\n"]
+)
+@pytest.mark.parametrize(
+    "made",
+    ["torch.tensor([1, 2], device=x.device)", "torch.tensor([1, 2]).to(x.device)", "x[0].item() + x[1].item()"],
+)
+def test_what_may_be_scripted_gets_nothing_that_a_script_does_not_hold(made, mark):
+    program = HEAD + f"    return {made}\n"
+    assert rewritten(program, unsafe=True)
+    assert rewritten(program + "\n\n" + mark, unsafe=True) is None
+    zero = HEAD + f"    return torch.tensor(0.0, device=x.device)\n\n\n{mark}"
+    assert "torch.zeros((), device=x.device)" in rewritten(zero)
+
+
 def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
     program = HEAD.replace("y: torch.Tensor", "device") + "    return x * torch.tensor([1, len(x)], device=device)\n"
     assert rewritten(program, "pin-data") is None
