@@ -187,6 +187,7 @@ class Known:
     def _values(self) -> dict[At, Value]:
         watch = Stretch(self.home.path, self.region.first, self.region.last)
         before, self.world.watch = self.world.watch, watch
+        self.world.guesses = False  # no rewrite rests on a name
         try:
             for routine in [*self.home.routines]:
                 if self.region.first <= _line(routine) <= self.region.last:
@@ -194,7 +195,7 @@ class Known:
             if not watch.values and self.home.top is not None:
                 again(self.world, self.home.top)
         finally:
-            self.world.watch = before
+            self.world.watch, self.world.guesses = before, True
         return watch.values
 
     def _at(self, node: cst.CSTNode) -> At:
