@@ -324,3 +324,22 @@ def test_a_name_is_no_proof_of_a_dtype(how, unsafe):
     after = rewritten(program, unsafe=unsafe) or program
     for x in (torch.tensor([[0.25, 1.0], [0.5, 0.75]]), torch.tensor([[0.25, 1.75], [0.5, 0.75]]).double()):
         same(program, after, lambda x=x: (x, [0, 1]))
+
+
+@pytest.mark.parametrize("view", ["loss.view(1)", "loss", "loss.detach()", "loss[None]"])
+def test_what_a_view_writes_is_not_read_later(view):
+    program = (
+        HEAD
+        + f"""\
+    losses = []
+    for row in x:
+        loss = (row * 2).mean()
+        losses.append(loss.item())
+        same = {view}
+        same.mul_(2)
+    return losses
+"""
+    )
+    after = rewritten(program)
+    assert "losses.append(loss.detach().clone())" in after
+    same(program, after, lambda: (torch.rand(3, 2), torch.rand(1)))
