@@ -246,3 +246,99 @@ def test_gives_the_same(program, shape, data):
     x = data.draw(tensors(shape, dtype, data.draw(st.booleans()), numbers=finite))
     n = data.draw(tensors([3], torch.int64))
     same(program, AFTER[program], lambda: (x(), n()), exact=False)
+
+
+STATED = "import torch\n\n\n"
+SAVED = (
+    STATED
+    + """\
+class Density(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, z: torch.Tensor):
+        ctx.small = z < -5
+        if ctx.small.any():
+            ctx.rest = z * 2
+        return z
+
+    @staticmethod
+    def backward(ctx, grad: torch.Tensor):
+        near = ctx.small
+        out = grad.clone()
+        small = grad < -5
+        if small.any():
+            out[small] = ctx.rest[small]
+        return out
+"""
+)
+LOCAL = (
+    STATED
+    + """\
+def f(x: torch.Tensor):
+    out, m = x * 1, x > 0
+    if m.any():
+        rest = x * 2
+        print(1)
+    if m.any():
+        out[m] = rest[m]
+    return out
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "old", "new"),
+    [
+        (SAVED, "        if ctx.small.any():\n            ctx.rest", "        ctx.rest"),
+        (LOCAL, "    if m.any():\n        rest = x * 2\n        print(1)\n", "    rest = x * 2\n"),
+    ],
+)
+def test_what_another_branch_binds_keeps_its_test(program, old, new):
+    assert not fixes(program, "unwrap-guard")
+    assert old in program
+    assert [fix.tier for fix in fixes(program.replace(old, new), "unwrap-guard")] == ["unsafe"]
+
+
+@pytest.mark.parametrize(
+    ("size", "made"),
+    [
+        ("n", True),
+        ("x.size(1)", True),
+        ("n or 0", False),
+        ("0", False),
+        ("x.numel()", False),
+        ("len(x)", False),
+        ("most", False),
+        ("n if n else 0", False),
+    ],
+)
+def test_a_least_number_of_places_is_not_their_number(size, made):
+    program = (
+        f"{STATED}def f(x: torch.Tensor, n=None):\n    most = n or 0\n    return torch.bincount(x, minlength={size})\n"
+    )
+    assert bool(fixes(program, "scatter-count")) is made
+
+
+@pytest.mark.parametrize(
+    "side",
+    ["torch.tensor([x.sum(), 1.0], device=x.device)", "x.sum() * torch.tensor([1.0, 2.0], device=x.device)"],
+)
+def test_what_is_chosen_waits_no_more(side):
+    program = f"{STATED}def f(x: torch.Tensor):\n    return {side} if x.mean() > 0 else {side} * 2\n"
+    assert not fixes(program, "where-choose")
+
+
+@pytest.mark.parametrize(
+    ("returns", "body"),
+    [
+        (" -> bool", "return x.unique().numel() == 1"),
+        (" -> int", "return x.unique().numel()"),
+        ("", "return min(k, x.unique().numel())"),
+        ("", "n = x.unique().numel()\n    return min(k, n)"),
+        ("", "n = x.unique().numel()\n    return int(n) * 2"),
+    ],
+)
+def test_a_count_that_the_host_needs_stays(returns, body):
+    program = f"{STATED}def f(x: torch.Tensor, k: int){returns}:\n    {body}\n"
+    assert not fixes(program, "sort-and-count")
+    kept = f"{STATED}def f(x: torch.Tensor, k: int):\n    return x.unique().numel() * 2\n"
+    assert [fix.tier for fix in fixes(kept, "sort-and-count")] == ["unsafe"]

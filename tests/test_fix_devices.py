@@ -95,7 +95,6 @@ def test_fractions_may_differ_in_the_last_bit():
 PINNED = [
     # Where the tensor beside it lies on the host, in a forked worker too, nothing may open the GPU.
     ("[1, 7], dtype=torch.int, device=x.device", "x.device", "x.is_cuda"),
-    ("[x.size(0), 7], device=(x + 1).device", "(x + 1).device", "(x + 1).is_cuda"),
     ('[x.size(0), 7], device="cuda"', '"cuda"', "True"),
     ('[x.size(0), 7], device=torch.device("cuda", 0)', 'torch.device("cuda", 0)', "True"),
 ]
@@ -140,6 +139,88 @@ def test_data_that_is_moved_goes_through_pinned_memory_too(made, pinned):
     assert pinned in "".join(line.strip() for line in after.split("\n"))
 
 
+PROVEN = [
+    ("rows=None", "list(rows)"),
+    ("rows=None", "sorted(rows)"),
+    ("rows=None", "rows.tolist()"),
+    ("rows=None", "[row for row in rows]"),
+    ("rows: list[int]", "rows"),
+    ("rows: Sequence[float]", "rows[1:]"),
+    ("rows: tuple[int, ...] | None = None", "rows or (1, 2)"),
+    ("rows=None", "x.shape[1:]"),
+    ("rows=None", "max(len(row) for row in rows)"),
+    ("rows=None", "[0] + made"),
+    ("rows=None", "made"),
+    ("rows=None", "SIZES"),
+]
+OPEN = [
+    ("rows", "rows"),
+    ("rows", "rows[0]"),
+    ("rows", "[0] + rows"),
+    ("rows", "[0] * rows"),
+    ("rows", "max(rows)"),
+    ("rows", "np.zeros(3)"),
+    ("rows", "np.stack(rows)"),
+    ("rows", "array"),
+    ("rows", "x.cpu().numpy()"),
+    ("rows", "rows.data"),
+    ("rows", "mixed"),
+    ("rows: Iterable[int]", "rows"),
+    ("rows: list[int] | np.ndarray", "rows"),
+    ("rows: list[np.ndarray]", "rows[0]"),
+    ("rows=(1, 2)", "rows"),
+    ("rows=1.0", "rows"),
+    ("rows: object", "rows"),
+]
+GIVEN = """\
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+
+SIZES = [3, 4]
+
+
+def f(x: torch.Tensor, {parameter}):
+    made = []
+    for row in rows:
+        made.append(len(row))
+    array = np.array(made)
+    mixed = [len(made), 1]
+    mixed = np.array(mixed)
+    return torch.tensor({data}, device=x.device)
+"""
+
+
+@pytest.mark.parametrize(("parameter", "data"), PROVEN)
+def test_what_python_made_is_pinned(parameter, data):
+    program = GIVEN.format(parameter=parameter, data=data)
+    assert [fix.tier for fix in fixes(program, "pin-data")] == ["safe"]
+
+
+@pytest.mark.parametrize(("parameter", "data"), OPEN)
+def test_what_may_be_an_array_is_not_pinned(parameter, data):
+    """torch refuses to pin what it makes of an array or a tensor."""
+    program = GIVEN.format(parameter=parameter, data=data)
+    assert not fixes(program, "pin-data")
+    assert "pin_memory" not in (rewritten(program, unsafe=True) or "")
+
+
+@pytest.mark.parametrize(
+    "mark", ["if torch.jit.is_scripting():\n    pass\n", "@torch.jit.unused\ndef g(x):\n    pass\n"]
+)
+@pytest.mark.parametrize(
+    "made",
+    ["torch.tensor([1, 2], device=x.device)", "torch.tensor([1, 2]).to(x.device)", "x[0].item() + x[1].item()"],
+)
+def test_what_may_be_scripted_gets_nothing_that_a_script_does_not_hold(made, mark):
+    program = HEAD + f"    return {made}\n"
+    assert rewritten(program, unsafe=True)
+    assert rewritten(program + "\n\n" + mark, unsafe=True) is None
+    zero = HEAD + f"    return torch.tensor(0.0, device=x.device)\n\n\n{mark}"
+    assert "torch.zeros((), device=x.device)" in rewritten(zero)
+
+
 def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
     program = HEAD.replace("y: torch.Tensor", "device") + "    return x * torch.tensor([1, len(x)], device=device)\n"
     assert rewritten(program, "pin-data") is None
@@ -168,6 +249,8 @@ def test_a_rank_is_a_device_too():
         "torch.tensor([1, 2], device=x.device, pin_memory=True)",
         "torch.tensor([1.5, 2]).to(x.device, torch.half)",
         "torch.tensor(y).to(x.device)",
+        "torch.tensor([1, 2], device=(x + 1).device)",
+        "torch.tensor([1, 2], device=next(iter([x])).device)",
         "x.to('cpu')",
     ],
 )

@@ -61,6 +61,38 @@ def test_what_is_not_proven_is_sent_unless_it_may_differ(value):
     assert "torch.full" in rewritten(f"{HEAD}{value}\n", unsafe=True)
 
 
+TYPED = {
+    "torch.tensor(0, dtype=dtype, device=x.device)": "torch.full((), 0, dtype=dtype, device=x.device)",
+    "torch.tensor(True, dtype=dtype, device=x.device)": "torch.full((), True, dtype=dtype, device=x.device)",
+    "torch.tensor([1], dtype=kind, device=x.device)": "torch.full((1,), 1, dtype=kind, device=x.device)",
+    "torch.tensor(0, dtype=None, device=x.device)": "torch.full((), 0, dtype=None, device=x.device)",
+    "torch.tensor(0).to(x.device)": "torch.full((), 0, device=x.device)",
+    "torch.tensor(0, dtype=dtype).to(x.device)": "torch.full((), 0, dtype=dtype, device=x.device)",
+    "torch.tensor(1.0, dtype=dtype, device=x.device)": "torch.ones((), dtype=dtype, device=x.device)",
+    "torch.tensor(0, dtype=x.dtype, device=x.device)": "torch.zeros((), dtype=x.dtype, device=x.device)",
+    "torch.tensor(1, dtype=same, device=x.device)": "torch.ones((), dtype=same, device=x.device)",
+    "torch.tensor(0, dtype=bool, device=x.device)": "torch.zeros((), dtype=bool, device=x.device)",
+    "x.new_tensor(1, dtype=dtype)": "x.new_ones((), dtype=dtype)",
+    "x.new_tensor(0, dtype=kind)": "x.new_zeros((), dtype=kind)",
+}
+
+
+@pytest.mark.parametrize("value", TYPED)
+def test_a_dtype_may_be_none(value):
+    head = "import torch\n\n\ndef f(x: torch.Tensor, dtype=None, kind: torch.dtype | None = None):\n"
+    head += "    same = x.dtype\n    return same, "
+    after = rewritten(f"{head}{value}\n", "fill-on-device")
+    assert after == f"{head}{TYPED[value]}\n"
+    for dtype in (None, torch.int32, torch.float64, torch.bool):
+        for x in (torch.ones(2), torch.ones(2, dtype=torch.int64)):
+            same(f"{head}{value}\n", after, lambda x=x, dtype=dtype: (x, dtype, dtype))
+
+
+def test_of_no_elements_a_dtype_that_may_be_none_is_none():
+    head = "import torch\n\n\ndef f(x: torch.Tensor, dtype=None):\n    return "
+    assert not rewritten(f"{head}torch.tensor([0] * len(x), dtype=dtype, device=x.device)\n", "fill-on-device")
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -272,3 +272,74 @@ def test_others_are_stacked(pair):
     after = rewritten(program, unsafe=True)
     assert "torch.stack(" in after
     same(program, after, lambda: (torch.arange(5.0),))
+
+
+NAMED = {
+    "a parameter": """\
+def f(mask: torch.Tensor, rows):
+    n = 0
+    for row in rows:
+        n += mask[row].sum().item()
+    return n
+""",
+    "two reads": """\
+def f(mask: torch.Tensor, rows):
+    s = mask.sum(-1)
+    a = int(s[-1].item())
+    b = int(s[-2].item())
+    return a, b
+""",
+    "a member": """\
+class Box:
+    def __init__(self, mask: torch.Tensor):
+        self.mask = mask
+
+    def count(self):
+        a = int(self.mask[0].sum().item())
+        b = int(self.mask.sum().item())
+        return a, b
+
+
+def f(x: torch.Tensor, rows):
+    return Box(x).count()
+""",
+    "what a function gives": """\
+def pick(x: torch.Tensor):
+    mask = x * 1
+    return mask
+
+
+def f(x: torch.Tensor, rows):
+    a, b = int(pick(x)[0].sum().item()), int(pick(x).sum().item())
+    return a, b
+""",
+}
+
+
+@pytest.mark.parametrize("how", NAMED)
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_a_name_is_no_proof_of_a_dtype(how, unsafe):
+    """A `mask` may hold fractions: what is made a whole number of its sum stays so, and nothing else becomes one."""
+    program = f"import torch\n\n\n{NAMED[how]}"
+    after = rewritten(program, unsafe=unsafe) or program
+    for x in (torch.tensor([[0.25, 1.0], [0.5, 0.75]]), torch.tensor([[0.25, 1.75], [0.5, 0.75]]).double()):
+        same(program, after, lambda x=x: (x, [0, 1]))
+
+
+@pytest.mark.parametrize("view", ["loss.view(1)", "loss", "loss.detach()", "loss[None]"])
+def test_what_a_view_writes_is_not_read_later(view):
+    program = (
+        HEAD
+        + f"""\
+    losses = []
+    for row in x:
+        loss = (row * 2).mean()
+        losses.append(loss.item())
+        same = {view}
+        same.mul_(2)
+    return losses
+"""
+    )
+    after = rewritten(program)
+    assert "losses.append(loss.detach().clone())" in after
+    same(program, after, lambda: (torch.rand(3, 2), torch.rand(1)))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+np = pytest.importorskip("numpy")
 torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
@@ -286,6 +287,27 @@ def test_what_the_device_answers(seen: list[Seen]) -> None:
     torch.cuda.synchronize()
     end.synchronize()
     assert hazards(seen)[-2:] == ["synchronize", "synchronize"]
+
+
+@pytest.mark.parametrize("device", ["cpu", CUDA])
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (np.zeros(2), "numpy"),
+        (torch.zeros(2), "a variable"),
+        (np.ones(2).view(type("Own", (np.ndarray,), {})), "numpy"),
+    ],
+)
+def test_what_is_a_tensor_or_an_array_already_is_not_pinned(data: Any, said: str, device: Any) -> None:
+    with pytest.raises(RuntimeError, match=f"Can't pin tensor constructed from {said}") as alone:
+        torch.tensor(data, device="cpu", pin_memory=True)
+    with Simulation(PACK, lambda _: None):
+        with pytest.raises(RuntimeError, match="Can't pin") as simulated:
+            torch.tensor(data=data, device=device, pin_memory=True)
+        assert str(simulated.value).splitlines()[0] == str(alone.value).splitlines()[0]
+        assert not torch.tensor(data, pin_memory=False).is_pinned()
+        for row in ([1, 2], [np.ones(1)], [torch.ones(())], np.float32(1), range(2)):
+            assert torch.tensor(row, pin_memory=True).is_pinned()
 
 
 MUCH = {

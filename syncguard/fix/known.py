@@ -115,7 +115,7 @@ class Known:
                 return f"torch.Tensor.{name}"
             if type(of) is Named:
                 return self._named(f"{of.name}.{name}")
-            path = _dotted(fn)
+            path = dotted(fn)
             root, _, rest = path.partition(".")
             value = self.home.env.get(root)
             if path and type(value) is Named:
@@ -187,6 +187,7 @@ class Known:
     def _values(self) -> dict[At, Value]:
         watch = Stretch(self.home.path, self.region.first, self.region.last)
         before, self.world.watch = self.world.watch, watch
+        self.world.guesses = False  # no rewrite rests on a name
         try:
             for routine in [*self.home.routines]:
                 if self.region.first <= _line(routine) <= self.region.last:
@@ -194,7 +195,7 @@ class Known:
             if not watch.values and self.home.top is not None:
                 again(self.world, self.home.top)
         finally:
-            self.world.watch = before
+            self.world.watch, self.world.guesses = before, True
         return watch.values
 
     def _at(self, node: cst.CSTNode) -> At:
@@ -280,9 +281,10 @@ def _kind(value: Value) -> str:
     return value.kind if type(value) is Host and value.kind in NUMBERS else ""
 
 
-def _dotted(node: cst.BaseExpression) -> str:
+def dotted(node: cst.BaseExpression) -> str:
+    """`a.b.c` as text; '' of what is more than names."""
     if isinstance(node, cst.Name):
         return node.value
-    if isinstance(node, cst.Attribute) and (of := _dotted(node.value)):
+    if isinstance(node, cst.Attribute) and (of := dotted(node.value)):
         return f"{of}.{node.attr.value}"
     return ""

@@ -57,7 +57,7 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
             continue
-        fix = settled(name, proposal, source) if proposal is not None else None
+        fix = settled(name, proposal, source) if proposal is not None and not misread(proposal, source) else None
         if fix is not None:
             found.setdefault(fix.tier, fix)
             resort = proposal is not None and proposal.resort
@@ -73,6 +73,16 @@ def scripted(node: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether TorchScript reads the code, which knows but a part of Python and of torch."""
     functions = [held for held in region.around(node) if isinstance(held, cst.FunctionDef)]
     return any(known.callee(one.decorator).startswith("torch.jit.") for held in functions for one in held.decorators)
+
+
+# What TorchScript has no word for, or asks the type of.
+UNSCRIPTED = re.compile(r"\bpin_memory\b|\.tolist\(")
+SCRIPTS = re.compile(r"\btorch\.jit\b|\bfrom torch import [^\n]*\bjit\b")
+
+
+def misread(fix: Proposal, source: Source) -> bool:
+    """Whether a fix writes what TorchScript cannot read into a file that speaks of it: it may be scripted elsewhere."""
+    return any(UNSCRIPTED.search(edit.text) for edit in fix.edits) and bool(SCRIPTS.search(source.text))
 
 
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:

@@ -9,7 +9,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import occurrences, stores
 from syncguard.fix.region import Region
-from syncguard.fix.steady import shares
+from syncguard.fix.steady import shares, views
 from syncguard.infer.domain.values import Instance, Unknown
 
 NUMBER = {"builtins.float": "float", "builtins.int": "int"}
@@ -93,7 +93,8 @@ def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
         made = [region.parent(parent) for parent in parents]
         if not bound or not all(isinstance(one, cst.Assign) and fresh(one.value, region, known) for one in made):
             return False
-        return not any(written(use, region) for use in occurrences(region, scope, node.value))
+        names = {node.value, *views(node.value, region, known)}
+        return not any(written(use, region) for name in names for use in occurrences(region, scope, name))
     if isinstance(node, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation):
         return True
     if not isinstance(node, cst.Call):

@@ -218,6 +218,11 @@ def copies(call: cst.Call, known: Known) -> bool:
     return known.op(call) is not None and not shares(last, known) and not _in_place(last)
 
 
+def views(name: str, region: Region, known: Known) -> set[str]:
+    """The variables that are, or may be, views of another."""
+    return {other for other in region.names if name in _origins(other, region, known)}
+
+
 def _origins(name: str, region: Region, known: Known) -> set[str]:
     """The variables of which another is, or may be, a view: those in what it is bound to, unless that is a copy."""
     found: set[str] = set()

@@ -52,6 +52,7 @@ class World(Definitions):
         self.default_device = default_device
         self.queue: deque[Routine] = deque()
         self.watch: Callable[[Frame, Node, Value], None] | None = None
+        self.guesses = True  # whether a name such as `mask` tells a dtype
 
     # -- running ------------------------------------------------------------------------------
 

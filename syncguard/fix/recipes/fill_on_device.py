@@ -38,11 +38,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     shape, value = found
     text = region.code(value)
     name = known.callee(call)
+    typed = dtyped(settings.get("dtype"), region, known)
     sure = proven(value, region, known, 4) or bounded(value, settings.get("dtype"), region, known)
     said = f"fills `{text}` in on the device: it must be the Python number that it is said to be"
     if isinstance(data, cst.BinaryOperation):
         # Of no elements it is a float32 where no dtype is given, and a count below 0 is none.
-        typed = "dtype" in settings or isinstance(literal(value), float)
+        typed = typed or isinstance(literal(value), float)
         counts = isinstance(defined(region, data.right), cst.Call | cst.Subscript)
         sure = sure and typed and counts and proven(data.right, region, known, 4)
         said += ", and so must the count; of no elements the dtype may be another"
@@ -60,7 +61,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             if not shape.strip("()") or "dtype" in settings or number is None or isinstance(number, complex):
                 return None  # torch.Tensor(3) makes three elements
             text = str(float(number))
-        plain = "dtype" in settings or isinstance(number, float) or name in MAKERS[2:]
+        plain = typed or isinstance(number, float) or name in MAKERS[2:]
         maker = NAMED.get(number) if plain and number is not None else None
         made = region.swap(call.func, f"{known.torch()}.{maker or 'full'}")
         given = shape if maker else f"{shape}, {text}"
@@ -74,6 +75,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if sure:
         return Proposal("safe", "fills the number in on the device", tuple(edits))
     return Proposal("unsafe", said, tuple(edits))
+
+
+def dtyped(dtype: cst.BaseExpression | None, region: Region, known: Known) -> bool:
+    """Whether a dtype is one for sure, and not None, with which the number tells: `torch.int64`, `x.dtype`, `bool`."""
+    made = defined(region, dtype) if dtype is not None else None
+    return isinstance(made, cst.Name | cst.Attribute) and known.callee(made) != ""
 
 
 def repeated(data: cst.BaseExpression, known: Known) -> tuple[str, cst.BaseExpression] | None:

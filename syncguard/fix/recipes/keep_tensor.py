@@ -24,7 +24,7 @@ DISPLAYS = (cst.Dict, cst.List, cst.Tuple)
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Into an element of a device tensor nothing changes; anywhere else its readers may not expect a 0-d tensor."""
     read = read_of(node, region, known)
-    if read is None or read.dtype == "complex" or (read.into and read.dtype and read.into != read.dtype):
+    if read is None or read.dtype == "complex" or (read.into and read.into != (read.dtype or "float")):
         return None
     written = element(read, region, known)
     adds = summed(read.whole, region)

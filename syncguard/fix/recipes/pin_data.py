@@ -7,8 +7,10 @@ import builtins
 import libcst as cst
 
 from syncguard.fix.devices import cuda, keywords, sent, sure
+from syncguard.fix.known import dotted
 from syncguard.fix.names import defined, loaded
 from syncguard.fix.nodes import inside
+from syncguard.fix.plain import plain
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.terms import Edit, Finding
 
@@ -18,7 +20,8 @@ MAKERS = ("torch.tensor", "torch.as_tensor")
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Only what `torch.tensor` copies: nobody else can write into the pinned memory before it has been sent.
 
-    On other devices neither pinning nor copies without waiting are to be relied on, so both ask for CUDA.
+    On other devices neither pinning nor copies without waiting are to be relied on, so both ask for CUDA. What torch
+    makes of an array or a tensor it refuses to pin.
     """
     found = sent(node, region, known)
     made, where = found if found is not None else (node, None)
@@ -30,11 +33,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if known.callee(made) != "torch.tensor" and not isinstance(made.args[0].value, cst.List | cst.ListComp | cst.Tuple):
         return None  # of an array it may be a view
     settings = keywords(made, ("dtype", "device") if where is None else ("dtype",))
-    if settings is None or len(made.args) != len(settings) + 1 or known.tensor(made.args[0].value) is not None:
+    if settings is None or len(made.args) != len(settings) + 1 or not plain(made.args[0].value, region, known):
         return None
     where = where if where is not None else settings.get("device")
     if where is None or (found is not None and len(node.args) > 1):
         return None
+    if isinstance(where, cst.Attribute) and not dotted(where):
+        return None  # it would be computed three times
     # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
     there = cuda(where, region, known)
     edits: list[Edit] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.names import defined
 from syncguard.fix.nodes import inside
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -23,7 +24,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if known.callee(node) == "torch.Tensor.bincount" and isinstance(node.func, cst.Attribute):
         values = node.func.value
     size, weights = known.argument(node, "minlength"), known.argument(node, "weights")
-    if values is None or size is None or not known.pure(values):
+    if values is None or size is None or not known.pure(values) or not sized(defined(region, size), values):
         return None
     if weights is not None and not (isinstance(weights, cst.Name) and weights.value == "None"):
         return None
@@ -35,6 +36,18 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     message = f"has `{n}` places: a larger value fails where it made the result longer; `{x}` must be int64"
     return Proposal("unsafe", message, (*above, region.swap(node, text)))
+
+
+def sized(size: cst.BaseExpression, values: cst.BaseExpression) -> bool:
+    """Whether a number of places is said to be that of the values, and not only a least one: `n or 0`, `x.numel()`."""
+    match size:
+        case cst.BooleanOperation() | cst.IfExp() | cst.Integer(value="0"):
+            return False
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value="numel"))):
+            return False
+        case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=of)]):
+            return not of.deep_equals(values)
+    return True
 
 
 def named(values: cst.BaseExpression, node: cst.Call, region: Region, known: Known) -> tuple[tuple[Edit, ...], str]:

@@ -6,6 +6,7 @@ from itertools import takewhile
 
 import libcst as cst
 
+from syncguard.fix.declared import declared
 from syncguard.fix.masks import Selected, selected, unused
 from syncguard.fix.names import occurrences, reads
 from syncguard.fix.nodes import zero
@@ -52,6 +53,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if taken is not None:
         edits += unused(taken.by, gone, region)
     message = "the number of different values becomes a 0-d tensor in place of a Python number"
+    if any(needed(count, region, known) for count in counts if count is not None):
+        return None
     takers = [one for count in counts if count is not None for one in _takers(count, region, known)]
     if takers:
         return Proposal("display", f"{message}, which `{takers[0]}` must take", tuple(edits))
@@ -85,14 +88,33 @@ def counting(
     return f"{ordered} = {filled}.flatten().sort().values", f"{name} = {number}"
 
 
+def needed(count: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether a count is said to be a number, or is given to a function of Python, which would read it again."""
+    called = [known.callee(call) for call in _calls(count, region)]
+    return any(name.startswith("builtins.") for name in called) or any(
+        declared(use, region) for use in _uses(count, region)
+    )
+
+
 def _takers(count: cst.BaseExpression, region: Region, known: Known) -> list[str]:
     """The functions of which nothing is known that are given a count, itself or through a variable."""
+    return [region.code(call.func) for call in _calls(count, region) if not known.callee(call)]
+
+
+def _calls(count: cst.BaseExpression, region: Region) -> list[cst.Call]:
+    """The calls that are given a count."""
+    args = [region.parent(use) for use in _uses(count, region)]
+    calls = [region.parent(arg) for arg in args if isinstance(arg, cst.Arg)]
+    return [call for call in calls if isinstance(call, cst.Call)]
+
+
+def _uses(count: cst.BaseExpression, region: Region) -> list[cst.CSTNode]:
+    """A count, and where a variable that holds it is read."""
     held = region.parent(count)
     uses: list[cst.CSTNode] = [count]
     if isinstance(held, cst.Assign) and isinstance(held.targets[0].target, cst.Name):
         uses += reads(region, region.scope(held), held.targets[0].target.value)
-    calls = [region.parent(region.parent(use)) for use in uses if isinstance(region.parent(use), cst.Arg)]
-    return [region.code(call.func) for call in calls if isinstance(call, cst.Call) and not known.callee(call)]
+    return uses
 
 
 def counted(use: cst.CSTNode, region: Region) -> cst.BaseExpression | None:

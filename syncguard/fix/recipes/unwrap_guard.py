@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.missing import missing
 from syncguard.fix.names import loaded, occurrences
 from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
@@ -56,7 +57,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             picked |= {region.code(target)}
         if isinstance(only.value, cst.Subscript) and only.value.value.deep_equals(mask):
             masks.append(target)  # elements of a mask without true ones have none
-    if not masked:
+    if not masked or missing(branch, region):
         return None
     text = "what the body computes for the mask is computed each time, also for no element"
     edit = unwrap(branch, region) if rest is None else region.swap(branch.test, region.code(rest))

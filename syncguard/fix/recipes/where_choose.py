@@ -149,6 +149,8 @@ def chosen(
             return ""
     if any(picks(side, known) for side in (yes, no) if not isinstance(side, str)):
         return ""  # what the test guards may be empty
+    if any(waiting(side, known) for side in (yes, no) if not isinstance(side, str)):
+        return ""  # then it would wait each time
     places = [keyed(side, region, known) if not isinstance(side, str) else set() for side in (yes, no)]
     if places[0] != places[1]:
         return ""  # or not be there
@@ -166,6 +168,12 @@ def chosen(
     if not straight:
         first, second = second, first
     return f"{known.torch()}.where({bare(text)}, {first}, {second})"
+
+
+def waiting(side: cst.BaseExpression, known: Known) -> bool:
+    """Whether a side sends or reads numbers itself: `torch.tensor([0.0, n])`, but not one that is written out."""
+    calls = [part for part in inside(side) if isinstance(part, cst.Call)] if not literal(side, known) else []
+    return any(op is not None and bool(op.waits) for op in map(known.op, calls))
 
 
 def keyed(side: cst.BaseExpression, region: Region, known: Known) -> set[str]:

@@ -74,7 +74,12 @@ def attr(node: core.Attr, frame: Frame) -> Value:
         type(option) is Bound and type(option.of) in (Unknown, Instance) for option in value.options
     ):
         return without(value, lambda option: type(option) is Bound and type(option.of) in (Unknown, Instance))
-    return value
+    return value if frame.world.guesses else unguessed(value)
+
+
+def unguessed(value: Value) -> Value:
+    """A tensor without the dtype that only a name told where it was bound."""
+    return value.but(dtype="") if type(value) is Tensor and value.dtype == "named mask" else value
 
 
 def member(node: core.Attr, frame: Frame) -> Value:
@@ -113,7 +118,7 @@ def call(node: core.Call, frame: Frame) -> Value:
     if type(result) is Union and keywords.get("default") in (TRUE, FALSE):
         return without(result, lambda option: type(option) is Tensor)  # what is a flag by default is one
     if type(result) is not Unknown:
-        return result
+        return result if frame.world.guesses else unguessed(result)
     if keywords and not frame.world.host_keywords.isdisjoint(keywords):
         return Unknown(batch=frame.why("prepared", node.at))
     named_device = frame.world.places.is_("names", "device_getters", last_name(node.fn))

@@ -95,7 +95,7 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
         return value
     mask, host = frame.world.hint(name)
-    if mask and value.dtype == "" and not counts(value, frame):
+    if mask and frame.world.guesses and value.dtype == "" and not counts(value, frame):
         value = value.but(dtype="named mask")
     # What is fetched (`cpu_x.cpu()`) is not there yet.
     there = host and value.device == "assumed" and "cpu" not in frame.uses(name)

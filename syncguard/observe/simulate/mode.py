@@ -174,6 +174,7 @@ class Device(TorchFunctionMode):
         """A function of C++: on the CPU, with its device arguments rewritten."""
         judge, verdict = self.verdict.judge, self.verdict
         constructor, check = moves.is_constructor(name), mixing.check_of(name)
+        copies = moves.copies_data(name)
         again = backward.again(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
@@ -188,8 +189,8 @@ class Device(TorchFunctionMode):
                 check(args)
             if where == DEVICE and world.lost:
                 world.reach()
-            if kwargs and kwargs.get("generator") is not None:
-                mixing.generator_of(kwargs["generator"], where)
+            if kwargs:
+                fitting(copies, args, kwargs, where)
             told: tuple[str, ...] = ()
             if waits and row is not None and not (one and args and not single(args[0])):
                 told = judge(row, waits, args, kwargs, where)
@@ -226,6 +227,14 @@ class Device(TorchFunctionMode):
         if not self.skipping(name.partition(".")[0]):
             raise NotImplementedError(said) from None
         return stepped_over(*args, **kwargs)
+
+
+def fitting(copies: bool, args: Call, kwargs: dict[str, Any], where: int) -> None:
+    """The errors about a generator of another place, and about data that is not to be pinned."""
+    if kwargs.get("generator") is not None:
+        mixing.generator_of(kwargs["generator"], where)
+    if copies and kwargs.get("pin_memory"):
+        moves.pinnable(args, kwargs)
 
 
 def settled(result: Any, where: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -276,6 +277,20 @@ def follows(name: str, args: Call) -> bool:
     bare = name.rpartition(".")[2]
     whole = not args or isinstance(args[0], torch.Tensor)
     return bare.startswith(("sparse", "nested", "as_nested")) or (bare in ("tensor", "as_tensor", "asarray") and whole)
+
+
+def copies_data(name: str) -> bool:
+    """Does a constructor that can pin copy what it is given?"""
+    return name == "torch.tensor"
+
+
+def pinnable(args: Call, kwargs: Settings) -> None:
+    """The error of torch where such a constructor is to pin what is a tensor or an array already."""
+    data = args[0] if args else kwargs.get("data")
+    numpy = sys.modules.get("numpy")
+    array = numpy is not None and isinstance(data, numpy.ndarray)
+    if array or isinstance(data, torch.Tensor):
+        raise RuntimeError(f"Can't pin tensor constructed from {'numpy' if array else 'a variable'}")
 
 
 def _constructors() -> frozenset[str]:
