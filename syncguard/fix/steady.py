@@ -209,7 +209,7 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             value = holder.iter if isinstance(holder, cst.For) else None
             if isinstance(holder, cst.Assign):
                 value = _given_to(node, holder, region) or holder.value
-            if value is not None and not _computed(value, known):
+            if value is not None and not computed(value, known):
                 found |= loaded(region, unkeyed(value))
     return found - {name}
 
@@ -221,7 +221,7 @@ def unkeyed(value: cst.BaseExpression) -> cst.BaseExpression:
     return value
 
 
-def _computed(value: cst.BaseExpression | None, known: Known) -> bool:
+def computed(value: cst.BaseExpression | None, known: Known) -> bool:
     """Whether an expression gives memory of its own; `+x` gives `x`."""
     if isinstance(value, ARITHMETIC):
         return not (isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.Plus))
@@ -251,7 +251,7 @@ def _made(node: cst.Name, region: Region, known: Known, listed: bool = True) -> 
     value = _given_to(node, assign, region)
     if isinstance(value, DISPLAYS):
         return listed
-    return isinstance(value, cst.BaseNumber | cst.BaseString) or _computed(value, known)
+    return isinstance(value, cst.BaseNumber | cst.BaseString) or computed(value, known)
 
 
 def _given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
