@@ -18,6 +18,9 @@ NUMBER = {"builtins.float": "float", "builtins.int": "int"}
 PASSING = ("detach", "cpu", "data")
 REDUCING = ("mean", "sum", "max", "min", "norm", "amax", "amin", "std", "var", "prod", "median", "any", "all")
 
+# Of these the ones that pick an element: of none there is no answer.
+CHOOSING = ("max", "min", "amax", "amin", "median")
+
 
 @dataclass(frozen=True, eq=False)
 class Read:
