@@ -141,3 +141,68 @@ def test_what_is_read_twice_is_read_once():
     assert "    n_last = n[-1].item()\n    a = len(x) - int(n_last)\n" in after
     assert "    b = len(y) - int(n_last)\n" in after
     same(HEAD + body, after, lambda: (torch.arange(4.0), torch.arange(9.0)))
+
+
+GUARD = """\
+import sys
+import time
+import torch
+from time import perf_counter
+
+
+def f(x: torch.Tensor, y: torch.Tensor, log=len):
+    x = x.float() * 1
+    a = x.{first}().item()
+    {between}
+    b = {second}.item()
+    return a, b
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "between", "second"),
+    [
+        ("max", "if a > 100:\n        return 0", "x[4:].max()"),
+        ("sum", "if a == 0:\n        return None", "x[7]"),
+        ("sum", "if a == 0:\n        return None", "x.max()"),
+        ("min", "if a < 0:\n        return a", "torch.linalg.cholesky(torch.diag(x)).sum()"),
+        ("max", "if len(x) < 5:\n        raise ValueError('short')", "x[4]"),
+        ("max", "assert len(x) > 4", "x[4]"),
+        ("max", "if a > 100:\n        sys.exit(0)", "x[4]"),
+        ("max", "if a > 100:\n        exit()", "x[4]"),
+        ("max", "torch.set_default_dtype(torch.float32)", "x.sum()"),
+        ("max", "torch.backends.cuda.matmul.allow_tf32 = True", "x.sum()"),
+        ("max", "torch.backends.cudnn.benchmark, w = True, 1", "x.sum()"),
+        ("max", "torch.manual_seed(3)", "x.sum()"),
+        ("max", "w = time.time()", "x.sum()"),
+        ("max", "w = perf_counter() - 1", "x.sum()"),
+        ("max", "w = torch.cuda.Event(enable_timing=True)\n    w.record()", "x.sum()"),
+    ],
+)
+def test_what_is_guarded_or_timed_is_not_read_ahead(first, between, second):
+    program = GUARD.format(first=first, between=between, second=second)
+    assert not fixes(program, "read-ahead")
+    if between.startswith("if ") and "exit" not in between:
+        after = rewritten(program) or program
+        for x in (torch.full((9,), 200.0), torch.zeros(0), torch.zeros(3), -torch.ones(2)):
+            same(program, after, lambda x=x: (x, x))
+
+
+@pytest.mark.parametrize("jump", ["return 0", "raise ValueError('small')"])
+@pytest.mark.parametrize(("first", "second"), [("min", "max"), ("sum", "mean"), ("max", "sum")])
+def test_what_cannot_fail_behind_a_guard_is_read_ahead(jump, first, second):
+    program = GUARD.format(first=first, between=f"if a < 0:\n        {jump}", second=f"x.{second}()")
+    after = rewritten(program, "read-ahead")
+    assert f"torch.stack((x.{first}(), x.{second}())).tolist()" in after
+    for x in (torch.arange(4.0), torch.zeros(0), -torch.ones(2)):
+        same(program, after, lambda x=x: (x, x))
+
+
+def test_in_a_loop_what_is_jumped_over_is_not_read_ahead():
+    for jump in ("continue", "break"):
+        program = HEAD + (
+            "    found = []\n    for i in range(3):\n        a = n.max().item()\n"
+            f"        if a > i:\n            {jump}\n"
+            "        b = n[4:].max().item()\n        found.append((a, b))\n    return found\n"
+        )
+        assert not fixes(program, "read-ahead")

@@ -181,6 +181,12 @@ class Known:
         owner, _, last = module.rpartition(".")
         return f"{held}.{last}" if owner and (held := self.torch(owner)) else ""
 
+    def plain(self, *names: str) -> bool:
+        """Whether these are the names of Python's own functions here: nothing gives them another meaning."""
+        bound = any(name in self.home.env or self._bound(name) for name in names)
+        stars = [f"{star}.{name}" for star in self.home.stars for name in names]
+        return not bound and not any(star in self.world.dtypes for star in stars)
+
     # -- ----------------------------------------------------------------------------------------
 
     @cached_property

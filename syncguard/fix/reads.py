@@ -7,15 +7,19 @@ from dataclasses import dataclass
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import occurrences, stores
+from syncguard.fix.names import defined, stores
 from syncguard.fix.region import Region
-from syncguard.fix.steady import shares, views
+from syncguard.fix.steady import computed, shares, untouched
+from syncguard.fix.writes import functional
 from syncguard.infer.domain.values import Instance, Unknown
 
 NUMBER = {"builtins.float": "float", "builtins.int": "int"}
 # What changes nothing of a value that is read at once.
 PASSING = ("detach", "cpu", "data")
 REDUCING = ("mean", "sum", "max", "min", "norm", "amax", "amin", "std", "var", "prod", "median", "any", "all")
+
+# Of these the ones that pick an element: of none there is no answer.
+CHOOSING = ("max", "min", "amax", "amin", "median")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,44 +77,55 @@ def kept(
     read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True, now: bool = False
 ) -> str:
     """The tensor in place of its number: detached, and its own unless it is used up `now`; `exact` in the precision
-    that a Python float has, or, where no `fraction` comes of it, an integer."""
+    that a Python float has, or, where no `fraction` comes of it, an integer of 64 bits."""
     text = postfix(read.tensor, region)
     if exact and fraction and read.dtype in ("int", "bool"):
         return f"{text}.double()"
     if read.dtype in ("int", "bool"):
-        return region.code(read.tensor) if exact or now or fresh(read.tensor, region, known) else f"{text}.clone()"
+        if exact:
+            return region.code(read.tensor) if counted(read.tensor, region, known) else f"{text}.long()"
+        return region.code(read.tensor) if now or fresh(read.tensor, region, known) else f"{text}.clone()"
     if exact:
         return f"{text}.detach().double()"
     return f"{text}.detach()" if now or fresh(read.tensor, region, known) else f"{text}.detach().clone()"
 
 
+def counted(node: cst.BaseExpression, region: Region, known: Known) -> bool:
+    """Whether an integer has 64 bits whatever it is made of: its row says that it counts, and no other dtype is asked
+    for."""
+    made = defined(region, node)
+    op = known.op(made) if isinstance(made, cst.Call) else None
+    if op is None or not isinstance(made, cst.Call) or not functional(made, known):
+        return False
+    return "count" in op.returns.split() and known.argument(made, "dtype") is None
+
+
 def fresh(node: cst.BaseExpression, region: Region, known: Known) -> bool:
     """Whether a tensor was made here and nothing writes into it: what is kept of it does not change later."""
     if isinstance(node, cst.Name):
-        scope = region.scope(node)
-        bound = stores(region, scope, node.value)
-        parents = [region.parent(name) for name in bound]
-        made = [region.parent(parent) for parent in parents]
-        if not bound or not all(isinstance(one, cst.Assign) and fresh(one.value, region, known) for one in made):
+        bound = [region.parent(region.parent(name)) for name in stores(region, region.scope(node), node.value)]
+        made = [one for one in bound if isinstance(one, cst.Assign) and len(one.targets) == 1]
+        if not made or len(made) < len(bound) or not all(fresh(one.value, region, known) for one in made):
             return False
-        names = {node.value, *views(node.value, region, known)}
-        return not any(written(use, region) for name in names for use in occurrences(region, scope, name))
+        return untouched(node, region, known)
     if isinstance(node, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation):
-        return True
-    if not isinstance(node, cst.Call):
-        return False
-    called = known.value(node.func)
-    module = type(called) is Instance and called.name.startswith("torch.nn.")
-    # What others give may be theirs, and written again: the output of a captured graph, a buffer.
-    name = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
-    op, last = known.op(node), known.callee(node).rpartition(".")[2]
-    if not last and name in REDUCING and type(known.value(node.func.value)) is Unknown:  # type: ignore[attr-defined]
-        return True  # what can be read of it was reduced from a tensor
-    if (op is None and not module) or (name.endswith("_") and not name.endswith("__")):
-        return False
-    if shares(last, known):
-        return isinstance(node.func, cst.Attribute) and fresh(node.func.value, region, known)
-    return name not in PASSING
+        return computed(node, known)
+    return isinstance(node, cst.Call) and _made(node, region, known)
+
+
+def _made(call: cst.Call, region: Region, known: Known) -> bool:
+    """Whether a call gives a tensor of its own. What others give may be theirs, and written again: the output of a
+    captured graph, a buffer; what a loss of torch gives is not."""
+    called, op, last = known.value(call.func), known.op(call), known.callee(call).rpartition(".")[2]
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    if isinstance(call.func, cst.Attribute):
+        if not last and name in REDUCING and type(known.value(call.func.value)) is Unknown:
+            return True  # what can be read of it was reduced from a tensor
+        if op is not None and shares(last, known):
+            return fresh(call.func.value, region, known)
+    if type(called) is Instance and called.name.startswith("torch.nn."):
+        return called.name.endswith("Loss")
+    return functional(call, known) and not shares(last, known) and name not in PASSING
 
 
 def written(use: cst.Name, region: Region) -> bool:

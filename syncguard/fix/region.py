@@ -251,8 +251,8 @@ class Region:
         return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
     def after(self, statement: cst.CSTNode, *lines: str) -> Edit:
-        """Put lines below a statement."""
-        line = self.bottom(statement) + 1
+        """Put lines below a statement, and below the comments at the end of its body."""
+        line = self._end(statement) + 1
         return Edit(Site(self.path, line, 1, line, 1), self._lines(statement, lines))
 
     def remove(self, statement: cst.CSTNode) -> Edit:
@@ -282,6 +282,18 @@ class Region:
 
     def bottom(self, statement: cst.CSTNode) -> int:
         return self.places[statement][2]
+
+    def _end(self, statement: cst.CSTNode) -> int:
+        """The last line of a statement, with the comments that stand below it as deep as what is in it."""
+        end, depth = self.bottom(statement), len(self.indent(statement))
+        for line in range(end + 1, len(self.lines) + 1):
+            text = self.lines[line - 1]
+            inner = text.lstrip()
+            if inner.startswith("#") and len(text) - len(inner) > depth:
+                end = line
+            elif inner:
+                break
+        return end
 
     def _lines(self, statement: cst.CSTNode, lines: tuple[str, ...]) -> str:
         indent = self.indent(statement)

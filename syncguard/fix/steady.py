@@ -8,10 +8,11 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import loaded, reads, stored, stores, straddled
+from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region
+from syncguard.fix.writes import functional, quiet, targets, writes
 from syncguard.infer.domain.values import Const, Host, Instance, Seq, Table
 
-PLAIN = ("builtins.", "math.", "time.")
 PLAIN_ATTRIBUTES = ("shape", "dtype", "device", "ndim", "requires_grad", "is_cuda")
 
 
@@ -34,22 +35,19 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
             return ""
         if isinstance(node, cst.Yield | cst.Await) or (isinstance(node, cst.Call) and not quiet(node, known)):
             tier = tier if alone else "unsafe"
-        if (rebound := _rebound(node)) is not None:
+        for rebound in _rebound(node):
             if path == (other := region.code(rebound)) or path.startswith(f"{other}."):
                 return ""
             if rebound.attr.value in path.split(".")[1:] and root(rebound) != origin:
                 tier = tier if alone else "unsafe"
-            continue
-        target = _written(node, region)
-        if target is None:
-            continue
-        name = root(target)
-        if name == origin and (not isinstance(base, cst.Attribute) or region.code(target).startswith(path)):
-            return ""
-        if name != origin and (name in views or origin in _origins(name, region, known)):
-            return ""
-        if not name or name == origin or not _own(name, target, region, known):
-            tier = tier if alone else "unsafe"
+        for target in writes(node, known):
+            name = root(target)
+            if name == origin and (not isinstance(base, cst.Attribute) or region.code(target).startswith(path)):
+                return ""
+            if name != origin and (name in views or origin in _origins(name, region, known)):
+                return ""
+            if not name or name == origin or not _own(name, target, region, known):
+                tier = tier if alone else "unsafe"
     return tier
 
 
@@ -103,50 +101,18 @@ def related(one: str, other: str, region: Region, known: Known) -> bool:
     return bool(first & second)
 
 
-def _written(node: cst.CSTNode, region: Region) -> cst.CSTNode | None:
-    """What a node writes into: `x` in `x.add_(1)`, `x[0] = 1`, `x.data = y`, `x += 1` and `out=x`."""
-    match node:
-        case cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name))) if _in_place(name):
-            return of
-        case cst.AssignTarget(target=cst.Subscript(value=of)):
-            return of
-        case cst.AssignTarget(target=cst.Attribute(value=of, attr=cst.Name(value="data"))):
-            return of
-        case cst.AugAssign(target=target):
-            return target
-        case cst.Arg(keyword=cst.Name(value="out"), value=value):
-            return value
-    return None
-
-
-def _rebound(node: cst.CSTNode) -> cst.Attribute | None:
-    """The attribute that a node gives another value, which writes into no memory; `x.data = y` does write."""
-    match node:
-        case cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name)) as target) if name != "data":
-            return target
-    return None
-
-
-def _in_place(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__")
+def _rebound(node: cst.CSTNode) -> list[cst.Attribute]:
+    """The attributes that a node gives other values, which writes into no memory; `x.data = y` does write."""
+    return [one for one in targets(node) if isinstance(one, cst.Attribute) and one.attr.value != "data"]
 
 
 def _given(node: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether a tensor goes to a function of which nothing is known."""
     held = region.parent(node)
+    while isinstance(held, cst.BaseElement | cst.BaseDictElement | cst.Tuple | cst.List | cst.Set | cst.Dict):
+        held = region.parent(held)
     call = region.parent(held)
     return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and not quiet(call, known)
-
-
-def quiet(call: cst.Call, known: Known) -> bool:
-    """Whether a call is one of torch, of a built-in function, or of a method of a list or number: what it writes is
-    seen here."""
-    callee = known.callee(call)
-    if callee:
-        return callee.startswith(PLAIN) or known.op(call) is not None
-    if not isinstance(call.func, cst.Attribute):
-        return False
-    return type(known.value(call.func.value)) in (Seq, Table, Const, Host) or known.tensor(call.func.value) is not None
 
 
 def _optimizes(node: cst.CSTNode) -> bool:
@@ -183,25 +149,41 @@ def private(base: cst.BaseExpression, region: Region, known: Known) -> bool:
     return all(region.scope(use) is scope and _kept(use, region, known) for use in reads(region, scope, base.value))
 
 
-def _kept(use: cst.Name, region: Region, known: Known) -> bool:
+def untouched(name: cst.Name, region: Region, known: Known) -> bool:
+    """Whether nothing ever writes into a variable's tensor: its function neither does nor lets others."""
+    scope = region.scope(name)
+    own = all(region.scope(use) is scope and _kept(use, region, known) for use in reads(region, scope, name.value))
+    within = region.places if isinstance(scope, cst.Module) else inside(scope)
+    return own and not any(root(target) == name.value for node in within for target in writes(node, known))
+
+
+def _kept(use: cst.BaseExpression, region: Region, known: Known) -> bool:
     """Whether a use of a tensor gives nobody the tensor, nor a view of it."""
     held = region.parent(use)
-    if isinstance(held, cst.BinaryOperation | cst.Comparison | cst.UnaryOperation | cst.AugAssign | cst.Index):
-        return True
-    if isinstance(held, cst.For | cst.CompFor) and held.iter is use:
-        return True
-    if isinstance(held, cst.Attribute):
-        call = region.parent(held)
-        if not isinstance(call, cst.Call):
-            return held.attr.value in PLAIN_ATTRIBUTES
-        return known.op(call) is not None and not shares(held.attr.value, known)
-    if isinstance(held, cst.Subscript):
-        outer = region.parent(held)
-        return isinstance(
-            outer, cst.Attribute | cst.AssignTarget | cst.AugAssign | cst.BinaryOperation | cst.Comparison
-        )
-    call = region.parent(held)
-    return isinstance(held, cst.Arg) and isinstance(call, cst.Call) and copies(call, known)
+    match held:
+        case cst.For(target=target) | cst.CompFor(target=target) if held.iter is use:
+            names = [node for node in inside(target) if isinstance(node, cst.Name)]
+            rows = [row for name in names for row in reads(region, region.scope(use), name.value)]
+            return all(_kept(row, region, known) for row in rows)
+        case cst.Subscript(value=of) if of is use:
+            return isinstance(region.parent(held), cst.AssignTarget) or _kept(held, region, known)
+        case cst.Attribute(attr=cst.Name(value=name)):
+            call = region.parent(held)
+            if isinstance(call, cst.Call) and call.func is held:
+                return _answered(call, name, region, known)
+            return name in PLAIN_ATTRIBUTES or (shares(name, known) and _kept(held, region, known))
+        case cst.Arg():
+            call = region.parent(held)
+            return isinstance(call, cst.Call) and copies(call, known)
+    return isinstance(held, LEAVING)
+
+
+def _answered(call: cst.Call, name: str, region: Region, known: Known) -> bool:
+    """Whether a method of a tensor gives nobody the tensor: it computes another, or nobody takes what it gives."""
+    if shares(name, known) and known.op(call) is not None:
+        return _kept(call, region, known)
+    dropped = known.op(call) is not None and isinstance(region.parent(call), cst.Expr)
+    return functional(call, known) or dropped
 
 
 def shares(name: str, known: Known) -> bool:
@@ -215,12 +197,7 @@ def copies(call: cst.Call, known: Known) -> bool:
     last = callee.rpartition(".")[2]
     if callee.startswith("builtins."):
         return last in ("len", "float", "int", "bool", "print", "str", "repr", "range", "isinstance")
-    return known.op(call) is not None and not shares(last, known) and not _in_place(last)
-
-
-def views(name: str, region: Region, known: Known) -> set[str]:
-    """The variables that are, or may be, views of another."""
-    return {other for other in region.names if name in _origins(other, region, known)}
+    return functional(call, known) and not shares(last, known)
 
 
 def _origins(name: str, region: Region, known: Known) -> set[str]:
@@ -229,9 +206,10 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
     for node in region.names.get(name, ()):
         if stored(region, node):
             holder = next((held for held in region.around(node) if isinstance(held, cst.Assign | cst.For)), None)
-            value = holder.value if isinstance(holder, cst.Assign) else holder.iter if holder is not None else None
-            copy = isinstance(value, ARITHMETIC) or (isinstance(value, cst.Call) and _copied(value, known))
-            if value is not None and not copy:
+            value = holder.iter if isinstance(holder, cst.For) else None
+            if isinstance(holder, cst.Assign):
+                value = _given_to(node, holder, region) or holder.value
+            if value is not None and not computed(value, known):
                 found |= loaded(region, unkeyed(value))
     return found - {name}
 
@@ -243,12 +221,14 @@ def unkeyed(value: cst.BaseExpression) -> cst.BaseExpression:
     return value
 
 
-def _copied(value: cst.Call, known: Known) -> bool:
-    """Whether a call gives memory of its own."""
-    last = known.callee(value).rpartition(".")[2]
-    if known.op(value) is None or known.tensor(value) is None:
+def computed(value: cst.BaseExpression | None, known: Known) -> bool:
+    """Whether an expression gives memory of its own; `+x` gives `x`."""
+    if isinstance(value, ARITHMETIC):
+        return not (isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.Plus))
+    if not isinstance(value, cst.Call):
         return False
-    return not shares(last, known) and not _in_place(last)
+    last = known.callee(value).rpartition(".")[2]
+    return functional(value, known) and known.tensor(value) is not None and not shares(last, known)
 
 
 def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:
@@ -256,23 +236,41 @@ def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:
     if known.number(target) or type(known.value(target)) in (Seq, Table, Const):
         return True
     bound = [node for node in region.names.get(name, ()) if stored(region, node)]
-    return bool(bound) and all(_made(node, region, known) for node in bound)
+    # An element of a list may be anybody's: `rows[0].add_(1)`.
+    listed = isinstance(target, cst.Name) or isinstance(region.parent(target), cst.AugAssign)
+    return bool(bound) and all(_made(node, region, known, listed) for node in bound)
 
 
-def _made(node: cst.Name, region: Region, known: Known) -> bool:
+def _made(node: cst.Name, region: Region, known: Known, listed: bool = True) -> bool:
     held = region.parent(node)
     if isinstance(held, cst.AugAssign):
         return True
     assign = next((one for one in region.around(node) if isinstance(one, cst.Assign | cst.BaseCompoundStatement)), None)
     if not isinstance(assign, cst.Assign):
         return False
-    value = assign.value
-    if isinstance(value, (*ARITHMETIC, cst.Integer, cst.Float, cst.BaseString, *DISPLAYS)):
-        return True
-    return isinstance(value, cst.Call) and _copied(value, known)
+    value = _given_to(node, assign, region)
+    if isinstance(value, DISPLAYS):
+        return listed
+    return isinstance(value, cst.BaseNumber | cst.BaseString) or computed(value, known)
+
+
+def _given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
+    """What a variable is bound to by an assignment; None for one of several, of which it is not said."""
+    element = region.parent(node)
+    if not isinstance(element, cst.Element):
+        return assign.value
+    row, value = region.parent(element), assign.value
+    if not isinstance(row, cst.Tuple) or not isinstance(value, cst.Tuple) or len(row.elements) != len(value.elements):
+        return value if isinstance(value, cst.Call) else None
+    return value.elements[[*row.elements].index(element)].value
 
 
 ARITHMETIC = (cst.BinaryOperation, cst.Comparison, cst.UnaryOperation)
+# What a tensor may stand in and be nobody's.
+LEAVING = (
+    *ARITHMETIC, cst.AugAssign, cst.Index, cst.ComparisonTarget, cst.Expr, cst.If, cst.While, cst.Assert,
+    cst.FormattedStringExpression,
+)  # fmt: skip
 DISPLAYS = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
 # What gives the same memory where nothing is to be done.
 SHARING = frozenset(

@@ -7,7 +7,7 @@ import libcst as cst
 from syncguard.fix.collect import filled
 from syncguard.fix.loops import varying
 from syncguard.fix.names import definition, reads
-from syncguard.fix.reads import Read, kept, read_of
+from syncguard.fix.reads import Read, counted, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given, told
 from syncguard.fix.sums import accumulated, added, begun, gate, plain, uses
@@ -20,7 +20,7 @@ ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """A local variable or list that is only added to in the loop, and read behind it or behind a gate."""
     read = read_of(node, region, known)
-    if read is None:
+    if read is None or not known.plain("float", "int", "bool"):
         return None
     statement = region.small(read.whole)
     name = accumulated(statement)
@@ -43,6 +43,8 @@ def total(
 ) -> tuple[tuple[Edit, ...], bool, int]:
     """The edits that keep a sum on the device, whether the number is the same for sure, and the reads they leave."""
     loop, adding, gated = uses(name, statement, region)
+    if len({_withs(other, loop, region) for other in adding}) > 1:
+        raise Unfit("added up in different modes, of which one may give tensors that the other may not write into")
     parts = [operand for other in adding for operand in [added(other)]]
     found: list[Read] = []
     sure = True
@@ -65,16 +67,25 @@ def total(
     fraction = not whole or "float" in begins or any(_fractional(part, wholes, known) for part in parts)
     if whole and any(_divides(part) for part in parts):
         raise Unfit("integers divided")
-    back = f"{'float' if fraction else 'int'}({name})"
-    if fraction and "int" in begins:  # which it stays where the loop adds nothing
-        if not known.torch():
-            raise Unfit("torch has no name")
-        back = f"{name}.item() if {known.torch()}.is_tensor({name}) else {name}"
+    back = _back(name, fraction, begins, known)
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
     edits += [region.swap(use, back) for use in gated]
     edits.append(region.after(loop, f"{name} = {back}"))
     sure = sure and not any(varying(read.tensor, loop, region, known) for read in found)
     return tuple(edits), sure and "" not in kinds, 1 + len(gated)
+
+
+def _withs(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> tuple[cst.CSTNode, ...]:
+    return tuple(held for held in region.around(statement) if isinstance(held, cst.With) and region.within(held, loop))
+
+
+def _back(name: str, fraction: bool, begins: set[str], known: Known) -> str:
+    """The number of a sum: an integer stays one where the loop adds nothing."""
+    if not fraction or "int" not in begins:
+        return f"{'float' if fraction else 'int'}({name})"
+    if not known.torch():
+        raise Unfit("torch has no name")
+    return f"{name}.item() if {known.torch()}.is_tensor({name}) else {name}"
 
 
 def summands(part: cst.BaseExpression, region: Region, known: Known) -> tuple[list[Read], bool]:
@@ -146,16 +157,19 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             return None
         small = plain(use, region)
         if gate(use, statement, loops[0], region):
-            edits.append(region.swap(use, f"{read.into or 'float'}({name})" if read.kind != "int" else f"int({name})"))
+            edits.append(region.swap(use, f"{read.kind or 'float'}({name})"))
         elif small is not None and (target := accumulated(small)) and isinstance(added(small), cst.Name):
             loop, adding, gated = uses(target, small, region)
             if any(other is not small for other in adding):
                 return None
-            if read.dtype != "int":
-                edits.append(region.swap(added(small), f"{name}.double()"))
-            number = "int" if read.kind == "int" else "float"
-            edits += [region.swap(node, f"{number}({target})") for node in gated]
-            edits.append(region.after(loop, f"{target} = {number}({target})"))
+            begins = begun(target, loop, region)
+            fraction = read.kind not in ("int", "bool") or "float" in begins
+            exact = "double" if fraction else "long"
+            if fraction or not counted(read.tensor, region, known):
+                edits.append(region.swap(added(small), f"{name}.{exact}()"))
+            back = _back(target, fraction, begins, known)
+            edits += [region.swap(node, back) for node in gated]
+            edits.append(region.after(loop, f"{target} = {back}"))
             sums.append(target)
             later += 1 + len(gated)
         elif (into := appended(use, region)) is not None and small is not None:

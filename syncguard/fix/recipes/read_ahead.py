@@ -8,12 +8,15 @@ from syncguard.fix.labels import named
 from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, loaded, own, stored
 from syncguard.fix.nodes import inside
-from syncguard.fix.reads import Read, postfix, read_of
+from syncguard.fix.reads import CHOOSING, REDUCING, Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
 from syncguard.fix.steady import since
-from syncguard.infer.domain.values import Named
+from syncguard.fix.writes import targets
+from syncguard.infer.domain.values import Instance, Named
 from syncguard.terms import Finding
+
+LEAVING = ("sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -80,11 +83,51 @@ def ahead(read: Read, start: cst.CSTNode, first: Read, region: Region, known: Kn
         return ""
     if any(not still(part, known) for part in inside(read.tensor)):
         return ""
+    passed = from_to(start, read.whole, region)
+    if any(sets(node, region, known) or (jumps(node, known) and not needless(read, first)) for node in passed):
+        return ""
     if any(questioned(path, from_to(start, read.whole, region), region) for path in paths(read.tensor, region, known)):
         return ""
     bases = [part for part in inside(read.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None]
     tiers = {since(base, first.tensor, read.whole, region, known) for base in bases}
     return "" if "" in tiers or not bases else "unsafe" if "unsafe" in tiers else "safe"
+
+
+def jumps(node: cst.CSTNode, known: Known) -> bool:
+    """Whether what stands below a node may not be reached, and so be guarded by it."""
+    if isinstance(node, cst.Call):
+        return known.callee(node) in LEAVING
+    return isinstance(node, cst.Return | cst.Raise | cst.Continue | cst.Break | cst.Assert)
+
+
+def needless(read: Read, first: Read) -> bool:
+    """Whether a read can fail only where the first has: both reduce all of the same expression, and it needs no element
+    where the first needs none."""
+    match read.tensor, first.tensor:
+        case (
+            cst.Call(func=cst.Attribute(value=of, attr=cst.Name(value=name)), args=[]),
+            cst.Call(func=cst.Attribute(value=same, attr=cst.Name(value=other)), args=[]),
+        ) if of.deep_equals(same):
+            return {name, other} <= {*REDUCING} and (name not in CHOOSING or other in CHOOSING)
+    return False
+
+
+def sets(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a node asks how long something takes, or sets something for all of a library."""
+    if not isinstance(node, cst.Call):
+        return any(isinstance(one, cst.Attribute) and _of_module(one, known) for one in targets(node))
+    callee = known.callee(node)
+    if callee in known.world.clocks or callee.startswith("time."):
+        return True
+    of = known.value(node.func.value) if isinstance(node.func, cst.Attribute) else None
+    owner = of.name if type(of) is Instance else callee if not callee.startswith("torch.Tensor.") else ""
+    return owner.startswith("torch.") and isinstance(region.parent(node), cst.Expr)
+
+
+def _of_module(node: cst.BaseExpression, known: Known) -> bool:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return type(known.value(node)) is Named
 
 
 def still(part: cst.CSTNode, known: Known) -> bool:
