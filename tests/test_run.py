@@ -136,6 +136,20 @@ ENDS = {
     "def handler(number, frame): signal.signal(number, signal.SIG_DFL); os.kill(os.getpid(), number)\n"
     "signal.signal(signal.SIGTERM, handler)\nos.kill(os.getpid(), 15)",
     "deep": "def deep(n): return n and deep(n - 1)\nprint(deep(985))",
+    "children that are killed at once": "import os\n"
+    "for _ in range(20):\n"
+    "    if (pid := os.fork()) == 0: import time; time.sleep(60)\n"
+    "    os.kill(pid, 15); os.waitpid(pid, 0)\n"
+    "print('end')",
+    "child that is interrupted": "import os, signal\n"
+    "if (pid := os.fork()) == 0: signal.raise_signal(signal.SIGINT)\n"
+    "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+    "pickled by name": "import os, pickle, signal\n"
+    "for f in (os._exit, signal.signal, signal.getsignal): assert pickle.loads(pickle.dumps(f)) is f\n"
+    "print(signal.signal(signalnum=15, handler=signal.SIG_IGN), signal.getsignal(signalnum=15))",
+    "depth of its own": "import sys\nsys.setrecursionlimit(60)\ndef deep(n): return n and deep(n - 1)\n"
+    "print(deep(50), sys.getrecursionlimit())\n"
+    "try: deep(200)\nexcept RecursionError: print('too deep')",
     "nobody looks on": "import sys; print(sys.gettrace(), sys.getprofile())",
     "all is closed": "import os; os.closerange(3, 5000); print('on')",
     "left at once": "import os; os._exit(9)",
@@ -199,6 +213,35 @@ def test_the_report_comes_where_a_program_has_closed_all_that_was_open():
     code, out, err = ran("-m", "syncguard", "run", "prog.py")
     assert (code, out) == (0, "on\n")
     assert err.startswith("prog.py on the host alone")
+
+
+@pytest.mark.parametrize("limit", [128, 4096])
+def test_the_report_never_goes_into_a_file_of_the_program(limit):
+    Path("prog.py").write_text(
+        f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({limit}, resource.getrlimit(7)[1]))\n"
+        "import runpy\nrunpy._run_module_as_main('syncguard')\n"
+    )
+    Path("closes.py").write_text("import os\nos.closerange(3, 5000)\nf = [open(f'{n}.txt', 'w') for n in range(120)]\n")
+    _, _, err = ran("prog.py", "run", "closes.py")
+    assert err.startswith("closes.py on the host alone")
+    assert not [path for path in Path().glob("*.txt") if path.read_text()]
+
+
+def test_a_daemon_does_not_hold_the_output_of_the_run():
+    Path("prog.py").write_text(
+        "import os, time\nif os.fork() == 0:\n    nothing = os.open(os.devnull, os.O_RDWR)\n"
+        "    [os.dup2(nothing, n) for n in range(3)]\n    time.sleep(20)\n    os._exit(0)\n"
+    )
+    assert ran("-m", "syncguard", "run", "-q", "prog.py", patience=15)[0] == 0
+
+
+def test_a_signal_that_comes_while_it_is_reported_is_none_of_the_programs():
+    Path("prog.py").write_text(
+        "import os, signal, sys, time\nimport syncguard.cli.run as ours\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\n"
+        "ours._outcome = lambda *_: (os.kill(os.getpid(), signal.SIGTERM), time.sleep(20))\nsys.exit(3)\n"
+    )
+    assert ran("-m", "syncguard", "run", "-q", "prog.py")[0] == -signal.SIGTERM
 
 
 def test_tests_that_take_warnings_for_errors_pass():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -100,14 +100,14 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
 
         def told(records: tuple[Record, ...]) -> int:
             with at(folder):  # the program may have left it, and our paths are relative to it
-                return _outcome(records, want, keeper, colour, quiet, there(stream))
+                return _outcome(records, want, keeper, colour, quiet, stream())
 
         def left(records: tuple[Record, ...]) -> int:
             """The program ends at once: ranks do not wait for one another then."""
             try:
                 return told(records) if records and keeper.world == 1 else 0
             except Exception as fault:
-                print(f"syncguard: {fault}", file=stream)
+                print(f"syncguard: {fault}", file=stream())
                 return 3
             finally:
                 keeper.leave()
@@ -118,6 +118,8 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
         except CannotRun as fault:
             raise click.ClickException(str(fault)) from None
         if os.getpid() != pid:
+            if ended.signal:
+                die_of(ended.signal)
             return ended.code  # a child that the program forked, and that came back through here
         failed = 0
         try:
@@ -126,7 +128,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
             # The program has run and its exit code is due; a fault of ours must not take its place.
             if not ended.code:
                 raise
-            print(f"syncguard: {fault}", file=stream)
+            print(f"syncguard: {fault}", file=stream())
     if ended.signal:
         die_of(ended.signal)
     return ended.code or failed
@@ -157,37 +159,47 @@ def _program(words: list[str]) -> Program:
 
 
 @contextlib.contextmanager
-def own(stream: TextIO) -> Iterator[TextIO]:
-    """A stream of our own to where this one leads: a program may close its own, or put another in its place."""
+def own(stream: TextIO) -> Iterator[Callable[[], TextIO]]:
+    """A stream of our own to where this one leads: a program may close its own, or put another in its place. Where it
+    has closed all that was open, the standard error."""
     try:
         copy = _far(stream.fileno())
+        held = _identity(copy)
     except (AttributeError, OSError, ValueError):
-        yield stream
+        yield lambda: stream
         return
-    made = os.fdopen(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1)
+    made = os.fdopen(copy, "w", encoding=stream.encoding, errors="backslashreplace", buffering=1, closefd=False)
+
+    def close() -> None:
+        if _identity(copy) == held:
+            os.close(copy)
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=close)  # who reads this stream waits for all who have it
     try:
-        yield made
+        yield lambda: made if _identity(copy) == held else sys.__stderr__ or stream
     finally:
-        with contextlib.suppress(OSError):
-            made.close()
+        close()
 
 
-def there(stream: TextIO) -> TextIO:
-    """The stream, or where a program has closed all that was open, the standard error."""
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """Which file a descriptor leads to; None where it leads nowhere."""
     try:
-        os.fstat(stream.fileno())
+        found = os.fstat(descriptor)
     except OSError:
-        return sys.__stderr__ or open(os.devnull, "w")  # noqa: PTH123
-    return stream
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _far(descriptor: int) -> int:
     """A copy that few programs come by."""
     if os.name == "posix":
         import fcntl
+        import resource
 
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         with contextlib.suppress(OSError):
-            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FAR)
+            return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, FAR if most < 0 else min(FAR, most - 1))
     return os.dup(descriptor)
 
 

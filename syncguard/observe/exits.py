@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from syncguard.observe.program import Ended
 from syncguard.observe.reminders import OURS, REMINDER, TOLD, mark
@@ -23,6 +23,7 @@ DEADLY = [
     if hasattr(signal, f"SIG{name}")
 ]  # fmt: skip
 Does = Callable[[int, FrameType | None], None]
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Exits:
@@ -33,23 +34,35 @@ class Exits:
         self._plain, self._set, self._asked = os._exit, signal.signal, signal.getsignal
         self._ours: dict[int, Does] = {}
         self._ending = False
+        self._held = threading.local()
 
     def __enter__(self) -> Exits:
-        os._exit = self._leave
+        os._exit = self._exiting()  # type: ignore[assignment]
         if threading.current_thread() is threading.main_thread():
             self._ours = dict.fromkeys(DEADLY, self._killed) | ({} if REMINDER is None else {REMINDER: self._reminded})
             for number, does in self._ours.items():
                 if self._asked(number) is signal.SIG_DFL:
                     self._set(number, does)
-            signal.signal, signal.getsignal = self._signal, self._handler  # type: ignore[assignment]
+            signal.signal, signal.getsignal = self._signal(), self._getsignal()  # type: ignore[assignment]
             self.announce()
         return self
 
     def __exit__(self, *_: object) -> None:
         os._exit, signal.signal, signal.getsignal = self._plain, self._set, self._asked
-        for number, does in self._ours.items():
-            if self._asked(number) == does:
+        for number in self._ours:
+            if callable(self._asked(number)):  # the program's own end with it, too
                 self._set(number, signal.SIG_DFL)
+
+    def hold(self) -> None:
+        """Before a fork: a child would forget what it is told until it is a Python of its own."""
+        if hasattr(signal, "pthread_sigmask"):
+            self._held.mask = signal.pthread_sigmask(signal.SIG_BLOCK, DEADLY)
+
+    def let(self) -> None:
+        """After it, on both sides."""
+        mask = self._held.__dict__.pop("mask", None)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def announce(self) -> None:
         """In a child: let its parent know whether nobody but us keeps it from ending where it is told to."""
@@ -64,24 +77,39 @@ class Exits:
         except OSError:
             pass  # its parent has ended
 
-    def _signal(self, number: int, handler: Any) -> Any:
-        """`signal.signal`: what nobody handles is ours to handle, and nobody is told of it."""
-        does = self._ours.get(number)
-        before = self._set(number, does if does is not None and handler == signal.SIG_DFL else handler)
-        if number == signal.SIGTERM:
-            self.announce()
-        return self._told(number, before)
+    def _signal(self) -> Callable[[int, Any], Any]:
+        @named("signal", "signal")
+        def set_signal(signalnum: int, handler: Any) -> Any:
+            """`signal.signal`: what nobody handles is ours to handle, and nobody is told of it."""
+            does = self._ours.get(signalnum)
+            before = self._set(signalnum, does if does is not None and handler == signal.SIG_DFL else handler)
+            if signalnum == signal.SIGTERM:
+                self.announce()
+            return self._told(signalnum, before)
 
-    def _handler(self, number: int) -> Any:
-        """`signal.getsignal`, which does not tell of us: some programs handle only what nobody handles."""
-        return self._told(number, self._asked(number))
+        return set_signal
+
+    def _getsignal(self) -> Callable[[int], Any]:
+        @named("signal", "getsignal")
+        def get_signal(signalnum: int) -> Any:
+            """`signal.getsignal`, which does not tell of us: some programs handle only what nobody handles."""
+            return self._told(signalnum, self._asked(signalnum))
+
+        return get_signal
+
+    def _exiting(self) -> Callable[[int], Any]:
+        @named("os", "_exit")
+        def leave(status: int) -> Any:
+            failed = 0
+            try:
+                failed = self._write(Ended(f"exit {status}", status))
+            finally:  # whatever a handler of the program raises meanwhile, there is no way back from here
+                self._plain(status or failed)
+
+        return leave
 
     def _told(self, number: int, handler: Any) -> Any:
         return signal.SIG_DFL if number in self._ours and handler == self._ours[number] else handler
-
-    def _leave(self, status: int) -> Any:
-        failed = self._write(Ended(f"exit {status}", status))
-        self._plain(status or failed)
 
     def _killed(self, number: int, frame: FrameType | None) -> None:
         self._ending = True
@@ -91,11 +119,13 @@ class Exits:
         os.kill(os.getpid(), number)
 
     def _reminded(self, _: int, frame: FrameType | None) -> None:
-        """Our parent told us to end by SIGTERM; if we have not heard it, it has been lost."""
+        """Our parent told us to end by SIGTERM; if we have not heard it, it is lost. Who blocks it hears it later."""
         folder = self.session.folder
         if self._ending or folder is None or self._asked(signal.SIGTERM) != self._killed:
             return
-        if mark(folder, os.getpid(), TOLD).exists() or not folder.is_dir():
+        if signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, []):
+            mark(folder, os.getpid(), OURS).unlink(missing_ok=True)
+        elif mark(folder, os.getpid(), TOLD).exists():
             self._killed(signal.SIGTERM, frame)
 
     def _write(self, ended: Ended) -> int:
@@ -110,3 +140,13 @@ class Exits:
         except Exception as fault:
             sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
         return self.session.leave(records) if self.session.folder is None else 0
+
+
+def named(module: str, name: str) -> Callable[[F], F]:
+    """What stands in for a function of Python's is pickled by its name."""
+
+    def rename(function: F) -> F:
+        function.__module__, function.__name__, function.__qualname__ = module, name, name
+        return function
+
+    return rename

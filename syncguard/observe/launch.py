@@ -109,7 +109,7 @@ class Session:
         """Before the program's first line."""
         self.opened = True
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(before=self._before_a_fork, after_in_child=self._forked)
+            os.register_at_fork(before=self._before_a_fork, after_in_parent=self.exits.let, after_in_child=self._forked)
         self._undo.enter_context(self.exits)
         if "torch" in sys.modules:
             self.start()
@@ -131,6 +131,7 @@ class Session:
     def _before_a_fork(self) -> None:
         if self.opened:
             self._watched().place()
+            self.exits.hold()
 
     def _watched(self) -> Children:
         if self.spawned is None:
@@ -143,12 +144,12 @@ class Session:
 
     def _forked(self) -> None:
         """In a forked child: from here on it is watched for itself, and leaves its record where its parent finds it."""
-        if not self.opened or self.spawned is None:
-            return
-        self.recorder.forget()
-        self.keep, self.folder = self.spawned.keep, self.spawned.place()
-        self.pid = os.getpid()  # last: a signal may come before, and until then this is nobody's
-        self.exits.announce()
+        if self.opened and self.spawned is not None:
+            self.recorder.forget()
+            self.keep, self.folder = self.spawned.keep, self.spawned.place()
+            self.pid = os.getpid()
+            self.exits.announce()
+        self.exits.let()
 
     def start(self) -> None:
         """Torch is there: start the engine."""

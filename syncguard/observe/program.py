@@ -12,6 +12,7 @@ import threading
 import traceback
 import types
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +65,11 @@ def check(program: Program) -> None:
 
 def run(program: Program) -> Ended:
     """Run it to its end in this process, as `__main__`."""
-    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
+    with as_deep():
+        return _ended(program)
+
+
+def _ended(program: Program) -> Ended:
     try:
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, __spec__=None, __package__=None, __loader__=None)
@@ -181,12 +186,21 @@ def _text(program: Program, main: types.ModuleType) -> None:
 RUNS = {"": _script, "-m": _module, "-c": _text}
 
 
-def _depth() -> int:
-    """The frames that the program finds below its own, and those that look on."""
-    frame, depth = sys._getframe(), LOOKING_ON
-    while frame.f_back is not None:
-        frame, depth = frame.f_back, depth + 1
-    return depth
+@contextmanager
+def as_deep() -> Iterator[None]:
+    """A program may recurse as deep as if nothing stood below it; how deep that is it sees and sets as ever."""
+    plain, asked, limit = sys.setrecursionlimit, sys.getrecursionlimit, sys.getrecursionlimit()
+    frame: types.FrameType | None = sys._getframe()
+    below = LOOKING_ON
+    while frame is not None:
+        frame, below = frame.f_back, below + 1
+    plain(limit + below)
+    sys.setrecursionlimit, sys.getrecursionlimit = lambda limit, /: plain(limit + below), lambda: asked() - below
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit, sys.getrecursionlimit = plain, asked
+        plain(max(limit, asked()))
 
 
 def _archive(path: str) -> bool:

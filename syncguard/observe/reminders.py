@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from multiprocessing.popen_fork import Popen
 
 REMINDER: int | None = getattr(signal, "SIGURG", None)  # ignored where nobody handles it, and hardly anybody does
+WNOHANG = getattr(os, "WNOHANG", 1)
 PATIENCE = 0.2  # seconds between two reminders
 GRACE = 5.0  # seconds in which a process that only our handler keeps from ending must have ended
 TOLD, OURS = "told", "ours"  # what is known of a process: it was told to end; nobody but us handles that
@@ -28,30 +29,37 @@ DEAF = "A process was told to end while it waited for what no signal interrupts:
 
 
 class Reminders:
-    """While it is entered, `Process.join` reminds a process of multiprocessing that was told to end."""
+    """While it is entered, who asks whether a process of multiprocessing that was told to end has ended reminds it."""
 
     def __init__(self, folder: Callable[[], Path], notes: list[str]) -> None:
         from multiprocessing.popen_fork import Popen
 
         self._folder, self._notes, self._patched = folder, notes, Popen
-        self._told: weakref.WeakKeyDictionary[Popen, float] = weakref.WeakKeyDictionary()
-        self._wait, self._terminate = Popen.wait, Popen.terminate
+        self._told: weakref.WeakKeyDictionary[Popen, list[float]] = weakref.WeakKeyDictionary()
+        self._wait, self._poll, self._terminate = Popen.wait, Popen.poll, Popen.terminate
 
     def __enter__(self) -> Reminders:
         if REMINDER is not None:
-            self._patch(partialmethod(_wait, self), partialmethod(_terminate, self))
+            self._patch(partialmethod(_wait, self), partialmethod(_poll, self), partialmethod(_terminate, self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._patch(self._wait, self._terminate)
+        self._patch(self._wait, self._poll, self._terminate)
 
-    def _patch(self, wait: Any, terminate: Any) -> None:
-        self._patched.wait, self._patched.terminate = wait, terminate  # type: ignore[method-assign]
+    def _patch(self, wait: Any, poll: Any, terminate: Any) -> None:
+        popen: Any = self._patched
+        popen.wait, popen.poll, popen.terminate = wait, poll, terminate
 
     def terminate(self, process: Popen) -> None:
         """`Popen.terminate`, noted."""
-        self._told.setdefault(process, time.monotonic())
+        now = time.monotonic()
+        self._told.setdefault(process, [now, now])
         self._terminate(process)
+
+    def poll(self, process: Popen, flag: int = WNOHANG) -> int | None:
+        """`Popen.poll`: the exit code, or None where the process has not ended."""
+        code = self._poll(process, flag)
+        return self._see_to(process) if code is None and process in self._told else code
 
     def wait(self, process: Popen, timeout: float | None = None) -> int | None:
         """`Popen.wait`: the exit code, or None where the process has not ended in these seconds."""
@@ -61,20 +69,21 @@ class Reminders:
         while True:
             code = self._wait(process, max(0.0, min(PATIENCE, end - time.monotonic())))
             code = process.poll() if code is None else code
+            code = self._see_to(process) if code is None else code
             if code is not None or time.monotonic() >= end:
                 return code
-            if time.monotonic() > self._told[process] + GRACE and mark(self._folder(), process.pid, OURS).exists():
-                return self._end(process)
-            self._remind(process.pid)
 
-    def _remind(self, pid: int) -> None:
-        with suppress(OSError):  # where the folder has gone, nobody asks for records any more
-            mark(self._folder(), pid, TOLD).touch()
-        with suppress(ProcessLookupError):
-            os.kill(pid, REMINDER or 0)
-
-    def _end(self, process: Popen) -> int:
-        """End it as SIGTERM would, without us."""
+    def _see_to(self, process: Popen) -> int | None:
+        """Remind a process that nobody but us keeps from ending; if that does not help, end it as SIGTERM would."""
+        told, now = self._told[process], time.monotonic()
+        if now < told[1] + PATIENCE or not mark(self._folder(), process.pid, OURS).exists():
+            return None
+        told[1] = now
+        if now < told[0] + GRACE:
+            with suppress(OSError):  # it has just ended
+                mark(self._folder(), process.pid, TOLD).touch()
+                os.kill(process.pid, REMINDER or 0)
+            return None
         process.kill()
         self._wait(process)
         process.returncode = -signal.SIGTERM
@@ -84,6 +93,10 @@ class Reminders:
 
 def _wait(process: Popen, reminders: Reminders, timeout: float | None = None) -> int | None:
     return reminders.wait(process, timeout)
+
+
+def _poll(process: Popen, reminders: Reminders, flag: int = WNOHANG) -> int | None:
+    return reminders.poll(process, flag)
 
 
 def _terminate(process: Popen, reminders: Reminders) -> None:
