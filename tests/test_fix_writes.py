@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 from fixing import fixes, rewritten, same  # noqa: E402
 
 HEAD = """\
+import time
 import torch
 import torch.distributed as dist
 import torch.nn as nn
@@ -45,6 +46,7 @@ LOCAL = (
     "z = x.add_(0)\n    z.add_(1)",
     "z = +x\n    z.add_(1)",
     "rows = []\n    rows.append(x)\n    rows[0].add_(1)",
+    "rows = [x]\n    rows.sort(key=bump)",
     "[row.add_(1) for row in x]",
     "[bump(row) for row in x]",
 )
@@ -108,3 +110,12 @@ def test_what_only_computes_is_read_past(line):
     assert "torch.stack((x.max(), x.sum())).tolist()" in after
     if "dist" not in line:
         same(before, after, lambda: (torch.arange(4.0),))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["n = time.time()", "torch.set_default_dtype(torch.float64)", "torch.backends.cuda.matmul.allow_tf32 = True"],
+)
+def test_a_loop_that_takes_the_time_is_left_as_it_is(line):
+    assert fixes(program("read-together", "n = n + 1"), "read-together")
+    assert not fixes(program("read-together", line), "read-together")

@@ -1,10 +1,11 @@
-"""A node in, the tensors that it writes into, or may, out."""
+"""A node in, what it writes into, or may, and whether it sets something for others, out."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from syncguard.fix.known import Known
+from syncguard.fix.region import Region
 from syncguard.infer.domain.values import Const, Host, Instance, Named, Seq, Table
 
 PLAIN = ("builtins.", "math.", "time.")
@@ -54,9 +55,28 @@ def quiet(call: cst.Call, known: Known) -> bool:
         return not _calls(call, known)
     if callee:
         return known.op(call) is not None
-    if not isinstance(call.func, cst.Attribute):
+    if not isinstance(call.func, cst.Attribute) or _calls(call, known):
         return False
     return type(known.value(call.func.value)) in (Seq, Table, Const, Host) or known.tensor(call.func.value) is not None
+
+
+def sets(node: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a node asks how long something takes, or sets something for all of a library."""
+    if not isinstance(node, cst.Call):
+        return any(isinstance(one, cst.Attribute) and _of_module(one, known) for one in targets(node))
+    callee = known.callee(node)
+    if callee in known.world.clocks or callee.startswith("time."):
+        return True
+    of = known.value(node.func.value) if isinstance(node.func, cst.Attribute) else None
+    owner = of.name if type(of) is Instance else callee if not callee.startswith("torch.Tensor.") else ""
+    dropped = owner.startswith("torch.") and isinstance(region.parent(node), cst.Expr)
+    return dropped and all(known.tensor(one) is None for one in writes(node, known))
+
+
+def _of_module(node: cst.BaseExpression, known: Known) -> bool:
+    while isinstance(node, cst.Attribute):
+        node = node.value
+    return type(known.value(node)) is Named
 
 
 def in_place(name: str) -> bool:

@@ -12,8 +12,8 @@ from syncguard.fix.reads import CHOOSING, REDUCING, Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
 from syncguard.fix.steady import since
-from syncguard.fix.writes import targets
-from syncguard.infer.domain.values import Instance, Named
+from syncguard.fix.writes import sets
+from syncguard.infer.domain.values import Named
 from syncguard.terms import Finding
 
 LEAVING = ("sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit")
@@ -110,24 +110,6 @@ def needless(read: Read, first: Read) -> bool:
         ) if of.deep_equals(same):
             return {name, other} <= {*REDUCING} and (name not in CHOOSING or other in CHOOSING)
     return False
-
-
-def sets(node: cst.CSTNode, region: Region, known: Known) -> bool:
-    """Whether a node asks how long something takes, or sets something for all of a library."""
-    if not isinstance(node, cst.Call):
-        return any(isinstance(one, cst.Attribute) and _of_module(one, known) for one in targets(node))
-    callee = known.callee(node)
-    if callee in known.world.clocks or callee.startswith("time."):
-        return True
-    of = known.value(node.func.value) if isinstance(node.func, cst.Attribute) else None
-    owner = of.name if type(of) is Instance else callee if not callee.startswith("torch.Tensor.") else ""
-    return owner.startswith("torch.") and isinstance(region.parent(node), cst.Expr)
-
-
-def _of_module(node: cst.BaseExpression, known: Known) -> bool:
-    while isinstance(node, cst.Attribute):
-        node = node.value
-    return type(known.value(node)) is Named
 
 
 def still(part: cst.CSTNode, known: Known) -> bool:

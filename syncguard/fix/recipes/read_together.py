@@ -12,25 +12,30 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.rowwise import rows, shapes
+from syncguard.fix.writes import sets
 from syncguard.terms import Finding
 
 # Built-in functions that change nothing between two reads.
 HARMLESS = frozenset(f"builtins.{name}" for name in "float int bool round abs min max str len".split())
 # What gives a tensor of another device, or of none.
 MOVES = ("to", "cpu", "cuda", "device", "shape", "size", "new_tensor", "type", "type_as")
+# What reads before a loop.
+APART = (elements, rows, shapes, iterated)
 # Where an expression may not be reached though its statement is.
 SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """An element in a loop, an element that a loop gives, or one of several reads of a statement."""
-    for attempt in (elements, rows, shapes, iterated, listed, together):
+    for attempt in (*APART, listed, together):
         try:
             proposal = attempt(node, region, known)
         except Unfit:
             continue
         if proposal is not None:
-            return proposal
+            loops = region.loops(node) if attempt in APART else []
+            timed = any(sets(part, region, known) for loop in loops[-1:] for part in inside(loop))
+            return None if timed else proposal
     return None
 
 
