@@ -141,7 +141,16 @@ class Examiner:
                 self.lowered[path] = self.read(source) if source.note.state == "read" else None
             except Unreadable:
                 self.lowered[path] = None
+        self.keep(path)
         return self.lowered[path]
+
+    def keep(self, path: str) -> None:
+        """Keep the core of a file that others import: another process may need it in a moment, the next run does."""
+        module = self.lowered[path]
+        if module is not None and self.config.cache and path not in self.parts:
+            self.parts[path] = parts_of(module, self.texts[path].split("\n"))
+            if path not in self.given:  # such a text may be gone with the next key
+                self.cores.put(self.digests[path], Lowered(self.parts[path], module))
 
     def read(self, source: Source) -> Module:
         """The core of a file, as it was kept or lowered now. Raises `Unreadable`."""
@@ -218,13 +227,9 @@ class Examiner:
 
     def told(self, home: Home) -> Interface:
         """What is kept of a file that was read because others import it, and its core for the next run."""
-        told, parts = self.digests[home.path], self.parts.get(home.path)
-        if parts is None:
-            parts = parts_of(home.core, self.texts[home.path].split("\n"))
-            if home.path not in self.given:  # such a text may be gone with the next key
-                self.cores.put(told, Lowered(parts, home.core))
+        self.keep(home.path)
         uses = {r.qualname: tuple(r.uses) for r in (*home.routines, home.top) if r is not None and r.uses}
-        return Interface(told, parts, uses, asked_by(home))
+        return Interface(self.digests[home.path], self.parts[home.path], uses, asked_by(home))
 
     def replaced(self, routine: Routine) -> str:
         """The decorator that may find another function to run in the place of this one."""

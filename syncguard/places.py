@@ -5,20 +5,28 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import translate
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
+from typing import Any
 
 FILES = ("places.toml", "evidence.toml")
 
+Tables = dict[str, dict[str, tuple[str, ...]]]
 
-@dataclass(frozen=True)
+
 class Places:
     """The tables of places.toml; `is_` matches a name against one of its lists."""
 
-    tables: Mapping[str, Mapping[str, tuple[str, ...]]]
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.loop_calls = frozenset(tables["hot"]["loop_calls"])
+        self.passes = frozenset(tables["gates"]["passes"])  # names of calls that run a backward pass
+        self._met: dict[str, dict[str, dict[str, bool]]] = {  # the names that were matched against each list
+            table: {key: {} for key in keys} for table, keys in tables.items()
+        }
+        self._tests: dict[str, bool] = {}
+        self._of_data: dict[str, bool] = {}
 
     def is_(self, table: str, key: str, name: str) -> bool:
         met = self._met[table][key]
@@ -32,11 +40,6 @@ class Places:
         if not self.is_("cold", "functions", name):
             return False
         return not (self.is_("cold", "logarithms", name.lstrip("_")) or self.is_("cold", "batches", name))
-
-    @cached_property
-    def _met(self) -> dict[str, dict[str, dict[str, bool]]]:
-        """The names that were matched against each list."""
-        return {table: {key: {} for key in keys} for table, keys in self.tables.items()}
 
     def is_test(self, path: str) -> bool:
         """Whether a file holds tests, which pass what no user does."""
@@ -64,33 +67,21 @@ class Places:
             return True
         return self.is_("cold", "packages", folder.name) and os.path.isfile(folder / "__init__.py")
 
-    @cached_property
-    def _tests(self) -> dict[str, bool]:
-        return {}
 
-    @cached_property
-    def _of_data(self) -> dict[str, bool]:
-        return {}
-
-    @cached_property
-    def loop_calls(self) -> frozenset[str]:
-        return frozenset(self.tables["hot"]["loop_calls"])
-
-    @cached_property
-    def passes(self) -> frozenset[str]:
-        """Names of calls that run a backward pass."""
-        return frozenset(self.tables["gates"]["passes"])
-
-
-@dataclass(frozen=True, slots=True)
 class Pattern:
     """Some shell patterns, by what it takes to match them: most need no regular expression, which is slow to make."""
 
-    whole: frozenset[str]
-    start: tuple[str, ...]
-    end: tuple[str, ...]
-    within: tuple[str, ...]
-    other: re.Pattern[str] | None
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        kinds: dict[str, list[str]] = {"": [], "<": [], ">": [], "<>": [], "?": []}
+        for text in patterns:
+            inner = text.strip("*")
+            if any(mark in inner for mark in "*?["):
+                kinds["?"].append(translate(text))
+            else:
+                kinds["<" * text.endswith("*") + ">" * text.startswith("*")].append(inner)
+        self.whole, self.within = frozenset(kinds[""]), tuple(kinds["<>"])
+        self.start, self.end = tuple(kinds["<"]), tuple(kinds[">"])
+        self.other = re.compile("|".join(kinds["?"])) if kinds["?"] else None
 
     def matches(self, name: str) -> bool:
         return (
@@ -104,20 +95,7 @@ class Pattern:
 
 @cache
 def pattern(patterns: tuple[str, ...]) -> Pattern:
-    kinds: dict[str, list[str]] = {"": [], "<": [], ">": [], "<>": [], "?": []}
-    for text in patterns:
-        inner = text.strip("*")
-        if any(mark in inner for mark in "*?["):
-            kinds["?"].append(translate(text))
-        else:
-            kinds["<" * text.endswith("*") + ">" * text.startswith("*")].append(inner)
-    return Pattern(
-        frozenset(kinds[""]),
-        tuple(kinds["<"]),
-        tuple(kinds[">"]),
-        tuple(kinds["<>"]),
-        re.compile("|".join(kinds["?"])) if kinds["?"] else None,
-    )
+    return Pattern(patterns)
 
 
 @lru_cache(maxsize=65536)
@@ -135,7 +113,7 @@ def load(folder: Path) -> Places:
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, files: tuple[tuple[int, int], ...]) -> Places:
     """The places of this folder, while its files are these."""
-    tables = {}
+    tables: dict[str, dict[str, Any]] = {}
     for name in FILES:
         with (folder / name).open("rb") as file:
             tables.update(tomllib.load(file))

@@ -148,3 +148,15 @@ def test_an_imported_file_is_parsed_once_in_its_life(tmp_path, monkeypatch):
     monkeypatch.setattr(examine, "lower", lambda text: parsed.append(digest(text)) or lower(text))
     assert pipeline.check([str(here)], config).findings == before != ()
     assert parsed == [digest(here.read_text())]
+
+
+def test_a_file_that_one_process_has_parsed_is_not_parsed_by_the_next_while_both_are_at_work(tmp_path, monkeypatch):
+    near = tmp_path / "near.py"
+    near.write_text("def f(x): return x\n")
+    config = Config(root=str(tmp_path), cache_dir=str(tmp_path / "kept"))
+    one, other = examine.Examiner(config), examine.Examiner(config)
+    assert one.core(str(near)) is not None
+    monkeypatch.setattr(examine, "lowered", lambda text: pytest.fail("parsed again"))
+    found = other.core(str(near))
+    assert found is not None
+    assert plain(found) == plain(one.core(str(near)))

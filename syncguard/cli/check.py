@@ -114,7 +114,9 @@ def _verdicts(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
     type=_choice("default-device"),
     help="Where tensors are built that name no device; cpu by default.",
 )
-@click.option("--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(0), metavar="N", help="Processes to use; 0, the default, means all cores."
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor write the cache.")
 @click.option("--stdin-filename", metavar="NAME", help="What to call standard input, which the path - reads.")
 @click.option("--watch", is_flag=True, help="Check again each time that a file changes, until Ctrl-C.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncguard.read.core import Node
+from syncguard.read.core import Bind, Node
 
 
 class Written:
@@ -17,6 +17,7 @@ class Written:
         "chooses",
         "counted",
         "demanded",
+        "fields",
         "imports",
         "indexed",
         "looped",
@@ -38,6 +39,7 @@ class Written:
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
+        self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None

@@ -148,6 +148,8 @@ def passed(arg: Node) -> list[tuple[str, str]]:
 
 def changed(node: Node) -> Node | None:
     """What a number makes another value of: `x` of `x * 2` and of `-x`."""
+    if type(node) is not Do:
+        return None
     match node:
         case Do(what="neg", args=(of,)):
             return of

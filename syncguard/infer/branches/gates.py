@@ -34,6 +34,10 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 
 def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     match inner:
+        case core.Name(id=name) if frame.failed.get(name) is outcome:
+            return "after a failure"
+        case core.Name() | core.Attr():
+            return _flag(inner, outcome, frame)
         case core.Do(
             what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
         ):
@@ -57,10 +61,6 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Call(fn=fn):
             named = "behind a gate" if outcome and _gate_name(fn, frame) else ""
             return BROKEN if _finite(fn, outcome, frame) else named
-        case core.Name(id=name) if frame.failed.get(name) is outcome:
-            return "after a failure"
-        case core.Name() | core.Attr():
-            return _flag(inner, outcome, frame)
         case core.Either():
             return gated(inner, outcome, frame)
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syncguard.infer.domain.values import Call
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
@@ -94,33 +94,36 @@ def _same(a: Node, b: Node) -> bool:
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    owner, node = frame.routine.owner, frame.routine.node
-    if owner is None or type(node) is not core.Function or not (owner.is_module or owner.find("__call__")):
+    routine, owner = frame.routine, frame.routine.owner
+    if owner is None or type(routine.node) is not core.Function or not (owner.is_module or owner.find("__call__")):
         return False
-    if not any(not _empties(bind) for bind in _binds(node, name)):
+    if all(_empties(bind) for bind in _binds(routine, name)):
         return False
     return not any(_empties(bind) for method in _methods(frame) for bind in _binds(method, name))
 
 
-def _methods(frame: Frame) -> Iterator[core.Function]:
+def _methods(frame: Frame) -> Iterator[Routine]:
     """The methods of the class that run when it is set up already, with those of its bases in other files."""
     for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
         for member in info.members.values():
-            node = member.routine.node if type(member) is Call else None
-            if type(node) is not core.Function or frame.world.places.seldom(node.name):
+            method = member.routine if type(member) is Call else None
+            if method is None or type(method.node) is not core.Function or frame.world.places.seldom(method.node.name):
                 continue
             if not info.home.own:
-                frame.routine.uses[info.home.path, node.qualname] = None
-            yield node
+                frame.routine.uses[info.home.path, method.qualname] = None
+            yield method
 
 
-def _binds(node: core.Function, name: str) -> list[core.Bind]:
-    path = f"self.{name}"
-    return [
-        part
-        for part in walk(node.body)
-        if type(part) is core.Bind and any(type(aim) is core.Attr and aim.path == path for aim in part.targets)
-    ]
+def _binds(method: Routine, name: str) -> list[core.Bind]:
+    """Where a method gives the instance's attribute of this name a value."""
+    fields = method.written.fields
+    if fields is None:
+        fields = method.written.fields = {}
+        for part in walk(method.node.body):
+            if type(part) is core.Bind:
+                for path in {aim.path for aim in part.targets if type(aim) is core.Attr}:
+                    fields.setdefault(path, []).append(part)
+    return fields.get(f"self.{name}", [])
 
 
 def _empties(bind: core.Bind) -> bool:

@@ -13,6 +13,8 @@ GPU = "cuda"
 
 def on_gpu(inner: Node, frame: Frame) -> bool | None:
     """Whether the test holds of what is on a GPU."""
+    if type(inner) is core.Name:
+        return None
     match inner:
         case core.Attr(of=of, name=name):
             kind = name.removeprefix("is_")

@@ -108,6 +108,11 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 
 def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     match inner:
+        case core.Name() | core.Attr() | core.Let() | core.Index():
+            path = path_of(inner)
+            value = value_at(inner, frame) if path else UNKNOWN
+            if path and outcome and any(_falsy(option) for option in options(value)):
+                return {path: without(value, _falsy)}
         case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
             return _none(subject, (what in ("is", "==")) is outcome, frame)
         case core.Do(
@@ -128,11 +133,6 @@ def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
-        case core.Name() | core.Attr() | core.Let() | core.Index():
-            path = path_of(inner)
-            value = value_at(inner, frame) if path else UNKNOWN
-            if path and outcome and any(_falsy(option) for option in options(value)):
-                return {path: without(value, _falsy)}
         case core.Either() | core.Do():
             return _told(inner, outcome, frame)
     return {}

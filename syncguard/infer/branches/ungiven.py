@@ -133,18 +133,18 @@ def calls_of(name: str, home: Home) -> list[core.Call]:
             if type(part) is core.Call:
                 if type(part.fn) is core.Name or type(part.fn) is core.Attr:
                     calls.setdefault(_name(part.fn), []).append(part)
-            else:
-                told = _name(part)
+            elif told := _name(part):
                 named[told] = named.get(told, 0) + 1
         home.called_here = {told: found for told, found in calls.items() if named[told] == len(found)}
     return home.called_here.get(name, [])
 
 
 def _name(node: Node) -> str:
-    match node:
-        case core.Name(id=name) | core.Attr(name=name) | core.Const(value=str() as name):
-            return name
-    return ""
+    if type(node) is core.Name:
+        return node.id
+    if type(node) is core.Attr:
+        return node.name
+    return node.value if type(node) is core.Const and type(node.value) is str else ""
 
 
 def _bound(part: Any, name: str) -> Iterator[Node]:

@@ -74,13 +74,13 @@ def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
     if depth > 8:
         return UNKNOWN
     match node:
+        case core.Name() | core.Attr():
+            return named(_resolve(node, frame), frame, device, node, depth)
         case core.Const(value=None):
             return NONE
         case core.Const(value=str() as text):
             inner = _parse(text)
             return UNKNOWN if inner is None else _value(inner, frame, device, depth + 1)
-        case core.Name() | core.Attr():
-            return named(_resolve(node, frame), frame, device, node, depth)
         case core.Do(what="|", args=(left, right)):
             return _union([_value(left, frame, device, depth + 1), _value(right, frame, device, depth + 1)])
         case core.Index(of=of, key=key):
