@@ -342,3 +342,44 @@ def test_a_function_that_imports_arrays_computes_with_them(head, found) -> None:
         return x[x > 0], print
     """
     assert codes(text) == found
+
+
+BASE = """
+import torch
+
+class Pipeline:
+    def placed(self, inputs, device):
+        if isinstance(inputs, dict):
+            return {{name: self.placed(value, device) for name, value in inputs.items()}}
+        if isinstance(inputs, list):
+            return [self.placed(value, device) for value in inputs]
+        return inputs.to(device) if isinstance(inputs, torch.Tensor) else inputs
+
+    def forward(self, inputs):
+        outputs = self.compute(self.placed(inputs, self.device))
+        return self.placed(outputs, device={device})
+
+    def __call__(self, inputs):
+        return self.postprocess(self.forward(self.preprocess(inputs)))
+"""
+MINE = """
+from base import Pipeline
+
+class Classifier(Pipeline):
+    def preprocess(self, inputs):
+        return self.tokenizer(inputs)
+
+    def compute(self, inputs):
+        labels = inputs.pop("labels")
+        return {"labels": labels, "logits": self.model(**inputs).logits}
+
+    def postprocess(self, outputs):
+        logits = outputs["logits"][0]
+        return logits.softmax(-1).tolist()
+"""
+
+
+@pytest.mark.parametrize(("device", "waits"), [('torch.device("cpu")', []), ("self.device", [(14, "SG202")])])
+def test_what_a_base_class_of_another_file_hands_on_is_where_it_was_put_with_all_that_it_holds(tmp_path, device, waits):
+    (tmp_path / "base.py").write_text(BASE.format(device=device))
+    assert found(tmp_path, MINE) == waits

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import fetched, holds_tensor
+from syncguard.infer.domain.contents import holds_tensor, there
 from syncguard.infer.domain.keys import key_of
 from syncguard.infer.domain.lattice import pooled, same
 from syncguard.infer.domain.values import (
@@ -298,7 +298,7 @@ def told(value: Value) -> Value:
 
 
 def _told(option: Value) -> bool:
-    return fetched(option) or type(option) is Tensor or option is NONE
+    return there(option) or type(option) is Tensor or option is NONE
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from syncguard.infer.domain.values import UNKNOWN, Seq, Table, Tensor, Union, Unknown, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, options
 
 
 def tensor_in(value: Value) -> Tensor | None:
@@ -91,3 +91,22 @@ def unpacked(value: Value) -> Value:
 def fetched(value: Value) -> bool:
     """Whether this is what a function put on the host, or gave there, with all that it holds."""
     return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded")
+
+
+def there(value: Value) -> bool:
+    """Whether this is on the host for sure, or holds what is, and no tensor or unknown that may be elsewhere."""
+    leaves = [leaf for leaf in _leaves(value) if type(leaf) is not Const and type(leaf) is not Host]
+    return bool(leaves) and all(fetched(leaf) or (type(leaf) is Tensor and leaf.device == "host") for leaf in leaves)
+
+
+def _leaves(value: Value) -> list[Value]:
+    match value:
+        case Union():
+            inner = value.options
+        case Seq():
+            inner = value.items if value.items is not None else (value.element,)
+        case Table():
+            inner = (*value.items.values(), value.element)
+        case _:
+            return [value]
+    return [leaf for part in inner for leaf in _leaves(part)]

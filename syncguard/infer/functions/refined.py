@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import fetched, holds_tensor, tensor_in
+from syncguard.infer.domain.contents import holds_tensor, tensor_in, there
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
@@ -51,8 +51,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
         arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
-        there = declared.device == "assumed" and all(map(_there, options(seen)))
-        return seen if arrays else declared.but(device="host") if there else declared
+        host = declared.device == "assumed" and there(seen)
+        return seen if arrays else declared.but(device="host") if host else declared
     return declared.but(
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
@@ -81,11 +81,6 @@ def _besides(declared: Union, seen: Value) -> bool:
     """Whether callers pass a tensor for sure where none is declared, and nothing else that is not."""
     more = [option for option in options(seen) if not any(same(option, known) for known in declared.options)]
     return bool(more) and all(type(option) is Tensor and option.sure for option in more)
-
-
-def _there(option: Value) -> bool:
-    """Whether this is on the host for sure."""
-    return fetched(option) or (type(option) is Tensor and option.device == "host")
 
 
 def _given_tensors(seen: Value) -> bool:
