@@ -131,6 +131,13 @@ def test_the_operation_is_read_off_the_waiting_frame():
     assert {op for op, _ in found} >= {"torch.Tensor.__getitem__", "torch.Tensor.__setitem__"}
 
 
+def test_a_remainder_of_a_text_formats_it():
+    words, n = "step %d: %.1f", waiting(3.0)
+    assert told(lambda: "%.1f" % n) == [("torch.Tensor.__format__", "print-tensor")]  # noqa: UP031
+    assert told(lambda: words % (1, n)) == [("torch.Tensor.__format__", "print-tensor")]
+    assert ("torch.Tensor.__format__", "print-tensor") not in told(lambda: 7 % n)
+
+
 def test_what_a_library_function_waits_for_is_told_under_the_name_that_the_program_called():
     def program():
         torch.nn.utils.clip_grad_norm_([parameter], 1.0, error_if_nonfinite=True)

@@ -25,6 +25,7 @@ from syncguard.observe.simulate.conditions import Arguments  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
+WORDS = "step %d: %.2f"
 
 
 def hazards(told: list[Seen]) -> list[str]:
@@ -350,6 +351,9 @@ def test_everything_is_put_back() -> None:
         (lambda x: 1 if x.sum() else 0, "torch.Tensor.__bool__", "tensor-as-condition"),
         (lambda x: max(x[0], x[1]), "builtins.max", "tensor-as-condition"),
         (lambda x: f"{x.sum()}", "torch.Tensor.__format__", "print-tensor"),
+        (lambda x: "%.2f" % x.sum(), "torch.Tensor.__format__", "print-tensor"),  # noqa: UP031
+        (lambda x: WORDS % (1, x.sum()), "torch.Tensor.__format__", "print-tensor"),
+        (lambda x: [7] * x.long().sum(), "torch.Tensor.__index__", "python-number"),
         (lambda x: str(x), "builtins.str", "print-tensor"),
         (lambda x: [x.max()].count(x.sum()), "torch.Tensor.__contains__", "tensor-equality"),
         (lambda x: x[x > 0], "torch.Tensor.__getitem__", "mask-read"),

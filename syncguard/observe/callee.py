@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from syncguard.observe.expression import Given, arguments, expression, lookup, operands
+from syncguard.observe.expression import FORMAT, Given, arguments, expression, formats, lookup, operands
 from syncguard.observe.simulate.conditions import Arguments, hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark
 from syncguard.pack import Pack
@@ -139,13 +139,11 @@ def step_at(code: CodeType, instruction: int) -> dis.Instruction:
 
 def names(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
     """The qualified names that the call in progress may have, the surest first, with its arguments where known."""
-    if protocol := _protocol(step_at(frame.f_code, frame.f_lasti)):
-        yield (
-            f"{TENSOR}{protocol}",
-            operands(expression(frame.f_code, frame.f_lasti), frame) if protocol in SUBSCRIPTS else None,
-        )
-        return
     node = expression(frame.f_code, frame.f_lasti)
+    if protocol := _protocol(step_at(frame.f_code, frame.f_lasti)):
+        name = FORMAT if formats(node, frame) else f"{TENSOR}{protocol}"
+        yield name, operands(node, frame) if protocol in SUBSCRIPTS else None
+        return
     if isinstance(node, ast.Call):
         spelled = [*_called(node.func, frame)]
         for name in spelled:
@@ -156,9 +154,9 @@ def names(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
 
 def spelled(code: CodeType, instruction: int) -> Iterator[str]:
     """The names that the call may have by its text alone, for a frame that has gone."""
-    if protocol := _protocol(step_at(code, instruction)):
-        yield f"{TENSOR}{protocol}"
     node = expression(code, instruction)
+    if protocol := _protocol(step_at(code, instruction)):
+        yield FORMAT if formats(node, None) else f"{TENSOR}{protocol}"
     if isinstance(node, ast.Call):
         yield ast.unparse(node.func)
         if isinstance(node.func, ast.Attribute):

@@ -13,6 +13,8 @@ import torch
 
 Given = tuple[tuple[Any, ...], dict[str, Any]]  # a call's arguments
 
+FORMAT = "torch.Tensor.__format__"
+
 
 def expression(code: CodeType, instruction: int) -> ast.expr | None:
     """The source of an instruction as a tree; None where there is no source or the place is not known."""
@@ -52,6 +54,14 @@ def operands(node: ast.expr | None, frame: FrameType) -> Given | None:
         return None
     looked = [lookup(node.value, frame), lookup(node.slice, frame)]
     return (tuple(value for _, value in looked), {}) if all(found for found, _ in looked) else None
+
+
+def formats(node: ast.expr | None, frame: FrameType | None) -> bool:
+    """Whether an expression is `text % values`, which formats them; of a frame that has gone, by a literal text."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+        return False
+    text = node.left.value if isinstance(node.left, ast.Constant) else lookup(node.left, frame)[1] if frame else None
+    return isinstance(text, str | bytes)
 
 
 def lookup(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import linecache
 import opcode
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
+from syncguard.observe.expression import FORMAT, expression, formats
 from syncguard.pack import Pack
 
 SLOTS = tuple(
@@ -20,7 +20,7 @@ SLOTS = tuple(
 )
 CALLS = {opcode.opmap[name] for name in ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "PRECALL") if name in opcode.opmap}
 
-CONTAINS = opcode.opmap["CONTAINS_OP"]
+CONTAINS, OPERATOR = opcode.opmap["CONTAINS_OP"], opcode.opmap["BINARY_OP"]
 MEMBER = "torch.Tensor.__contains__"  # `t in ts`, and what else compares with each of a list
 SEARCHES = ("index", "count", "remove")  # of lists; tensors have none of them
 
@@ -29,6 +29,9 @@ def spelled(op: str, hazard: str, frame: FrameType, pack: Pack) -> tuple[str, st
     """What the frame calls: builtins.int for a torch.Tensor.__int__, with the hazard of its own row."""
     if op not in SLOTS:
         return op, hazard
+    if frame.f_code.co_code[frame.f_lasti] == OPERATOR and formats(expression(frame.f_code, frame.f_lasti), frame):
+        row = pack.op(FORMAT)
+        return FORMAT, row.waits[0].hazard if row is not None else hazard
     called = callee(frame.f_code, frame.f_lasti)
     name = qualified(called, frame) if called else ""
     row = pack.op(name) if name else None
@@ -46,20 +49,8 @@ def callee(code: CodeType, instruction: int) -> str:
         return MEMBER
     if code.co_code[instruction] not in CALLS:
         return ""
-    place = next((p for i, p in enumerate(code.co_positions()) if i == instruction // 2), None)
-    if place is None or None in place:
-        return ""
-    first, last, start, end = place
-    lines = [linecache.getline(code.co_filename, line) for line in range(first or 0, (last or 0) + 1)]
-    if not all(lines):
-        return ""
-    lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
-    lines[0] = lines[0].encode()[start:].decode(errors="replace")
-    try:
-        tree = ast.parse("(" + "".join(lines) + ")", mode="eval").body
-    except SyntaxError:
-        return ""
-    return ast.unparse(tree.func) if isinstance(tree, ast.Call) else ""
+    node = expression(code, instruction)
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
 def qualified(called: str, frame: FrameType) -> str:
