@@ -44,7 +44,13 @@ def test_a_new_tensor_is_of_the_dtype_of_the_first() -> None:
 
 @pytest.mark.parametrize(
     ("data", "found"),
-    [("[1, n]", True), ("[len(y) for y in xs]", True), ("[[1, n], [2, 3]]", False), ("[some, 1]", False), ("[]", False)],
+    [
+        ("[1, n]", True),
+        ("[len(y) for y in xs]", True),
+        ("[[1, n], [2, 3]]", False),
+        ("[some, 1]", False),
+        ("[]", False),
+    ],
 )
 def test_a_list_of_numbers_has_one_dimension(data: str, found: bool) -> None:
     assert ("SG208" in codes(f"order = torch.tensor({data}, device=x.device)\n    return x[order[0]]")) is found

@@ -9,14 +9,16 @@ KINDS = {
     "double": "float", "half": "float", "bfloat16": "float",
 }  # fmt: skip
 LINE = re.compile(
-    r"^[ \t]*(?:(?::(?:type|param)[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)", re.MULTILINE
+    r"^[ \t]*(?:(?::(?:type|param)[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)",
+    re.MULTILINE,
 )
 TENSOR = re.compile(r"\W{0,3}(?:class:)?\W{0,2}(?:torch\.)?(?:cuda\.)?([A-Z]\w*?)?Tensor\b[`'\"]{0,2}(.*)", re.DOTALL)
 MASK = re.compile(r"(?:a |an |\W{0,2})bool(?:ean)?\W{0,2} (?:mask|tensor)\b", re.IGNORECASE)
 BOOLEAN = re.compile(
     r"(?:,|\[| of(?: d?type)?)\s*(?:torch\.)?bool(?:ean)?\b"  # (Tensor, bool)
-    r"|[^:\n]*:\s*(?:(?:an?|the|optional|common|\d-?d)\s+)*\W{0,2}bool(?:ean)?\W{0,2}\s+"  # (Tensor): a boolean (H, W) mask
-    r"(?:\([^)]*\)\s+|\w+\s+)?(?:mask|tensor|flag|matrix)"
+    # (Tensor): a boolean (H, W) mask
+    r"|[^:\n]*:\s*(?:(?:an?|the|optional|common|\d-?d)\s+)*\W{0,2}bool(?:ean)?\W{0,2}\s+"
+    r"(?:\([^)]*\)\s+|\w+\s+)?(?:mask|tensor|flag|matrix)s?\b(?!'s)"
     r"|[^:\n]*:\s*(?:a\s+|the\s+)?tensor of (?:d?type )?\W{0,2}(?:torch\.)?bool",
     re.IGNORECASE,
 )

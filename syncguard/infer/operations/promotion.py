@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Tensor, Value, options
+from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, options
 from syncguard.infer.operations.arguments import Arguments
 
 ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
