@@ -15,7 +15,7 @@ KINDS = frozenset(
 )
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
-    **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank written".split(), "rank"),
+    **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank nested written".split(), "rank"),
     **dict.fromkeys("host pinned device factory like kwarg".split(), "place"),
 }
 Conditions = tuple[tuple[str, str], ...]
@@ -37,7 +37,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     """The alternatives, of which the first whose conditions hold applies; the last has none. ValueError: what is wrong.
 
     One alternative: tensor [bool|int|float|complex|promote|count]
-    [0d|1d|2d|reduce|drop|more|broadcast|samerank|written] [host|pinned|device|factory|like|kwarg]
+    [0d|1d|2d|reduce|drop|more|broadcast|samerank|nested|written] [host|pinned|device|factory|like|kwarg]
     · int float bool str number none size device dtype type array self each unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
@@ -52,6 +52,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     samerank, drop, more: as many dimensions as the first tensor, one less, one more
     reduce, drop: less by those that dim= names, which keepdim= keeps; without dim= all of them, or one
     broadcast: as many dimensions as the tensor that has most
+    nested: as many as the list of data= has lists in lists
     written: as many as the text of equation= names behind its arrow
     Several: `int if given dim; size`, `list(tensor int 1d) if alone condition; tensor promote`.
     """

@@ -50,6 +50,41 @@ def test_numpy_and_sphinx(line, found):
     assert tensors(f"Text.\n\n    {line}\n") == found
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(torch.Tensor): boolean mask of shape (N,)", "(Tensor): A boolean mask over the batch",
+        "(torch.Tensor, optional): a 1d boolean tensor of ends", "(torch.Tensor, bool):\n            where it is kept",
+        "(Tensor, optional): common boolean (H, W) mask of both", "(torch.Tensor): Boolean roi mask, or all of it",
+        "(`torch.Tensor`): the bool tensor", "(Tensor): Tensor of bool type", "(Tensor): boolean flag of the end",
+        "(torch.Tensor of dtype torch.bool): kept", "(Tensor[bool]): kept",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_tensor_is_its_dtype(said):
+    assert tensors(f"Text.\n\n    keep {said}\n") == {"keep": "bool"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(torch.Tensor): what the boolean mask of the other keeps", "(torch.Tensor): scores; a mask comes of them",
+        "(torch.Tensor): not boolean", "(Tensor): booleans come later",
+    ],
+)  # fmt: skip
+def test_what_is_said_of_others_is_not(said):
+    assert tensors(f"Text.\n\n    keep {said}\n") == {"keep": ""}
+
+
+def test_a_declared_tensor_has_the_dtype_that_its_docstring_tells():
+    text = (
+        'import torch\ndef f(x: torch.Tensor, keep: torch.Tensor):\n    """\n'
+        '    keep (torch.Tensor{}\n    """\n    return x[keep]\n'
+    )
+    assert found(text.format("): which")) == []
+    assert found(text.format("): boolean mask")) == found(text.format(", bool):")) == [(6, "SG102")]
+    assert found(text.replace("keep (torch.Tensor{}", ":param keep: a boolean mask")) == [(6, "SG102")]
+
+
 def found(text: str) -> list[tuple[int, str]]:
     report = check(["-"], Config(heat="all"), stdin=text)
     return [(finding.site.line, finding.code) for finding in report.findings]

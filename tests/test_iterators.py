@@ -57,7 +57,17 @@ def test_the_items_are_known(text: str) -> None:
         ("return list(filter(lambda x: x.dim() > 1, xs))", 0),
         ("return list(itertools.dropwhile(lambda x: x > 0, xs))", 1),
         ("return list(itertools.compress(xs, ns))", 0),
+        ("return list(itertools.groupby(ns, lambda n: xs[n].sum()))", 1),
+        ("return list(itertools.groupby(ns, key=lambda n: xs[n].sum()))", 1),
+        ("return list(itertools.groupby(xs))", 1),
+        ("return list(itertools.groupby(xs, key=lambda x: x.shape))", 0),
+        ("return list(itertools.groupby(ns))", 0),
     ],
 )
 def test_what_is_asked_of_the_items(text: str, found: int) -> None:
     assert codes(text) == ["SG204"] * found
+
+
+def test_what_groups_is_given_the_items() -> None:
+    text = "return [k.item() for k, _ in itertools.groupby(range(3), key=lambda n: xs[0][xs[1][0, n]])]"
+    assert sorted(codes(text)) == ["SG201", "SG204"]

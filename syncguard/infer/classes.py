@@ -9,7 +9,7 @@ from syncguard.infer.domain.contents import arrived
 from syncguard.infer.domain.lattice import join, pooled, same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
 from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
-from syncguard.read.core import Class, Function
+from syncguard.read.core import Bind, Class, Function, Name
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
@@ -87,8 +87,16 @@ class ClassInfo:
         return None
 
     def fields(self) -> list[str]:
-        """What a dataclass or NamedTuple declares, in order."""
-        return [name for name, value in self.members.items() if type(value) is not Call]
+        """What a dataclass or NamedTuple declares, in order: what it descends from comes first."""
+        declared = dict([item for info in reversed(self.mro) for item in info.members.items()])
+        constants = {name for info in self.mro for name in info.constants()}
+        return [name for name, value in declared.items() if type(value) is not Call and name not in constants]
+
+    def constants(self) -> Iterator[str]:
+        """What the body of the class gives a value and no type: the class has it, and no instance is made with it."""
+        for node in self.node.body:
+            if type(node) is Bind and node.annotation is None and node.value is not None:
+                yield from [target.id for target in node.targets if type(target) is Name]
 
     def parts(self) -> tuple[Value, ...] | None:
         """The items of an instance that is a tuple; None of any other class."""

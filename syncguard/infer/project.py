@@ -229,8 +229,9 @@ class World(Definitions):
                 self.call(member[0].routine, instance, args, keywords, at, frame)
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
+            declared = info.find(name)
             # What a field of another file's class is declared to hold is said there.
-            if value is not UNKNOWN and name and (info.home.own or info.members.get(name) is UNKNOWN):
+            if value is not UNKNOWN and name and (info.home.own or (declared is not None and declared[0] is UNKNOWN)):
                 self.learn(info, name, value, frame)
         return instance
 

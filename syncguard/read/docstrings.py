@@ -9,10 +9,19 @@ KINDS = {
     "double": "float", "half": "float", "bfloat16": "float",
 }  # fmt: skip
 LINE = re.compile(
-    r"^[ \t]*(?:(?::type[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)", re.MULTILINE
+    r"^[ \t]*(?:(?::(?:type|param)[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)",
+    re.MULTILINE,
 )
 TENSOR = re.compile(r"\W{0,3}(?:class:)?\W{0,2}(?:torch\.)?(?:cuda\.)?([A-Z]\w*?)?Tensor\b[`'\"]{0,2}(.*)", re.DOTALL)
 MASK = re.compile(r"(?:a |an |\W{0,2})bool(?:ean)?\W{0,2} (?:mask|tensor)\b", re.IGNORECASE)
+BOOLEAN = re.compile(
+    r"(?:,|\[| of(?: d?type)?)\s*(?:torch\.)?bool(?:ean)?\b"  # (Tensor, bool)
+    # (Tensor): a boolean (H, W) mask
+    r"|[^:\n]*:\s*(?:(?:an?|the|optional|common|\d-?d)\s+)*\W{0,2}bool(?:ean)?\W{0,2}\s+"
+    r"(?:\([^)]*\)\s+|\w+\s+)?(?:mask|tensor|flag|matrix)s?\b(?!'s)"
+    r"|[^:\n]*:\s*(?:a\s+|the\s+)?tensor of (?:d?type )?\W{0,2}(?:torch\.)?bool",
+    re.IGNORECASE,
+)
 ANOTHER = re.compile(
     r"(?:or|and|/|\|)\s*(?!\W{0,2}None\b)|,\s*(?:\w+\.)*(?:List|Tuple|Dict|list|tuple|dict|str|int|float|array|ndarray)\b"
 )
@@ -28,7 +37,7 @@ def tensors(text: str) -> dict[str, str]:
         tensor = TENSOR.match(said)
         kind = KINDS.get((tensor[1] or "").lower()) if tensor else None
         if tensor and kind is not None and not ANOTHER.match(tensor[2].lstrip()):
-            found.setdefault(name, kind)
+            found.setdefault(name, kind or ("bool" if BOOLEAN.match(tensor[2]) else ""))
         elif MASK.match(said):
             found.setdefault(name, "bool")
     return found

@@ -50,8 +50,8 @@ def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
 
 def assign(node: ast.Assign, scope: Scope) -> Node:
     call, target = node.value, node.targets[0]
-    if type(call) is ast.Call and type(target) is ast.Name and called(call) in ("namedtuple", "NamedTuple"):
-        fields = declared(call.args[1], scope) if len(call.args) > 1 else None
+    if type(call) is ast.Call and type(target) is ast.Name:
+        fields = tuple_fields(call, scope)
         if fields is not None:
             base = expression(call.func, scope)
             return Class(target.id, scope.within(target.id).qualname, (base,), (), fields, (), at(node))
@@ -61,6 +61,12 @@ def assign(node: ast.Assign, scope: Scope) -> Node:
 def called(node: ast.Call) -> str:
     """The last name of what is called."""
     return node.func.id if type(node.func) is ast.Name else node.func.attr if type(node.func) is ast.Attribute else ""
+
+
+def tuple_fields(node: ast.Call, scope: Scope) -> tuple[Node, ...] | None:
+    """The fields that a call of namedtuple declares; None of any other call."""
+    named = called(node) in ("namedtuple", "NamedTuple") and len(node.args) > 1
+    return declared(node.args[1], scope) if named else None
 
 
 def declared(node: ast.expr, scope: Scope) -> tuple[Node, ...] | None:
@@ -168,16 +174,26 @@ def documented(params: tuple[Param, ...], first: ast.stmt) -> tuple[Param, ...]:
 
 def class_(node: ast.ClassDef, scope: Scope) -> Node:
     inner = scope.within(node)
+    bases, fields = tuple_of(node, scope)
     keywords = tuple([(k.arg or "", expression(k.value, scope)) for k in node.keywords])
     return Class(
         node.name,
         inner.qualname,
-        several(node.bases, scope),
+        bases,
         keywords,
-        block(node.body, inner),
+        (*fields, *block(node.body, inner)),
         several(node.decorator_list, scope),
         at(node),
     )
+
+
+def tuple_of(node: ast.ClassDef, scope: Scope) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The bases of a class, and the fields that it has from `class Pair(namedtuple("Pair", "a b"))`."""
+    base = node.bases[0] if len(node.bases) == 1 else None
+    fields = tuple_fields(base, scope) if type(base) is ast.Call else None
+    if type(base) is not ast.Call or fields is None:
+        return several(node.bases, scope), ()
+    return (expression(base.func, scope),), fields
 
 
 def shared(node: ast.Global, scope: Scope) -> Node:

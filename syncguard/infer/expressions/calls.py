@@ -210,8 +210,8 @@ def inherited(
             return apply(frame, op, at, [of, *args], keywords, nodes)
         if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame, info):
             return NONE
-    if name == "_replace" and info.parts() is not None:
-        return world.copied(of, keywords, frame)
+    if name in ("_replace", "_asdict") and (parts := info.parts()) is not None:
+        return world.copied(of, keywords, frame) if name == "_replace" else Table(dict(zip(info.fields(), parts)))
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)

@@ -101,8 +101,14 @@ def tested(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: F
 
 
 def _grouped(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
-    """`groupby(xs, key)`: pairs of a key and an iterator."""
-    return _each(Seq("tuple", (UNKNOWN, _same(args, keywords, at, nodes, frame))))
+    """`groupby(xs, key)`: pairs of a key and an iterator; each key is compared with the one before."""
+    item = element(args[0], at, frame) if args else UNKNOWN
+    by = args[1] if len(args) > 1 else keywords.get("key", NONE)
+    key = item if by is NONE else called(by, [item], at, (), frame)
+    for option in options(key):
+        if tensor_sureness(option):
+            apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [option], {}, nodes)
+    return _each(Seq("tuple", (key, _each(item))))
 
 
 def _copies(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:

@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
+from syncguard.infer.operations.promotion import nested, promoted
 from syncguard.infer.operations.targets import device_of, tensor_type
 from syncguard.pack import Conditions, Result, results
 
@@ -29,7 +30,6 @@ parsed = lru_cache(maxsize=None)(results)
 DIMS = ("dim", "axis", "dims", "axes")
 KEPT = ("keepdim", "keepdims")
 BUILTINS = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
-ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
 
 
 def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
@@ -81,32 +81,6 @@ def common_device(tensors: list[Tensor], default: str) -> str:
         if device in devices:
             return device
     return "host"
-
-
-# What is asked of the result, and is no number among its elements.
-FLAGS = ("requires_grad", "pin_memory", "keepdim")
-
-
-def promoted(args: Arguments) -> str:
-    """The common dtype class of all arguments, Python numbers included."""
-    best = ""
-    for value in (*(value for name, value in args.named.items() if name not in FLAGS), *args.rest):
-        for option in options(value):
-            if type(option) is Tensor:
-                dtype = option.dtype
-                if dtype == "":
-                    return ""
-            else:
-                literal = option.value if type(option) is Const else None
-                kind = option.kind if type(option) is Host else type(literal).__name__ if literal is not None else ""
-                dtype = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}.get(
-                    kind, ""
-                )
-                if dtype == "":
-                    continue
-            if best == "" or ORDER.get(dtype, 0) > ORDER.get(best, 0):
-                best = dtype
-    return best
 
 
 def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
@@ -308,6 +282,8 @@ def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
         case "broadcast":
             ranks = [tensor.rank for tensor in tensors]
             return max(ranks) if ranks and min(ranks) >= 0 else -1
+        case "nested":
+            return nested(args.get("data") or UNKNOWN)
         case "written":
             return written_rank(args.get("equation"))
         case "reduce" | "drop":

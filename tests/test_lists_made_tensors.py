@@ -1,0 +1,56 @@
+"""A tensor that is made of a list has the dtype and the rank of what the list holds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import checked
+import pytest
+
+HEAD = """import torch
+from torch import Tensor
+
+
+def f(x: Tensor, xs: list[Tensor], n: int, some):
+    """
+
+
+codes = partial(checked.codes, head=HEAD)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "[len(y) > 0 for y in xs]", "[True, n > 1]", "[[True], [False]]", "[y is None for y in xs]",
+        "[isinstance(y, Tensor) for y in xs]", "(n > 1, len(xs) > 2)", "[y.shape == x.shape for y in xs]",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("call", ["torch.tensor({}, device=x.device)", "torch.as_tensor({}).to(x.device)"])
+def test_a_list_of_truths_is_a_mask(call: str, data: str) -> None:
+    assert "SG102" in codes(f"return x[{call.format(data)}]")
+
+
+@pytest.mark.parametrize(
+    "data", ["[len(y) for y in xs]", "[True, n]", "[True, some]", "[y > 0 for y in some]", "some", "[]", "[x, True]"]
+)
+def test_another_list_is_not(data: str) -> None:
+    assert "SG102" not in codes(f"return x[torch.tensor({data}, device=x.device)]")
+
+
+def test_a_new_tensor_is_of_the_dtype_of_the_first() -> None:
+    assert "SG102" in codes("return x[(x > 0).new_tensor([1, 0])]")
+    assert "SG102" not in codes("return x[x.long().new_tensor([True, False])]")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("[1, n]", True),
+        ("[len(y) for y in xs]", True),
+        ("[[1, n], [2, 3]]", False),
+        ("[some, 1]", False),
+        ("[]", False),
+    ],
+)
+def test_a_list_of_numbers_has_one_dimension(data: str, found: bool) -> None:
+    assert ("SG208" in codes(f"order = torch.tensor({data}, device=x.device)\n    return x[order[0]]")) is found
