@@ -10,7 +10,9 @@ from typing import Any
 
 from syncguard.returns import CONDITIONS, results
 
-ROW_KEYS = frozenset("also args returns writes waits aten mechanism alternative caveat untried since until evidence".split())
+ROW_KEYS = frozenset(
+    "also args returns writes waits aten mechanism alternative caveat untried since until evidence".split()
+)
 WAIT_KEYS = frozenset("hazard when on of since until mode".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())

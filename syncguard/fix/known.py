@@ -183,7 +183,9 @@ class Known:
         if any(arg.star for arg in node.args):  # it may be any of these
             return [arg.value for arg in node.args]
         parts = [part.partition(" if ") for part in op.writes]
-        found = [self.argument(node, name) for name, _, option in parts if not option or on(self.argument(node, option))]
+        found = [
+            self.argument(node, name) for name, _, option in parts if not option or on(self.argument(node, option))
+        ]
         return [one for one in found if one is not None]
 
     def torch(self, module: str = "torch") -> str:

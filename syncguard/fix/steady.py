@@ -208,7 +208,7 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             holder = next((held for held in region.around(node) if isinstance(held, cst.Assign | cst.For)), None)
             value = holder.iter if isinstance(holder, cst.For) else None
             if isinstance(holder, cst.Assign):
-                value = _given_to(node, holder, region) or holder.value
+                value = given_to(node, holder, region) or holder.value
             if value is not None and not computed(value, known):
                 found |= loaded(region, unkeyed(value))
     return found - {name}
@@ -248,13 +248,13 @@ def _made(node: cst.Name, region: Region, known: Known, listed: bool = True) -> 
     assign = next((one for one in region.around(node) if isinstance(one, cst.Assign | cst.BaseCompoundStatement)), None)
     if not isinstance(assign, cst.Assign):
         return False
-    value = _given_to(node, assign, region)
+    value = given_to(node, assign, region)
     if isinstance(value, DISPLAYS):
         return listed
     return isinstance(value, cst.BaseNumber | cst.BaseString) or computed(value, known)
 
 
-def _given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
+def given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
     """What a variable is bound to by an assignment; None for one of several, of which it is not said."""
     element = region.parent(node)
     if not isinstance(element, cst.Element):
