@@ -50,8 +50,15 @@ def _bodies(node: cst.CSTNode, region: Region, known: Known, depth: int) -> Iter
     for one in [*known.home.routines]:
         if type(one.node) is core.Function and one.node.name == name:
             try:
-                other = parsed(region.path, region.lines, one.node.at[0], one.node.at[2])
+                other = known.others.get(one.node.at[0]) or _other(one.node, region, known)
             except Unanchored:
                 continue
-            theirs = Known(other, known.world, known.home)
-            yield from ((part, other, theirs) for part in inside(other.module))
+            yield from ((part, other.region, other) for part in inside(other.region.module))
+
+
+def _other(node: core.Function, region: Region, known: Known) -> Known:
+    """What is known of another function of the file, found out once."""
+    made = Known(parsed(region.path, region.lines, node.at[0], node.at[2]), known.world, known.home)
+    made.others = known.others
+    known.others[node.at[0]] = made
+    return made

@@ -12,6 +12,7 @@ from syncguard.fix.steady import given_to
 
 # What a row of tensors can be asked for as well as a tensor.
 SHARED = frozenset({*dir(list), *dir(tuple), *dir(dict), *dir(set)})
+ASKED = re.compile(r"\bis_tensor\(|\bisinstance\([^()]*Tensor")
 # What is only done with numbers and tensors.
 SIGNS = (cst.Subtract, cst.Divide, cst.Power, cst.MatrixMultiply, cst.LessThan, cst.LessThanEqual, cst.GreaterThan,
          cst.GreaterThanEqual)  # fmt: skip
@@ -35,7 +36,9 @@ def _told(store: cst.Name, scope: cst.CSTNode, region: Region, depth: int) -> bo
     match held:
         case cst.Param():
             declared = held.annotation is not None or _documented(store.value, scope, region)
-            return declared or any(_tensors(use, region) for use in reads(region, scope, store.value))
+            return declared or any(
+                _tensors(use, region) or _asked(use, region) for use in reads(region, scope, store.value)
+            )
         case cst.AssignTarget():
             value = given_to(store, cst.ensure_type(region.parent(held), cst.Assign), region)
             while isinstance(value, cst.Subscript):
@@ -52,6 +55,12 @@ def _documented(name: str, scope: cst.CSTNode, region: Region) -> bool:
     """Whether the text of a function says of a parameter that it is a tensor."""
     text = scope.get_docstring() if isinstance(scope, cst.FunctionDef) else None
     return bool(text) and bool(re.search(rf"\b{name}\b[^\n]*[Tt]ensor", text or ""))
+
+
+def _asked(use: cst.Name, region: Region) -> bool:
+    """Whether a use asks for a tensor: `torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`."""
+    call = region.parent(region.parent(use))
+    return isinstance(call, cst.Call) and bool(ASKED.search(region.code(call)))
 
 
 def _tensors(use: cst.Name, region: Region) -> bool:

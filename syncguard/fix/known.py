@@ -46,6 +46,7 @@ class Known:
 
     def __init__(self, region: Region, world: World, home: Home) -> None:
         self.region, self.world, self.home = region, world, home
+        self.others: dict[int, Known] = {}  # of functions that this one calls, by their first line
 
     def value(self, node: cst.CSTNode) -> Value:
         """What an expression is; UNKNOWN where inference did not come by, and of what the file does not hold."""

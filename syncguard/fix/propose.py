@@ -57,7 +57,7 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
             continue
-        if proposal is not None and proposal.tier == "safe" and (by := peeked(node, region, known)):
+        if proposal is not None and rebinds(proposal, node, region) and (by := peeked(node, region, known)):
             message = f"{proposal.message}; `{by}` may see the variables, of which some hold something else"
             proposal = replace(proposal, tier="unsafe", message=message)
         fix = settled(name, proposal, source) if proposal is not None and not misread(proposal, source) else None
@@ -76,6 +76,13 @@ def scripted(node: cst.CSTNode, region: Region, known: Known) -> bool:
     """Whether TorchScript reads the code, which knows but a part of Python and of torch."""
     functions = [held for held in region.around(node) if isinstance(held, cst.FunctionDef)]
     return any(known.callee(one.decorator).startswith("torch.jit.") for held in functions for one in held.decorators)
+
+
+def rebinds(fix: Proposal, node: cst.CSTNode, region: Region) -> bool:
+    """Whether a safe fix binds a variable, or lets one hold something else for a while: it moves a read, or a line."""
+    lines = any(edit.site.column == 1 or edit.text.endswith("\n") for edit in fix.edits)
+    adds = any(isinstance(held, cst.AugAssign) for held in region.around(node))
+    return fix.tier == "safe" and (lines or adds or fix.leaves > 0)
 
 
 # What sees the variables of a function without their names; with an argument `vars` and `dir` ask of that.

@@ -83,6 +83,8 @@ def _withs(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> tuple[c
 
 def _moded(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> bool:
     """Whether what is added to may be of another mode in another turn: `with torch.inference_mode(step > 3)`."""
+    if not any("inference_mode" in line for line in region.lines[region.first - 1 : region.last]):
+        return False
     items = [item.item for held in _withs(statement, loop, region) for item in cst.ensure_type(held, cst.With).items]
     turning = {name for item in items for name in loaded(region, item) if bound_in(name, loop, region)}
     asked = any(isinstance(item, cst.Call) and item.args and "mode" in region.code(item.func) for item in items)
