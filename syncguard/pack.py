@@ -187,7 +187,7 @@ def _op(name: str, row: dict[str, Any]) -> Op:
     )
     given = tuple(row.get("args", ()))
     named = given[given.index("*") + 1 :] if "*" in given else ()
-    args = {"args": _positional(given), "keywords": named}
+    args = {"args": _positional(given), "keywords": named, "writes": tuple(row.get("writes", ()))}
     return Op(**known | args | {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])})
 
 

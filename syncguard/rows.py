@@ -10,11 +10,14 @@ from typing import Any
 
 from syncguard.returns import CONDITIONS, results
 
-ROW_KEYS = frozenset("also args returns waits aten mechanism alternative caveat untried since until evidence".split())
+ROW_KEYS = frozenset(
+    "also args returns writes waits aten mechanism alternative caveat untried since until evidence".split()
+)
 WAIT_KEYS = frozenset("hazard when on of since until mode".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())
 STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
+WRITTEN = re.compile(r"\w+( if \w+)?")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
 
@@ -67,13 +70,15 @@ def _fault(row: Any) -> str:
     if not isinstance(row, dict):
         return "is not a table; put the dotted name in quotes"
     checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
-    checks += [f"`{key}` is not a list of names" for key in ("also", "args") if not _names(row.get(key, []))]
+    checks += [f"`{key}` is not a list of names" for key in ("also", "args", "writes") if not _names(row.get(key, []))]
     checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(row.get(key, ""), str)]
     evidence, waits = row.get("evidence"), row.get("waits", [])
     if not evidence or not _tables(evidence):
         checks.append("no evidence")
     elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
         checks.append(f"evidence needs `at` and a state ({', '.join(STATES)})")
+    if not checks and not all(map(WRITTEN.fullmatch, row.get("writes", ()))):
+        checks.append("`writes` takes `argument` or `argument if option`")
     if not checks and "returns" in row:
         try:
             results(row["returns"])

@@ -56,6 +56,7 @@ class Op:
     until: str = ""
     evidence: tuple[dict[str, Any], ...] = ()
     keywords: tuple[str, ...] = ()  # arguments that are given by name alone
+    writes: tuple[str, ...] = ()  # arguments that it writes into though its name does not say so: `weight if max_norm`
 
     @property
     def signature(self) -> tuple[str, ...]:

@@ -90,10 +90,10 @@ LISTED = """\
     top, end = n[:, 0], n[:, 1] + 1
     top_list, end_list = torch.stack((top, end)).tolist()
     if len(set(top_list)) == len(set(end_list)) == 1:
-        return x[int(top_list[0]) : int(end_list[0])]
+        return x[top_list[0] : end_list[0]]
     rows = []
     for i in range(len(n)):
-        rows.append(log(x[int(top_list[i]) : int(end_list[i])]))
+        rows.append(log(x[top_list[i] : end_list[i]]))
     return rows
 """
 

@@ -49,6 +49,17 @@ LOCAL = (
     "rows = [x]\n    rows.sort(key=bump)",
     "[row.add_(1) for row in x]",
     "[bump(row) for row in x]",
+    "F.batch_norm(torch.stack((x, x + 1)), x, x.abs(), training=True)",
+    "F.batch_norm(torch.stack((x, x + 1)), running_mean=x, running_var=x.abs(), training=n > 1)",
+    "F.instance_norm(torch.ones(2, 4, 3), x, x.abs())",
+    "F.embedding(torch.tensor([1]), x.view(4, 1), max_norm=1.0)",
+    "F.embedding(torch.tensor([1]), x.view(4, 1), None, 1.0)",
+    "F.silu(x, True)",
+    "F.relu6(x - 9, True).add_(x.sub_(1))",
+    "z = torch.einsum('i->i', x)\n    z.add_(1)",
+    "z = nn.Parameter(x)\n    z.data.add_(1)",
+    "z = torch.Tensor(x)\n    z.add_(1)",
+    "z = F.dropout1d(x.view(1, 4), training=False)\n    z.add_(1)",
 )
 ELSEWHERE = (
     "dist.all_reduce(x)",
@@ -58,6 +69,9 @@ ELSEWHERE = (
     "dist.broadcast(x.view(-1), 0)",
     "z = x.view(-1)\n    dist.all_reduce(z)",
     "dist.all_gather([x, x], x * 2)",
+    "torch.nn.utils.clip_grad_norm([x], 1.0)",
+    "w = torch.nn.utils.clip_grad_norm_(x, 1.0)",
+    "torch.batch_norm_update_stats(x.view(1, -1), x, x, 0.1)",
 )
 AHEAD = HEAD + "    a = x.max().item()\n    {}\n    b = x.sum().item()\n    return a, b\n"
 GATE = HEAD + "    value = x.sum().item()\n    {}\n    if n > 1:\n        return value\n    return 0.0\n"
@@ -94,6 +108,9 @@ def test_what_is_written_by_its_own_name_is_not_read_ahead_at_all(line):
         "print(x.shape, len(x))",
         "w = F.dropout(x, 0.5, True)",
         "w = F.relu(x, inplace=False)",
+        "w = F.batch_norm(torch.stack((x, x + 1)), x, x.abs())",
+        "w = F.batch_norm(torch.stack((x, x + 1)), x, x.abs(), training=False)",
+        "w = F.embedding(torch.tensor([1]), x.view(4, 1))",
         "w = torch.add(x, 1, out=None)",
         "w = max([1, 2], key=int)",
         "w = list(map(int, [1.5]))",

@@ -125,6 +125,8 @@ MALFORMED = {
     "an end before the start": ("since = '2.10'\nuntil = '2.9'\n", "`since` is not before `until`"),
     "a wait that ends before it starts": (WAIT.format("since = '2.9', until = '2.9'"), "`since` is not before `until`"),
     "a result that we have not": ("returns = 'scalar'\n", "returns: unknown result `scalar`"),
+    "what is written that is no list": ("writes = 'x'\n", "`writes` is not a list of names"),
+    "what is written under no option": ("writes = ['x if']\n", "`writes` takes `argument` or `argument if option`"),
     "no result": ("returns = ''\n", "returns: unknown result ``"),
     "a result that is no text": ("returns = 1\n", "`returns` is not a text"),
     "two dtypes": ("returns = 'tensor int bool'\n", "returns: `bool` contradicts `int`"),

@@ -61,7 +61,8 @@ def build() -> dict[str, Any]:
     classes = {name: base for name, base in classes.items() if base}
     classes |= {name: to for name, to in aliases.items() if to in classes or results[to][0] == "new"}
     results |= stubbed("_VariableFunctions.pyi", "", "torch", PRIVATE)
-    results |= stubbed("_nn.pyi", "", "torch.nn.functional", PRIVATE)
+    beneath = stubbed("_nn.pyi", "", "torch.nn.functional", PRIVATE)
+    results |= {name: [kind, own(results.get(name)) or args] for name, (kind, args) in beneath.items()}
     results |= stubbed("__init__.pyi", "TensorBase", "torch.Tensor", PRIVATE)
     for name in GIVEN["operators"].split():
         results.setdefault(f"torch.Tensor.{name}", ["tensor", "self,other"])
@@ -98,6 +99,11 @@ def holder(name: str, results: dict[str, Entry], classes: dict[str, str]) -> str
         owner = classes[owner]
         name = f"{owner}.{method}"
     return name if name in results else ""
+
+
+def own(entry: Entry | None) -> str:
+    """The arguments of a function of Python, where it tells them: those of what it calls beneath may be others."""
+    return entry[1] if entry is not None and not entry[1].startswith("*") else ""
 
 
 def place(name: str, args: str) -> str:

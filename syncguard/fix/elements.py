@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.handed import single
 from syncguard.fix.known import Known
-from syncguard.fix.loops import Comp, around, bound_in, changing, lazy, questioned, skipped, unchanged
-from syncguard.fix.names import occurrences, spare, stored
+from syncguard.fix.loops import around, bound_in, changing, questioned, skipped, unchanged
+from syncguard.fix.names import spare, stored
 from syncguard.fix.nodes import inside
-from syncguard.fix.reads import Read, postfix, read_of
+from syncguard.fix.reads import read_of
 from syncguard.fix.recipe import Proposal
 from syncguard.fix.region import Region
 from syncguard.fix.steady import root, since
@@ -58,7 +59,7 @@ def elements(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         text = f"copies {many} at once, {where}: they must be of one shape, and {SHARED}"
         return Proposal("unsafe", text, covering, leaves=1)
     text = f"copies `{source(lists, region)}` once, {where}{', where it must be' if lists.row else ''}"
-    if held is None:
+    if held is None or not single(base, region):
         return Proposal("unsafe", f"{text}: it must be a tensor there", covering, leaves=1)
     if tier != "safe" or lists.row:
         return Proposal("unsafe", f"{text}: {SHARED}", covering, leaves=1)
@@ -105,7 +106,7 @@ def taken(nodes: list[cst.CSTNode], lists: Lists, region: Region, known: Known) 
     for node in nodes:
         same = element(node, region, known)
         if same is not None and (name := lists.name(same[1])) and len(same[2]) == lists.keys:
-            inner = same[0] if same[0] is not node and _number(node, known) else node
+            inner = same[0] if same[0] is not node and _number(node, same[1], known) else node
             yield region.swap(inner, name + "".join(f"[{region.code(key)}]" for key in same[2][len(lists.row) :]))
         elif (of := distinct(node, region, known)) is not None and (name := lists.name(of)):
             yield region.swap(node, f"set({name})")
@@ -234,57 +235,6 @@ def element(
 SHARED = "nothing that the loop writes or calls may change it"
 
 
-# -- for v in x: v.item() -------------------------------------------------------------------------
-
-
-def iterated(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
-    """The variable of a loop over a tensor, of which nothing but the number is wanted."""
-    read = read_of(node, region, known)
-    if read is None or not isinstance(read.tensor, cst.Name):
-        return None
-    name = read.tensor.value
-    for held in region.around(node):
-        if not isinstance(held, cst.For | cst.CompFor | Comp):
-            continue
-        clause = held.for_in if isinstance(held, Comp) else held
-        if isinstance(clause.target, cst.Name) and clause.target.value == name:
-            over = known.tensor(clause.iter)
-            scope = held if isinstance(held, Comp) else region.scope(node)
-            every = [use for use in occurrences(region, scope, name) if use is not clause.target]
-            found = [next((r for r in _readers(use, region, known)), None) for use in every]
-            loop = (
-                held
-                if isinstance(held, cst.For | Comp)
-                else next(one for one in region.around(held) if isinstance(one, Comp))
-            )
-            tier = unchanged(clause.iter, loop, region, known)
-            if over is None or not tier or clause.asynchronous or lazy(loop, region) or None in found:
-                return None
-            rows = f"{postfix(clause.iter, region)}." + ("tolist()" if over.rank == 1 else "flatten().tolist()")
-            plain = isinstance(held, cst.ListComp) and held.elt is read.whole and len(found) == 1
-            single = isinstance(clause, cst.CompFor) and not clause.ifs and clause.inner_for_in is None
-            if plain and single and read.into in ("", read.dtype):
-                edits = [region.swap(held, rows)]
-            else:
-                swaps = [(one.whole, f"{one.into}({name})" if one.into else name) for one in found if one is not None]
-                edits = [region.swap(clause.iter, rows), *(region.swap(whole, text) for whole, text in swaps)]
-            text = f"copies `{region.code(clause.iter)}` once, before the loop"
-            if tier != "safe":
-                return Proposal("unsafe", f"{text}: {SHARED}", tuple(edits), leaves=1)
-            return Proposal("safe", text, tuple(edits), leaves=1)
-    return None
-
-
-def _readers(use: cst.Name, region: Region, known: Known) -> Iterator[Read]:
-    """The read that a name is in."""
-    for held in region.around(use):
-        read = read_of(held, region, known)
-        if read is not None and read.tensor is use:
-            yield read
-        if isinstance(held, cst.BaseSmallStatement):
-            break
-
-
 # -- places --------------------------------------------------------------------------------------
 
 
@@ -296,9 +246,11 @@ def _bound(node: cst.CSTNode, region: Region) -> bool:
     return isinstance(held, cst.Slice)
 
 
-def _number(node: cst.CSTNode, known: Known) -> bool:
-    """Whether a node makes a number of one kind of what it reads: `int(x[i])` stays, and reads the list."""
-    return isinstance(node, cst.Call) and known.callee(node) in ("builtins.int", "builtins.float")
+def _number(node: cst.CSTNode, base: cst.BaseExpression, known: Known) -> bool:
+    """Whether a node makes another number of what it reads: `int(x[i])` stays, and reads the list, unless that has
+    integers."""
+    held, callee = known.tensor(base), known.callee(node) if isinstance(node, cst.Call) else ""
+    return callee in ("builtins.int", "builtins.float") and (held is None or callee != f"builtins.{held.dtype}")
 
 
 def _covers(one: Edit, other: Edit) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import defined
+from syncguard.fix.names import defined, occurrences, reaching
+from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
 from syncguard.fix.region import Region
 from syncguard.fix.totals import plain, text, total
+from syncguard.terms import Edit
 
 ZEROS = frozenset("torch.zeros torch.zeros_like torch.Tensor.new_zeros".split())
 MADE = frozenset("torch.tensor torch.as_tensor torch.Tensor.new_tensor".split())
@@ -59,3 +61,59 @@ def guarded(call: cst.Call, region: Region, known: Known) -> tuple[cst.IfExp, st
         return None
     made = guarded_total(held.test, held.body, held.orelse, region, known)
     return (held, made) if made else None
+
+
+def from_zero(name: str, yes: Side, node: cst.If, region: Region, known: Known) -> tuple[Edit, ...]:
+    """`loss = 0.0` and `if mask.any(): loss = x[mask].mean()`, as the sum alone."""
+    store = reaching(region, name, node) if name else None
+    held = region.parent(region.parent(store)) if store is not None else None
+    if store is None or not isinstance(held, cst.Assign) or [one.target for one in held.targets] != [store]:
+        return ()
+    text = guarded_total(node.test, yes, held.value, region, known)
+    if not text:
+        return ()
+    put = region.put(node, f"{name} = {text}")
+    start, end = region.places[held][2:], region.places[node][:2]
+    used = any(start <= region.places[use][:2] < end for use in occurrences(region, region.scope(node), name))
+    if used or region.block(region.statement(held))[0] != region.block(node)[0]:
+        return (put,)
+    return put, region.remove(region.statement(held))
+
+
+def more(node: cst.If, region: Region, known: Known) -> tuple[Edit, ...]:
+    """`if mask.any(): loss += x[mask].mean()`, as the statement alone: of no element it adds 0."""
+    value = added(node.body)
+    if value is None:
+        return ()
+    text = guarded_total(node.test, value, cst.Integer("0"), region, known)
+    line = cst.ensure_type(region.statement(value), cst.SimpleStatementLine)
+    before, _, _ = region.code(line).rpartition(region.code(value))
+    return (region.put(node, f"{before}{text}"),) if text else ()
+
+
+def added(suite: cst.BaseSuite) -> cst.BaseExpression | None:
+    """What the one statement of a block adds to a variable, or takes from it."""
+    line = suite.body[0] if isinstance(suite, cst.IndentedBlock) and len(suite.body) == 1 else None
+    match line.body if isinstance(line, cst.SimpleStatementLine) else ():
+        case [cst.AugAssign(operator=cst.AddAssign() | cst.SubtractAssign(), value=value)]:
+            return value
+        case [
+            cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Name() as name)],
+                value=cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=value),
+            )
+        ] if left.deep_equals(name):
+            return value
+    return None
+
+
+def by_none(side: cst.BaseExpression, test: cst.BaseExpression, known: Known) -> bool:
+    """Whether a side divides by a count of what the test asks for: of none it is not a number, nor is its gradient."""
+    mask = asked(test, known)
+    for part in inside(side) if mask is not None else ():
+        if mask is not None and isinstance(part, cst.BinaryOperation) and isinstance(part.operator, cst.Divide):
+            counted = any(isinstance(one, cst.BaseExpression) and one.deep_equals(mask) for one in inside(part.right))
+            clamped = any(isinstance(one, cst.Attribute) and one.attr.value == "clamp" for one in inside(part.right))
+            if counted and not clamped:
+                return True
+    return False

@@ -33,9 +33,11 @@ from syncguard.terms import Op
 NUMBERS = ("int", "float", "bool", "size", "number")
 # The functions that reduce to one number unless they are told not to.
 LOSS = re.compile(r"torch\.nn\.functional\.(\w+_loss|\w*cross_entropy(_with_logits)?|kl_div)")
-# What a call of one of these gives differs from call to call.
 # Of other things than tensors these change something.
 CHANGING = ("add", "sort", "apply", "backward", "set", "put", "register_hook")
+# The options that ask for another place for what is computed.
+ELSEWHERE = ("out", "inplace")
+# What a call of one of these gives differs from call to call.
 RANDOM = ("rand", "normal", "multinomial", "bernoulli", "dropout", "poisson", "uniform_", "empty", "sample")
 
 
@@ -44,6 +46,7 @@ class Known:
 
     def __init__(self, region: Region, world: World, home: Home) -> None:
         self.region, self.world, self.home = region, world, home
+        self.others: dict[int, Known] = {}  # of functions that this one calls, by their first line
 
     def value(self, node: cst.CSTNode) -> Value:
         """What an expression is; UNKNOWN where inference did not come by, and of what the file does not hold."""
@@ -169,9 +172,22 @@ class Known:
         inplace = last.endswith("_") and not last.endswith("__")
         if not name or self.world.op(name) is None or inplace or last in CHANGING:
             return False
-        if any(word in last for word in RANDOM):
+        if any(word in last for word in RANDOM) or self.written(node):
             return False
-        return not any(arg.keyword is not None and arg.keyword.value in ("out", "inplace") for arg in node.args)
+        return not any(on(self.argument(node, option)) for option in ELSEWHERE)
+
+    def written(self, node: cst.Call) -> list[cst.BaseExpression]:
+        """What a call writes into because its row says so: `weight` of `F.embedding(i, weight, max_norm=1.0)`."""
+        op = self.op(node)
+        if op is None or not op.writes:
+            return []
+        if any(arg.star for arg in node.args):  # it may be any of these
+            return [arg.value for arg in node.args]
+        parts = [part.partition(" if ") for part in op.writes]
+        found = [
+            self.argument(node, name) for name, _, option in parts if not option or on(self.argument(node, option))
+        ]
+        return [one for one in found if one is not None]
 
     def torch(self, module: str = "torch") -> str:
         """What this file calls torch, or a module of it; '' where it does not import it."""
@@ -258,6 +274,11 @@ def again(world: World, routine: Routine) -> None:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
         routine.sightings, routine.calls, routine.yielded, routine.seen = kept
+
+
+def on(value: cst.BaseExpression | None) -> bool:
+    """Whether an option is given, and neither None nor False."""
+    return value is not None and not (isinstance(value, cst.Name) and value.value in ("None", "False"))
 
 
 def _imports(region: Region, node: cst.Name) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import defined, loaded, stored, variable
+from syncguard.fix.names import defined, loaded, reaching, stored, variable
 from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region, Unfit
-from syncguard.fix.steady import steady
+from syncguard.fix.steady import given_to, steady
 
 Loop = cst.For | cst.While
 Comp = cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
@@ -137,6 +137,8 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
     loop goes through, and that is no tensor."""
     match node:
         case cst.Name(value=name):
+            if (value := _bound_here(node, region)) is not None:
+                return varying(value, loop, region, known)
             for held in [
                 held for use in region.names.get(name, ()) if stored(region, use) for held in region.around(use)
             ]:
@@ -145,13 +147,65 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
             made = defined(region, node)
             return made is not node and varying(made, loop, region, known)
         case cst.Call():
-            if known.op(node) is None or known.callee(node).rpartition(".")[2] in MOVES:
+            if _moved(node, loop, region, known):
+                return True
+            if known.op(node) is None:
+                return any(_placed(arg.value, loop, region, known, 4) for arg in node.args)
+            if known.callee(node).rpartition(".")[2] in MOVES:
                 return False
             inner = [node.func.value] if isinstance(node.func, cst.Attribute) else []
             return any(varying(part, loop, region, known) for part in (*inner, *(arg.value for arg in node.args)))
         case cst.Attribute(value=of):
             return varying(of, loop, region, known)
+        case cst.Subscript(value=of) if known.tensor(of) is not None:
+            return varying(of, loop, region, known)
     return any(varying(child, loop, region, known) for child in node.children)
+
+
+def _placed(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known, depth: int) -> bool:
+    """Whether something is put on a device that may be another in each turn of a loop before it is computed with."""
+    for part in inside(node):
+        if isinstance(part, cst.Call) and _moved(part, loop, region, known):
+            return True
+        made = defined(region, part) if isinstance(part, cst.Name) and depth else part
+        if made is not part and _placed(made, loop, region, known, depth - 1):
+            return True
+    return False
+
+
+def _moved(call: cst.Call, loop: cst.CSTNode, region: Region, known: Known) -> bool:
+    """Whether a call moves a tensor to where the loop says: `x.to(f"cuda:{i}")`, `x.cuda(i)`, `x.to(part.device)`."""
+    if not isinstance(call.func, cst.Attribute) or call.func.attr.value not in MOVES:
+        return False
+    return any(_turns(arg.value, loop, region, known, 4) for arg in call.args)
+
+
+def _turns(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known, depth: int) -> bool:
+    """Whether an expression that may name a device has what a loop goes through in it."""
+    if isinstance(node, cst.Attribute) and node.attr.value == "device" and known.tensor(node.value) is not None:
+        return varying(node.value, loop, region, known)
+    if isinstance(node, cst.Name) and depth:
+        if (value := _bound_here(node, region)) is not None:
+            return _turns(value, loop, region, known, depth - 1)
+        through = [held for use in region.names[node.value] if stored(region, use) for held in region.around(use)]
+        for held in through:
+            if isinstance(held, cst.For | cst.CompFor) and any(
+                part.value == node.value for part in _names(held.target)
+            ):
+                return held is loop or region.within(held, loop)
+        made = defined(region, node)
+        return made is not node and _turns(made, loop, region, known, depth - 1)
+    return any(_turns(child, loop, region, known, depth) for child in node.children)
+
+
+def _bound_here(node: cst.Name, region: Region) -> cst.BaseExpression | None:
+    """What an assignment above gave a variable, on every way that leads here; None where that may differ."""
+    store = reaching(region, node.value, node)
+    held = next(iter(region.around(store)), None) if store is not None else None
+    if store is None or not isinstance(held, cst.AssignTarget | cst.Element):
+        return None
+    assign = next((one for one in region.around(store) if isinstance(one, cst.Assign | cst.For | cst.CompFor)), None)
+    return given_to(store, assign, region) if isinstance(assign, cst.Assign) else None
 
 
 def _rows(over: cst.BaseExpression, known: Known) -> bool:

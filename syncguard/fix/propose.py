@@ -57,6 +57,9 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
             proposal = recipe(name)(node, finding, region, known)
         except Unfit:
             continue
+        if proposal is not None and rebinds(proposal, node, region) and (by := peeked(node, region, known)):
+            message = f"{proposal.message}; `{by}` may see the variables, of which some hold something else"
+            proposal = replace(proposal, tier="unsafe", message=message)
         fix = settled(name, proposal, source) if proposal is not None and not misread(proposal, source) else None
         if fix is not None:
             found.setdefault(fix.tier, fix)
@@ -75,9 +78,31 @@ def scripted(node: cst.CSTNode, region: Region, known: Known) -> bool:
     return any(known.callee(one.decorator).startswith("torch.jit.") for held in functions for one in held.decorators)
 
 
+def rebinds(fix: Proposal, node: cst.CSTNode, region: Region) -> bool:
+    """Whether a safe fix binds a variable, or lets one hold something else for a while: it moves a read, or a line."""
+    lines = any(edit.site.column == 1 or edit.text.endswith("\n") for edit in fix.edits)
+    adds = any(isinstance(held, cst.AugAssign) for held in region.around(node))
+    return fix.tier == "safe" and (lines or adds or fix.leaves > 0)
+
+
+# What sees the variables of a function without their names; with an argument `vars` and `dir` ask of that.
+PEEKING = {"locals": 0, "vars": 0, "dir": 0, "eval": 3, "exec": 3}
+
+
+def peeked(node: cst.CSTNode, region: Region, known: Known) -> str:
+    """What looks at all variables of the function around a node, `locals()`; '' where nothing does."""
+    scope = region.scope(node)
+    for call in region.calls:
+        match call.func:
+            case cst.Name(value=name) if name in PEEKING and len(call.args) <= PEEKING[name] and known.plain(name):
+                if region.scope(call) is scope or isinstance(scope, cst.Module):
+                    return f"{name}()"
+    return ""
+
+
 # What TorchScript has no word for, or asks the type of.
 UNSCRIPTED = re.compile(r"\bpin_memory\b|\.tolist\(")
-SCRIPTS = re.compile(r"\btorch\.jit\b|\bfrom torch import [^\n]*\bjit\b")
+SCRIPTS = re.compile(r"\btorch\.jit\b|\bfrom torch import [^\n]*\bjit\b|torchscript|jit[- ]script", re.IGNORECASE)
 
 
 def misread(fix: Proposal, source: Source) -> bool:

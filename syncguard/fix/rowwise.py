@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.elements import listed
+from syncguard.fix.handed import single
 from syncguard.fix.known import Known
 from syncguard.fix.loops import around, changing, questioned, skipped, unchanged
 from syncguard.fix.names import spare
@@ -43,7 +44,7 @@ def rows(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None:
     held = known.tensor(base)
     exact = how not in ("sum", "max", "min") or (how == "sum" and held is not None and held.dtype in ("int", "bool"))
     text = f"computes it for all rows of `{region.code(base)}` once, before the loop"
-    if exact and known.rank(base) > 1 and tier == "safe":
+    if exact and known.rank(base) > 1 and tier == "safe" and single(base, region):
         return Proposal("safe", text, tuple(dict.fromkeys(edits)), leaves=1)
     text += ": there must be more than one dimension, and fractions are added up in another order"
     return Proposal("unsafe", text, tuple(dict.fromkeys(edits)), leaves=1)

@@ -53,7 +53,7 @@ class Reach:
         known = self.known
         match value:
             case cst.Subscript() if (key := subscript(value)) is not None and key.deep_equals(self.mask):
-                return Spread(value.value.with_changes(lpar=value.lpar, rpar=value.rpar), taken=True)
+                return Spread(value.value, taken=True)
             case cst.BinaryOperation(left=left, operator=operator, right=right) if isinstance(operator, SIMPLE):
                 one, other = self.spread(left), self.spread(right)
                 if one is None or other is None:

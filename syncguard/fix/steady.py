@@ -208,7 +208,7 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             holder = next((held for held in region.around(node) if isinstance(held, cst.Assign | cst.For)), None)
             value = holder.iter if isinstance(holder, cst.For) else None
             if isinstance(holder, cst.Assign):
-                value = _given_to(node, holder, region) or holder.value
+                value = given_to(node, holder, region) or holder.value
             if value is not None and not computed(value, known):
                 found |= loaded(region, unkeyed(value))
     return found - {name}
@@ -248,13 +248,13 @@ def _made(node: cst.Name, region: Region, known: Known, listed: bool = True) -> 
     assign = next((one for one in region.around(node) if isinstance(one, cst.Assign | cst.BaseCompoundStatement)), None)
     if not isinstance(assign, cst.Assign):
         return False
-    value = _given_to(node, assign, region)
+    value = given_to(node, assign, region)
     if isinstance(value, DISPLAYS):
         return listed
     return isinstance(value, cst.BaseNumber | cst.BaseString) or computed(value, known)
 
 
-def _given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
+def given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpression | None:
     """What a variable is bound to by an assignment; None for one of several, of which it is not said."""
     element = region.parent(node)
     if not isinstance(element, cst.Element):
@@ -274,9 +274,12 @@ LEAVING = (
 DISPLAYS = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)
 # What gives the same memory where nothing is to be done.
 SHARING = frozenset(
-    "detach to cpu cuda data contiguous float double half bfloat16 long int short char byte bool type type_as "
-    "as_tensor asarray from_numpy frombuffer from_dlpack dropout alpha_dropout feature_dropout positive conj "
-    "resolve_conj resolve_neg pin_memory broadcast_tensors meshgrid broadcast_to atleast_1d atleast_2d atleast_3d "
-    "real imag view_as_real view_as_complex requires_grad_ ravel expand_as as_strided diagonal movedim moveaxis "
-    "swapaxes swapdims unfold tensor_split hsplit vsplit dsplit split_with_sizes adjoint reshape_as".split()
+    "detach to cpu cuda data contiguous float double half bfloat16 cfloat cdouble chalf long int short char byte bool "
+    "type type_as as_tensor asarray from_numpy frombuffer from_dlpack dropout dropout1d dropout2d dropout3d "
+    "alpha_dropout feature_dropout feature_alpha_dropout positive conj conj_physical resolve_conj resolve_neg "
+    "pin_memory broadcast_tensors meshgrid cartesian_prod broadcast_to atleast_1d atleast_2d atleast_3d real imag "
+    "view_as_real view_as_complex Parameter Buffer Tensor FloatTensor LongTensor values indices coalesce to_dense "
+    "dequantize requires_grad_ ravel expand_as as_strided diagonal einsum movedim moveaxis swapaxes swapdims "
+    "unfold tensor_split hsplit vsplit dsplit unsafe_chunk unsafe_split split_with_sizes adjoint H mH reshape_as "
+    "sum_to_size".split()
 )

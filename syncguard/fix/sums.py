@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.names import occurrences, stored, stores
+from syncguard.fix.names import between, occurrences, reads, stored, stores
 from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region, Unfit
 
@@ -65,6 +65,20 @@ def uses(
     if any(region.within(node, loop) for node in every if isinstance(region.parent(node), cst.NameItem)):
         raise Unfit("declared global")
     return loop, adding, gated
+
+
+def needed(name: str, loop: Loop, region: Region) -> bool:
+    """Whether a sum may be read outside of its loop: below it, or above where a loop around comes back."""
+    scope = region.scope(loop)
+    outside = [use for use in reads(region, scope, name) if not region.within(use, loop)]
+    return any(region.places[use] > region.places[loop] or bool(region.loops(loop)) for use in outside)
+
+
+def reached(use: cst.CSTNode, statement: cst.CSTNode, name: str, region: Region) -> bool:
+    """Whether a value was added to a sum before each time that a place is reached: it is no longer what it began as."""
+    block = region.parent(region.statement(statement))
+    above = block in [*region.around(use)] and region.places[statement] < region.places[use]
+    return above and not between(region, statement, use, {name})
 
 
 def added(statement: cst.BaseSmallStatement) -> cst.BaseExpression:

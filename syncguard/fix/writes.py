@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.known import Known
+from syncguard.fix.known import ELSEWHERE, Known, on
 from syncguard.fix.region import Region
 from syncguard.infer.domain.values import Const, Host, Instance, Named, Seq, Table
 
@@ -90,7 +90,8 @@ def _by_call(call: cst.Call, known: Known) -> list[cst.BaseExpression]:
         case cst.Attribute(value=of, attr=cst.Name(value=name)) if (
             in_place(name) and type(known.value(of)) is not Named
         ):
-            return [of, *out]
+            others = [arg.value for arg in call.args] if known.tensor(of) is None else []
+            return [of, *others, *out]
     if op is None or callee.startswith("builtins."):
         return out
     if not in_place(callee.rpartition(".")[2]):
@@ -98,6 +99,8 @@ def _by_call(call: cst.Call, known: Known) -> list[cst.BaseExpression]:
             return out
         if functional(call, known):
             return []
+        if said := known.written(call):
+            return [*out, *said]
         if out and not any(arg.star for arg in call.args) and _word(op.returns) not in OPAQUE:
             return out
     return [arg.value for arg in call.args]
@@ -110,15 +113,7 @@ def _asks_nothing(call: cst.Call, known: Known) -> bool:
     op = known.op(call)
     if any(arg.star for arg in call.args) and op is not None and {*ELSEWHERE} & {*op.args}:
         return False
-    found = [known.argument(call, name) for name in ELSEWHERE]
-    return not any(one is not None and not _no(one) for one in found)
-
-
-ELSEWHERE = ("out", "inplace")
-
-
-def _no(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Name) and value.value in ("None", "False")
+    return not known.written(call) and not any(on(known.argument(call, name)) for name in ELSEWHERE)
 
 
 def _word(returns: str) -> str:
@@ -131,7 +126,7 @@ def _calls(call: cst.Call, known: Known) -> bool:
     last = known.callee(call).rpartition(".")[2]
     given = [arg.value for arg in call.args if arg.keyword is not None and arg.keyword.value == "key"]
     given += [arg.value for arg in call.args[:1] if last in CALLING]
-    seen = all(isinstance(one, cst.Lambda) or _no(one) or known.callee(one).startswith(PLAIN) for one in given)
+    seen = all(isinstance(one, cst.Lambda) or not on(one) or known.callee(one).startswith(PLAIN) for one in given)
     return last in CHANGING or not seen
 
 

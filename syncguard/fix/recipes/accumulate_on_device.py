@@ -5,12 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.collect import filled
-from syncguard.fix.loops import varying
-from syncguard.fix.names import definition, reads
+from syncguard.fix.loops import bound_in, varying
+from syncguard.fix.names import definition, loaded, reads
 from syncguard.fix.reads import Read, counted, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given, told
-from syncguard.fix.sums import accumulated, added, begun, gate, plain, uses
+from syncguard.fix.sums import accumulated, added, begun, gate, needed, plain, reached, uses
 from syncguard.fix.windows import window
 from syncguard.terms import Edit, Finding
 
@@ -26,6 +26,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     name = accumulated(statement)
     if name:
         edits, sure, later = total(name, statement, region, known)
+        when = "after the loop" if needed(name, uses(name, statement, region)[0], region) else "where it is used"
     elif isinstance(statement, cst.Expr):
         return collected(read, statement, region, known)
     elif isinstance(statement, cst.Assign) and statement.value is read.whole:
@@ -33,8 +34,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     else:
         return None
     if sure:
-        return Proposal("safe", f"adds up on the device, and reads `{name}` after the loop", edits, leaves=later)
-    text = f"`{name}` is summed on one device, in float64 unless it is known to be of integers, and read after the loop"
+        return Proposal("safe", f"adds up on the device, and reads `{name}` {when}", edits, leaves=later)
+    text = f"`{name}` is summed on one device, in float64 unless it is known to be of integers, and read {when}"
     return Proposal("unsafe", text, edits, leaves=later)
 
 
@@ -43,7 +44,7 @@ def total(
 ) -> tuple[tuple[Edit, ...], bool, int]:
     """The edits that keep a sum on the device, whether the number is the same for sure, and the reads they leave."""
     loop, adding, gated = uses(name, statement, region)
-    if len({_withs(other, loop, region) for other in adding}) > 1:
+    if len({_withs(other, loop, region) for other in adding}) > 1 or _moded(statement, loop, region):
         raise Unfit("added up in different modes, of which one may give tensors that the other may not write into")
     parts = [operand for other in adding for operand in [added(other)]]
     found: list[Read] = []
@@ -69,14 +70,25 @@ def total(
         raise Unfit("integers divided")
     back = _back(name, fraction, begins, known)
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
-    edits += [region.swap(use, back) for use in gated]
-    edits.append(region.after(loop, f"{name} = {back}"))
+    edits += [region.swap(use, _number(use, back, name, statement, region, fraction)) for use in gated]
+    after = needed(name, loop, region)
+    edits += [region.after(loop, f"{name} = {back}")] if after else []
     sure = sure and not any(varying(read.tensor, loop, region, known) for read in found)
-    return tuple(edits), sure and "" not in kinds, 1 + len(gated)
+    return tuple(edits), sure and "" not in kinds, after + len(gated)
 
 
 def _withs(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> tuple[cst.CSTNode, ...]:
     return tuple(held for held in region.around(statement) if isinstance(held, cst.With) and region.within(held, loop))
+
+
+def _moded(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> bool:
+    """Whether what is added to may be of another mode in another turn: `with torch.inference_mode(step > 3)`."""
+    if not any("inference_mode" in line for line in region.lines[region.first - 1 : region.last]):
+        return False
+    items = [item.item for held in _withs(statement, loop, region) for item in cst.ensure_type(held, cst.With).items]
+    turning = {name for item in items for name in loaded(region, item) if bound_in(name, loop, region)}
+    asked = any(isinstance(item, cst.Call) and item.args and "mode" in region.code(item.func) for item in items)
+    return bool(turning) or asked or any(isinstance(item, cst.IfExp) for item in items)
 
 
 def _back(name: str, fraction: bool, begins: set[str], known: Known) -> str:
@@ -86,6 +98,13 @@ def _back(name: str, fraction: bool, begins: set[str], known: Known) -> str:
     if not known.torch():
         raise Unfit("torch has no name")
     return f"{name}.item() if {known.torch()}.is_tensor({name}) else {name}"
+
+
+def _number(
+    use: cst.CSTNode, back: str, name: str, statement: cst.BaseSmallStatement, region: Region, fraction: bool
+) -> str:
+    """The number of a sum where it is read in the loop: behind what adds to it, it is a tensor for sure."""
+    return f"{'float' if fraction else 'int'}({name})" if reached(use, statement, name, region) else back
 
 
 def summands(part: cst.BaseExpression, region: Region, known: Known) -> tuple[list[Read], bool]:
@@ -168,10 +187,11 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             if fraction or not counted(read.tensor, region, known):
                 edits.append(region.swap(added(small), f"{name}.{exact}()"))
             back = _back(target, fraction, begins, known)
-            edits += [region.swap(node, back) for node in gated]
-            edits.append(region.after(loop, f"{target} = {back}"))
+            edits += [region.swap(node, _number(node, back, target, small, region, fraction)) for node in gated]
+            after = needed(target, loop, region)
+            edits += [region.after(loop, f"{target} = {back}")] if after else []
             sums.append(target)
-            later += 1 + len(gated)
+            later += after + len(gated)
         elif (into := appended(use, region)) is not None and small is not None:
             more, reads_left = window(into, small, region, known)
             edits += more

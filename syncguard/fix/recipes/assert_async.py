@@ -121,7 +121,8 @@ def asserted(statement: cst.Assert, torch: str, region: Region, known: Known) ->
         return None
     text, straight = test
     fault = words(statement.msg, known) if statement.msg is not None else ""
-    return proposal(region.swap(statement, call(torch, text if straight else negated(text), fault)))
+    made = proposal(region.swap(statement, call(torch, text if straight else negated(text), fault)))
+    return replace(made, message=f"{made.message}; `python -O` does not take it away")
 
 
 def proposal(edit: Edit) -> Proposal:

@@ -40,7 +40,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
                 return Proposal("display", f"{told(takers)} must take a 0-d tensor", (region.swap(call, text),))
             if counts(call, region) or (read is not None and declared(call, region)):
                 return None
-            message = "the number becomes a 0-d tensor; of NaN the result is NaN, where Python's depends on the order"
+            message = "the number becomes a 0-d tensor, of the dtype that the tensor and the bound have together"
+            message += "; of NaN the result is NaN, where Python's depends on the order"
             return Proposal("unsafe", message, (region.swap(call, text),))
     return None
 

@@ -100,7 +100,8 @@ def proven(node: cst.BaseExpression, region: Region, known: Known, depth: int) -
     every float can hold."""
     number = literal(node)
     if number is not None or not known.number(node):
-        return number is not None and (abs(number) <= LARGEST or abs(number) == math.inf)
+        held = isinstance(number, float | complex) or (number is not None and -(2**63) <= number < 2**63)
+        return number is not None and held and (abs(number) <= LARGEST or abs(number) == math.inf)
     match node:
         case cst.Name():
             made = defined(region, node)

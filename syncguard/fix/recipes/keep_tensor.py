@@ -131,7 +131,18 @@ def element(read: Read, region: Region, known: Known) -> bool:
         return False
     target = assign.targets[0].target
     held = known.tensor(target.value) if isinstance(target, cst.Subscript) else None
+    # Where a mask is true a number is filled in; a tensor is put there after a look at how many these are.
+    if isinstance(target, cst.Subscript) and any(_chooses(part.slice, known) for part in target.slice):
+        return False
     return held is not None and held.device in ("device", "assumed") and known.tensor(read.tensor) is not None
+
+
+def _chooses(key: cst.BaseSlice, known: Known) -> bool:
+    """Whether a key may be a mask: no place, nor a tensor that is known to hold places."""
+    if not isinstance(key, cst.Index) or isinstance(key.value, cst.Ellipsis) or known.number(key.value):
+        return False
+    held = known.tensor(key.value)
+    return held is None or held.dtype != "int"
 
 
 def stored(node: cst.CSTNode, region: Region, known: Known) -> str:

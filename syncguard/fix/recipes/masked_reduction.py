@@ -7,6 +7,7 @@ import libcst as cst
 from syncguard.fix.guarded import ALONE, guarded
 from syncguard.fix.masks import unused
 from syncguard.fix.nodes import inside
+from syncguard.fix.questions import asked
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import subscript
 from syncguard.fix.totals import Total, plain, text, total
@@ -34,8 +35,16 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         message += ": in float16 it can be infinite where a mean is not"
     if any(one.curved for one in found):
         message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
-    edits = [region.swap(one.call, text(one, torch, region, known)) for one in found]
+    edits = [region.swap(one.call, text(one, torch, region, known, guards(one, region, known))) for one in found]
     return Proposal("unsafe", message, (*edits, *gone))
+
+
+def guards(found: Total, region: Region, known: Known) -> bool:
+    """Whether a total is in an `if` that asks whether its mask has a true element: once the test goes it may have
+    none."""
+    tests = [held.test for held in region.around(found.call) if isinstance(held, cst.If | cst.IfExp)]
+    masks = [mask for test in tests if (mask := asked(test, known)) is not None]
+    return any(mask.deep_equals(one.mask) for mask in masks for one in found.picks)
 
 
 def selects_on(found: list[Total], region: Region, known: Known) -> bool:

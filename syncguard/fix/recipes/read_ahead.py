@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.called import guards, jumps, timed
 from syncguard.fix.labels import named
 from syncguard.fix.loops import from_to, paths, questioned
 from syncguard.fix.names import between, loaded, own, stored
 from syncguard.fix.nodes import inside
 from syncguard.fix.reads import CHOOSING, REDUCING, Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
-from syncguard.fix.recipes.read_together import beside, every, scalar, undisturbed
+from syncguard.fix.recipes.read_together import beside, distinct, every, scalar, undisturbed
 from syncguard.fix.steady import since
-from syncguard.fix.writes import sets
 from syncguard.infer.domain.values import Named
 from syncguard.terms import Finding
-
-LEAVING = ("sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -43,7 +41,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     kinds = {one.dtype for one in found}
     if len({region.statement(one.whole) for one in found}) < 2 or kinds not in ({"float"}, {"int"}, {"bool"}):
         return None
-    different = [one for n, one in enumerate(found) if not any(one.tensor.deep_equals(o.tensor) for o in found[:n])]
+    different = distinct(found)
     names = dict(zip((region.code(one.tensor) for one in different), named(different, region)))
     made = ", ".join(scalar(one, region) for one in different)
     if len(different) == 1:
@@ -58,7 +56,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         edits.append(region.swap(one.whole, f"{one.into}({name})" if one.into else name))
     if tiers == {"safe"} and beside(found, region, known):
         return Proposal("safe", text, tuple(edits), leaves=1)
-    return Proposal("unsafe", f"{text}: nothing in between may change them", tuple(edits), leaves=1)
+    return Proposal("unsafe", f"{text}: nothing in between may change or guard them", tuple(edits), leaves=1)
 
 
 def reads_of(statement: cst.CSTNode, region: Region, known: Known) -> list[Read]:
@@ -84,20 +82,16 @@ def ahead(read: Read, start: cst.CSTNode, first: Read, region: Region, known: Kn
     if any(not still(part, known) for part in inside(read.tensor)):
         return ""
     passed = from_to(start, read.whole, region)
-    if any(sets(node, region, known) or (jumps(node, known) and not needless(read, first)) for node in passed):
+    sure = needless(read, first)
+    if any(timed(node, region, known) or (jumps(node, known) and not sure) for node in passed):
         return ""
     if any(questioned(path, from_to(start, read.whole, region), region) for path in paths(read.tensor, region, known)):
         return ""
     bases = [part for part in inside(read.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None]
     tiers = {since(base, first.tensor, read.whole, region, known) for base in bases}
+    if not sure and any(guards(node, known) for node in passed):
+        tiers.add("unsafe")
     return "" if "" in tiers or not bases else "unsafe" if "unsafe" in tiers else "safe"
-
-
-def jumps(node: cst.CSTNode, known: Known) -> bool:
-    """Whether what stands below a node may not be reached, and so be guarded by it."""
-    if isinstance(node, cst.Call):
-        return known.callee(node) in LEAVING
-    return isinstance(node, cst.Return | cst.Raise | cst.Continue | cst.Break | cst.Assert)
 
 
 def needless(read: Read, first: Read) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from syncguard.fix.loops import Comp
+from syncguard.fix.called import timed
+from syncguard.fix.loops import Comp, from_to
 from syncguard.fix.names import between, loaded, occurrences, reaching, stored, target
 from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
@@ -29,7 +30,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     name = target(statement)
     gates = _gates(name, statement, region)
-    if not gates:
+    if not gates or any(timed(node, region, known) for node in from_to(statement, gates[0].body, region)):
         return None
     if len(gates) == 1 and (tier := movable(statement, gates[0], region, known)):
         block = gates[0].body

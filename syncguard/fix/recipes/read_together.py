@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import libcst as cst
 
+from syncguard.fix.called import timed
 from syncguard.fix.conditions import bare
-from syncguard.fix.elements import elements, iterated
+from syncguard.fix.elements import elements
+from syncguard.fix.handed import single
 from syncguard.fix.labels import named
 from syncguard.fix.names import loaded
 from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.rowwise import rows, shapes
-from syncguard.fix.writes import sets
+from syncguard.fix.turns import iterated
 from syncguard.terms import Finding
 
 # Built-in functions that change nothing between two reads.
@@ -34,8 +36,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
             continue
         if proposal is not None:
             loops = region.loops(node) if attempt in APART else []
-            timed = any(sets(part, region, known) for loop in loops[-1:] for part in inside(loop))
-            return None if timed else proposal
+            apart = any(timed(part, region, known) for loop in loops[-1:] for part in inside(loop))
+            return None if apart else proposal
     return None
 
 
@@ -84,32 +86,48 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
         return None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
+    different = distinct(found)
     slice_of = piece(found, region, known)
-    text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in found)})).tolist()"
+    text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in different)})).tolist()"
+    if len(different) == 1:
+        text = f"{postfix(found[0].tensor, region)}.item()"
     kinds = {one.dtype for one in found}
     made = [number(one, kinds) for one in found]
     intos = {*made}
     each = f"map({intos.pop()}, {text})" if len(intos) == 1 and "" not in intos else text
-    row = gathered(small, found)
+    row = gathered(small, found) if len(different) == len(found) else None
     if row is not None and intos == {""}:
         edits = [region.swap(row, text)]
-    elif len(run) > 1 and (each != text or intos == {""}) and all(alone(one, region) for one in found):
+    elif (
+        len(run) > 1
+        and len(different) == len(found)
+        and (each != text or intos == {""})
+        and all(alone(one, region) for one in found)
+    ):
         targets = ", ".join(region.code(region.small(one.whole).targets[0].target) for one in found)  # type: ignore[attr-defined]
         edits = [region.put(run[0], f"{targets} = {each}"), *(region.remove(other) for other in run[1:])]
     else:
-        names = named(found, region)
-        edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names)} = {text}")]
-        edits += [
-            region.swap(one.whole, f"{into}({name})" if into else name) for one, name, into in zip(found, names, made)
-        ]
+        names = dict(zip((region.code(one.tensor) for one in different), named(different, region)))
+        edits = [region.before(run[0] if len(run) > 1 else statement, f"{', '.join(names.values())} = {text}")]
+        for one, into in zip(found, made):
+            name = names[region.code(one.tensor)]
+            edits.append(region.swap(one.whole, f"{into}({name})" if into else name))
     if (slice_of or kinds in ({"float"}, {"int"}, {"bool"})) and beside(found, region, known):
-        return Proposal("safe", f"reads {len(found)} numbers at once", tuple(edits), leaves=1)
-    text = f"reads {len(found)} numbers at once: they must be on one device"
+        said = f"reads {len(different)} numbers at once" if len(different) > 1 else "reads the number once"
+        return Proposal("safe", said, tuple(edits), leaves=1)
+    if len(different) == 1:
+        return Proposal("safe", "reads the number once", tuple(edits), leaves=1)
+    text = f"reads {len(different)} numbers at once: they must be on one device"
     if "" in kinds:
         text += ", and an integer among floats becomes a float"
     elif "float" in kinds and len(kinds) > 1:
         text += ", and an integer among floats is rounded as they are"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def distinct(found: list[Read]) -> list[Read]:
+    """One read of each tensor."""
+    return [one for n, one in enumerate(found) if not any(one.tensor.deep_equals(o.tensor) for o in found[:n])]
 
 
 def alone(read: Read, region: Region) -> bool:
@@ -135,7 +153,9 @@ def piece(found: list[Read], region: Region, known: Known) -> str:
                 bases.append(of)
                 places.append(key.evaluated_value)
     held = known.tensor(bases[0]) if bases else None
-    if held is None or len(bases) < len(found) or not all(base.deep_equals(bases[0]) for base in bases):
+    if held is None or len(bases) < len(found) or not single(bases[0], region):
+        return ""
+    if not all(base.deep_equals(bases[0]) for base in bases):
         return ""
     if places != [*range(places[0], places[0] + len(places))]:
         return ""
@@ -159,7 +179,8 @@ def gathered(small: cst.BaseSmallStatement, found: list[Read]) -> cst.Tuple | cs
 
 
 def beside(found: list[Read], region: Region, known: Known) -> bool:
-    """Whether what is read is on one device: all of it computed from one tensor that nothing moves."""
+    """Whether what is read is on one device, and no number of another kind: all of it computed from one tensor that
+    nothing moves."""
     tensors = [
         {part.value for part in inside(one.tensor) if isinstance(part, cst.Name) and known.tensor(part) is not None}
         for one in found
@@ -169,6 +190,8 @@ def beside(found: list[Read], region: Region, known: Known) -> bool:
         if isinstance(part, cst.Attribute) and part.attr.value in MOVES
     ]  # fmt: skip
     held = [known.tensor(one.tensor) for one in found]
+    if any("complex" in line for line in region.lines[region.first - 1 : region.last]):
+        return False  # a mean of what may be complex is a float only where it is not
     there = {tensor.device for tensor in held if tensor is not None} <= {"device", "assumed"}
     return bool(set.intersection(*tensors)) and there and not moved
 

@@ -6,14 +6,14 @@ import libcst as cst
 
 from syncguard.fix.conditions import bare, condition, positive
 from syncguard.fix.declared import declared
-from syncguard.fix.guarded import ALONE, guarded_total
+from syncguard.fix.guarded import ALONE, added, by_none, from_zero, guarded_total, more
 from syncguard.fix.names import loaded, reads, stored
 from syncguard.fix.nodes import inside
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import alike, picks, shaped_as, subscript
 from syncguard.fix.steady import root
 from syncguard.fix.width import flat
-from syncguard.terms import Finding
+from syncguard.terms import Finding, Wait
 
 TAKING = ("index_select", "gather", "take", "take_along_dim")
 OPERATORS = {
@@ -76,6 +76,11 @@ def branch(node: cst.If, region: Region, known: Known) -> Proposal | None:
     else:
         return None
     if not name or isinstance(region.parent(node), cst.If):
+        return None
+    if node.orelse is None and (edits := from_zero(name, yes, node, region, known) or more(node, region, known)):
+        return Proposal("unsafe", ALONE, edits)
+    suites = [node.body, node.orelse.body] if node.orelse is not None else [node.body]
+    if any((part := added(suite)) is not None and not _always(part, known) for suite in suites):
         return None
     before = [
         read for read in region.places if isinstance(read, cst.Name) and read.value == name and stored(region, read)
@@ -151,6 +156,8 @@ def chosen(
         return ""  # what the test guards may be empty
     if any(waiting(side, known) for side in (yes, no) if not isinstance(side, str)):
         return ""  # then it would wait each time
+    if any(by_none(side, test, known) for side in (yes, no) if not isinstance(side, str)):
+        return ""
     places = [keyed(side, region, known) if not isinstance(side, str) else set() for side in (yes, no)]
     if places[0] != places[1]:
         return ""  # or not be there
@@ -173,7 +180,14 @@ def chosen(
 def waiting(side: cst.BaseExpression, known: Known) -> bool:
     """Whether a side sends or reads numbers itself: `torch.tensor([0.0, n])`, but not one that is written out."""
     calls = [part for part in inside(side) if isinstance(part, cst.Call)] if not literal(side, known) else []
-    return any(op is not None and bool(op.waits) for op in map(known.op, calls))
+    return any(_may(wait, call, known) for call in calls for wait in getattr(known.op(call), "waits", ()))
+
+
+def _may(wait: Wait, call: cst.Call, known: Known) -> bool:
+    """Whether a call may wait in one of the ways of its row: `torch.where(test, a, b)` does not."""
+    alone = any(condition == "alone" for condition, _ in wait.when)
+    missing = [name for condition, name in wait.when if condition == "missing"]
+    return not (alone and len(call.args) > 1) and all(known.argument(call, name) is None for name in missing)
 
 
 def keyed(side: cst.BaseExpression, region: Region, known: Known) -> set[str]:
@@ -248,6 +262,11 @@ def assigned(suite: cst.BaseSuite, region: Region) -> tuple[str, cst.BaseExpress
             if isinstance(value, cst.Name | cst.Attribute | cst.Call | cst.Integer | cst.Float) or value.lpar:
                 return name, f"{name} {OPERATORS[type(operator)]} {region.code(value)}"
     return "", ""
+
+
+def _always(value: cst.BaseExpression, known: Known) -> bool:
+    """Whether a value can be computed each time: it changes nothing, does not wait, and is there."""
+    return known.pure(value) and not picks(value, known) and not waiting(value, known)
 
 
 def _value_before(name: str, node: cst.If, region: Region, known: Known) -> bool:
