@@ -342,3 +342,28 @@ def test_a_function_that_imports_arrays_computes_with_them(head, found) -> None:
         return x[x > 0], print
     """
     assert codes(text) == found
+
+
+COMPUTED = """
+import torch
+
+def spread(histories: list[torch.Tensor], horizon: int):
+    lags = torch.arange(horizon{there})
+    gaps = (lags.unsqueeze(1) - lags.unsqueeze(0)).abs()
+    rho = torch.stack([history.mean() for history in histories])
+    near = rho.view(-1, 1, 1) ** gaps
+    if (near > 0.5).any():
+        return near[near > 0.5]
+    seen = torch.zeros(horizon, dtype=torch.bool{there})
+    return seen[histories[0].long()].nonzero(), seen[histories[0] > 0]
+"""
+
+
+def test_what_is_computed_with_what_was_built_on_the_host_is_there():
+    assert codes(COMPUTED.format(there="")) == []
+    assert codes(COMPUTED.format(there=", device=histories[0].device")) == ["SG204", "SG102", "SG101", "SG102"]
+
+
+@pytest.mark.parametrize("made", ["torch.tensor(2.0)", "torch.tensor(2.0).exp()", "torch.zeros(3).sum()"])
+def test_a_number_of_the_host_goes_with_any_tensor(made):
+    assert codes(f"import torch\n\ndef total(x: torch.Tensor):\n    return (x * {made}).sum().item()\n") == ["SG201"]
