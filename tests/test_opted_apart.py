@@ -460,6 +460,40 @@ def options(*paths: str, cache: bool = True) -> dict[str, list[str]]:
     return {f.site.path.rpartition("/")[2]: [fact.text for fact in f.options] for f in report.findings}
 
 
+LATER = """
+    class Net(torch.nn.Module):
+        def __init__(self, size=0):
+            super().__init__()
+            self.size = size
+
+        def forward(self, x):
+            size = self.size
+            {head}
+                if size > 0:
+                    found = x.sum().item()
+                    {tail}
+            {behind}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "behind", "told_of"),
+    [
+        ("if True:", "size = 0", "", True),
+        ("if True:", "pass", "size = x.shape[0]", True),
+        ("for _ in range(3):", "size = 0", "", False),
+        ("for _ in range(3):", "pass", "size = 1", True),
+        ("while x.shape[0]:", "size += 1", "", False),
+        ("if x.shape:", "size = len(x)", "for size in x.shape: pass", True),
+    ],
+)
+def test_what_binds_a_name_behind_the_test_does_not_count(head: str, tail: str, behind: str, told_of: bool) -> None:
+    option = "only where `size > 0` holds; by default `self.size` is `0`"
+    text = LATER.format(head=head, tail=tail, behind=behind)
+    assert told(text) == [[option] if told_of else []]
+
+
 HERE = "in this file called only where `flag` holds; by default `flag` is `False`"
 EXACT = "only where `settings.exact` holds; by default `settings.exact` is `False`"
 
