@@ -78,7 +78,13 @@ def train(step, batches):
 
 @pytest.mark.parametrize(
     ("imported", "found"),
-    [("trainer", ["SG209"]), ("jax", []), ("jax.numpy as jnp", []), ("jax, torch", ["SG209"]), ("tensorflow as tf", [])],
+    [
+        ("trainer", ["SG209"]),
+        ("jax", []),
+        ("jax.numpy as jnp", []),
+        ("jax, torch", ["SG209"]),
+        ("tensorflow as tf", []),
+    ],
 )
 def test_a_loss_of_another_library_is_no_tensor(imported: str, found: list[str]) -> None:
     assert checked.codes(LOSS.format(imported)) == found

@@ -53,7 +53,7 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
 
 def built_on_host(tensor: Tensor) -> bool:
     """Whether a tensor was made on the host, of nothing that may be elsewhere: what it is used with must be there."""
-    return tensor.device == "host" and tensor.why is not None and tensor.why.root.built
+    return tensor.device == "host" and tensor.why is not None and tensor.why.built
 
 
 def number_sureness(value: Value) -> int:

@@ -22,7 +22,7 @@ class Why:
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
-        self.built = False  # whether it is made here on the host, of no tensor
+        self.built = False  # whether it is made on the host, of nothing that may be elsewhere
 
     @property
     def root(self) -> Why:
