@@ -165,7 +165,8 @@ def passed_to(param: Param, place: Place) -> list[Written]:
         nodes = given(call, param, places, _bound(call, routine))
         if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
             return []
-        if caller is not routine:  # which hands on what it was given
+        hands_on = caller.name == routine.name and bool(nodes) and _names(nodes[0], param.name)  # to the class above
+        if caller is not routine and not hands_on:  # either hands on what it was given
             found.append((nodes[0], place.of(caller)) if nodes else default)
     return [one for one in found if one is not None]
 
