@@ -163,14 +163,13 @@ class Examiner:
         warmth = warmths(routines, places, config.hot, config.cold, self.decorators, self.replaced)
         callers = Callers(home)
         every = findings_of(home, self.world, self.rules, warmth, self.text_of, callers)
-        tells = lambda routine: bool(routine.sightings) or any(callee.home is not home for callee in routine.calls)  # noqa: E731
         behind = Behind(callers, self.world, self.text_of)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         calls = functions_of(
             home, routines, warmth, test,
-            lambda routine: facts_in(source, behind.of(routine)) if tells(routine) else (),
+            lambda routine: facts_in(source, behind.of(routine)) if matters(routine) else (),
             lambda routine, context: facts_in(source, behind.around(routine, context)),
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
@@ -256,3 +255,8 @@ def failed(path: str, fault: Exception) -> Examined:
 
 def asked_by(home: Home) -> tuple[Asked, ...]:
     return tuple((module, level, place) for (module, level), place in home.asked.items())
+
+
+def matters(routine: Routine) -> bool:
+    """Whether it is told of what a function stands behind: something waits there, or in another file that it calls."""
+    return bool(routine.sightings) or any(callee.home is not routine.home for callee in routine.calls)

@@ -297,8 +297,9 @@ def surely_dense(args: Arguments, name: str) -> int:
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
-    "built": built, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
-    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
+    "built": built, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
+    "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
+    "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
