@@ -64,7 +64,8 @@ def functions_of(
         calls = tuple(call for call in _calls(home, routine, warmth, around) if not (tests and call.rare))
         behind = options(routine)
         if warm.heat != "cold" or calls or behind:
-            named = routine.name not in handed_about(home)
+            inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
+            named = inner and routine.name not in handed_about(home)
             told = (routine.gpuless, _open(routine), kept_by(routine), behind, named)
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)

@@ -186,7 +186,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     together = beside is not None and shape.dtype in ELEMENTWISE and not shape.place
     if together and device in GUESSED and any(tensor.rank > 0 and built_on_host(tensor) for tensor in tensors):
         device = "host"  # with what is elsewhere it would raise, but for one without dimensions
-    if beside is not None and device == "host":
+    if beside is not None and device == "host" and any(tensor.on_device for tensor in tensors):
         why = Why(why.text, why.at, beside.why, why.path)
     made = Tensor(
         _dtype(shape.dtype, args, first), device, _rank(shape.rank, args, tensors),
