@@ -178,7 +178,8 @@ class Examiner:
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         calls = functions_of(
             home, routines, warmth, test,
-            lambda routine: facts_in(source, behind.of(routine)) if routine.sightings else (),
+            lambda routine: facts_in(source, behind.of(routine)) if matters(routine) else (),
+            lambda routine, context: facts_in(source, behind.around(routine, context)),
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
@@ -259,3 +260,8 @@ def failed(path: str, fault: Exception) -> Examined:
 
 def asked_by(home: Home) -> tuple[Asked, ...]:
     return tuple((module, level, place) for (module, level), place in home.asked.items())
+
+
+def matters(routine: Routine) -> bool:
+    """Whether it is told of what a function stands behind: something waits there, or in another file that it calls."""
+    return bool(routine.sightings) or any(callee.home is not routine.home for callee in routine.calls)

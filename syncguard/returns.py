@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 CONDITIONS = frozenset(
     "missing none some mean given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
-    " host_index to_host to_device pinned pageable zero_dim_target dense surely_dense evaluating"
+    " host_index to_host to_device pinned pageable zero_dim_target dense surely_dense evaluating built"
     " data_or_unknown listed single of_host host_values device_values".split()
 )
 KINDS = frozenset(

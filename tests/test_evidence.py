@@ -43,6 +43,25 @@ def store(self):
     np.save("nothing", 1)
     self.perceptual_loss.cpu()
 """,
+    "what is frozen may be a module, whose parts have names": """
+def linear_names(load, kind):
+    model = load()
+    model.requires_grad_(False)
+    found = set()
+    for name, module in model.named_modules():
+        if isinstance(module, kind):
+            found.add(name.split(".")[-1])
+    if "lm_head" in found:
+        found.remove("lm_head")
+    return found
+""",
+    "what has parameters is a module, whatever else it is asked for": """
+def shrink(load):
+    model = load()
+    norms = [p.norm() for p in model.parameters()]
+    if model.sigmoid or model == norms:
+        return model
+""",
     "a function that computes with no array, in a file that does": """
 def total(parts):
     return sum(part.item() for part in parts)  # sync: SG201

@@ -383,3 +383,34 @@ class Classifier(Pipeline):
 def test_what_a_base_class_of_another_file_hands_on_is_where_it_was_put_with_all_that_it_holds(tmp_path, device, waits):
     (tmp_path / "base.py").write_text(BASE.format(device=device))
     assert found(tmp_path, MINE) == waits
+
+
+COMPUTED = """
+import torch
+
+def spread(histories: list[torch.Tensor], horizon: int):
+    lags = torch.arange(horizon{there})
+    gaps = (lags.unsqueeze(1) - lags.unsqueeze(0)).abs()
+    rho = torch.stack([history.mean() for history in histories])
+    near = rho.view(-1, 1, 1) ** gaps
+    if (near > 0.5).any():
+        return near[near > 0.5]
+    seen = torch.zeros(horizon, dtype=torch.bool{there})
+    return seen[histories[0].long()].nonzero(), seen[histories[0] > 0]
+"""
+
+
+def test_what_is_computed_with_what_was_built_on_the_host_is_there():
+    assert codes(COMPUTED.format(there="")) == []
+    assert codes(COMPUTED.format(there=", device=histories[0].device")) == ["SG204", "SG102", "SG101", "SG102"]
+
+
+def test_what_goes_where_another_tensor_is_was_not_kept_on_the_host():
+    text = "import torch\n\ndef f(x: torch.Tensor, like):\n    table = torch.zeros(3, 4){}\n    return table[x > 0]\n"
+    assert codes(text.format(".type_as(like)")) == ["SG102"]
+    assert codes(text.format("")) == []
+
+
+@pytest.mark.parametrize("made", ["torch.tensor(2.0)", "torch.tensor(2.0).exp()", "torch.zeros(3).sum()"])
+def test_a_number_of_the_host_goes_with_any_tensor(made):
+    assert codes(f"import torch\n\ndef total(x: torch.Tensor):\n    return (x * {made}).sum().item()\n") == ["SG201"]

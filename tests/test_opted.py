@@ -32,6 +32,11 @@ def of_test(signature: str, test: str, other: bool = False) -> list[str]:
     return told(f"def step(x: torch.Tensor, {signature}):\n    {body}\n    {rest}\n")[0]
 
 
+@pytest.mark.parametrize("signature", ["training=False", "is_training: bool = False"])
+def test_a_mode_of_training_is_no_option(signature: str) -> None:
+    assert of_test(signature, signature.partition("=")[0].partition(":")[0]) == []
+
+
 @pytest.mark.parametrize(
     ("signature", "test", "option"),
     [

@@ -460,6 +460,61 @@ def options(*paths: str, cache: bool = True) -> dict[str, list[str]]:
     return {f.site.path.rpartition("/")[2]: [fact.text for fact in f.options] for f in report.findings}
 
 
+def test_methods_that_hand_on_to_one_another_are_asked_once() -> None:
+    """Else it would take hours: each of them may be any of the others."""
+    one = """
+    class {name}(Trainer):
+        def _epoch(self, loader, index):
+            return super()._epoch(loader, index)
+    """
+    text = """
+    import torch
+
+    class Trainer:
+        def _epoch(self, loader, index):
+            if loader.shuffle == index:
+                return torch.ones(3, device="cuda").sum().item()
+
+        def fit(self, loader, index=0):
+            return self._epoch(loader, index)
+    """
+    assert told(text + "".join(one.format(name=f"Trainer{n}") for n in range(18))) == [[]]
+
+
+LATER = """
+    class Net(torch.nn.Module):
+        def __init__(self, size=0):
+            super().__init__()
+            self.size = size
+
+        def forward(self, x):
+            size = self.size
+            {head}
+                if size > 0:
+                    found = x.sum().item()
+                    {tail}
+            {behind}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "behind", "told_of"),
+    [
+        ("if True:", "size = 0", "", True),
+        ("if True:", "pass", "size = x.shape[0]", True),
+        ("for _ in range(3):", "size = 0", "", False),
+        ("for _ in range(3):", "pass", "size = 1", True),
+        ("while x.shape[0]:", "size += 1", "", False),
+        ("if x.shape:", "size = len(x)", "for size in x.shape: pass", True),
+    ],
+)
+def test_what_binds_a_name_behind_the_test_does_not_count(head: str, tail: str, behind: str, told_of: bool) -> None:
+    option = "only where `size > 0` holds; by default `self.size` is `0`"
+    text = LATER.format(head=head, tail=tail, behind=behind)
+    assert told(text) == [[option] if told_of else []]
+
+
 HERE = "in this file called only where `flag` holds; by default `flag` is `False`"
 EXACT = "only where `settings.exact` holds; by default `settings.exact` is `False`"
 
@@ -472,6 +527,65 @@ def test_a_call_of_another_file_takes_the_option_away(project: Path) -> None:
         assert options("p", cache=cache) == {"help.py": [], "user.py": [EXACT]}
     assert options("p/help.py") == {"help.py": []}  # as is remembered
     assert options("p/user.py", "p/help.py") == options("p/help.py", "p/user.py")
+
+
+SEEN = "as far as we see called "
+READ = """import torch
+
+
+def read(x: torch.Tensor):
+    return deep(x)
+
+
+def deep(x: torch.Tensor):
+    for row in x.unbind():
+        while row.shape[0] > 3:
+            row = row[::2]
+        if row.min().item():
+            return row
+    return None
+"""
+ASKING = """import torch
+from p.reader import read
+
+
+class Net(torch.nn.Module):
+    def __init__(self, size=0):
+        super().__init__()
+        self.size = size
+
+    def forward(self, x{taken}):
+        {before}
+        {call}
+"""
+SIZE = f"{SEEN}only where `self.size > 0` holds; by default `self.size` is `0`"
+
+
+@pytest.mark.parametrize(
+    ("taken", "before", "call", "told_of"),
+    [
+        ("", "", "if self.size > 0: read(x)", [SIZE]),
+        ("", "if self.size > 0: read(x)", "if self.size > 0: read(x)", [SIZE]),
+        ("", "read(x)", "if self.size > 0: read(x)", []),
+        ("", "", "self._read(x)\n\n    def _read(self, x):\n        if self.size > 0:\n            read(x)", [SIZE]),
+        (
+            "",
+            "",
+            "if self.size > 0: self._read(x)\n\n    def _read(self, x):\n        read(x)",
+            [SIZE],
+        ),
+    ],
+)
+def test_what_another_file_asks_for_is_told(
+    project: Path, taken: str, before: str, call: str, told_of: list[str]
+) -> None:
+    Path("p/reader.py").write_text(READ)
+    Path("p/user.py").write_text(ASKING.format(taken=taken, before=before, call=call))
+    for cache in (False, True, True):
+        assert options("p/reader.py", "p/user.py", cache=cache) == {"reader.py": told_of}
+    assert options("p/user.py", "p/reader.py") == {"reader.py": told_of}
+    Path("p/more.py").write_text("import torch\nfrom p.reader import deep\n\ndef other(x):\n    return deep(x)\n")
+    assert options("p") == {"help.py": [HERE], "reader.py": []}
 
 
 @pytest.mark.parametrize(

@@ -62,3 +62,29 @@ def test_where_something_shall_go_is_not_where_it_is(text: str, found: list[str]
 
 def test_a_row_without_arguments_is_given_something_unknown() -> None:
     assert checked.codes("import torch\n\n\ndef wait(at):\n    torch.cuda.empty_cache(at)\n") == []
+
+
+LOSS = """
+import {}
+
+def train(step, batches):
+    total = 0.0
+    for batch in batches:
+        loss = step(batch)
+        total += loss.item()
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "found"),
+    [
+        ("trainer", ["SG209"]),
+        ("jax", []),
+        ("jax.numpy as jnp", []),
+        ("jax, torch", ["SG209"]),
+        ("tensorflow as tf", []),
+    ],
+)
+def test_a_loss_of_another_library_is_no_tensor(imported: str, found: list[str]) -> None:
+    assert checked.codes(LOSS.format(imported)) == found

@@ -69,7 +69,7 @@ new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax r
 SHARED_WITH_MODULES = ["cpu", "cuda"]
 STRONG = """
 unsqueeze masked_fill masked_fill_ masked_select index_select new_zeros new_ones new_full new_empty new_tensor
-grad_fn requires_grad_ index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_
+grad_fn index_add_ scatter_ softmax sigmoid element_size data_ptr storage_offset unsqueeze_ squeeze_
 detach backward expand_as narrow
 """.split()
 # What no array and no module has, but many a container of tensors: two of these, or one with a shape, are proof enough.

@@ -68,6 +68,8 @@ def met(condition: str, names: str, call: Call) -> bool:
             return any(isinstance(leaf, tuple) for value in values for leaf in leaves(value))
         case "alone":
             return set(call.given) == {names}
+        case "built":
+            return False  # where it is counts alone, and that is not recorded
         case "zero_dim":
             found = (leaf for value in values for leaf in leaves(value) if isinstance(leaf, tuple))
             return any(rank == 0 and dtype != "bool" for _, dtype, rank in found)

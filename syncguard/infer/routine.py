@@ -38,6 +38,7 @@ class Home:
         "classes",
         "core",
         "env",
+        "handed",
         "infos",
         "made",
         "moves_batches",
@@ -66,6 +67,7 @@ class Home:
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # what was called of other libraries
         self.called_here: dict[str, list[Call]] | None = None  # by name of what is nothing but called, once asked for
+        self.handed: frozenset[str] | None = None
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine
+from syncguard.infer.routine import Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers, Made
 from syncguard.judge.opted import opted
@@ -35,6 +35,10 @@ class Behind:
         if routine.name not in self.known:
             self._settle(routine.name)
         return tuple(self.known[routine.name].values())
+
+    def around(self, routine: Routine, context: Context) -> tuple[Fact, ...]:
+        """What a place stands behind in its function."""
+        return opted(context, routine, self.callers, self.world, self.text_of)
 
     def _called(self, routine: Routine) -> bool:
         """Whether a function is run by those who call it by its name, and by nobody else that we would see."""
@@ -70,8 +74,7 @@ class Behind:
         return [one for one in self.callers.home.routines if one.name == name]
 
     def _around(self, made: Made) -> Known:
-        facts = opted(made.context, made.caller, self.callers, self.world, self.text_of)
-        return {fact.text: fact for fact in facts}
+        return {fact.text: fact for fact in self.around(made.caller, made.context)}
 
     def _shared(
         self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], elsewhere: bool

@@ -32,6 +32,7 @@ class Callers:
         self.home = home
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
+        self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
 
     @cached_property
     def set(self) -> frozenset[str]:

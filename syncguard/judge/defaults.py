@@ -17,6 +17,7 @@ from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.read.walk import walk
 
 DEEPEST = 6  # expressions that are followed from one to the next
 MOST = 20  # calls that are asked what they pass
@@ -83,9 +84,10 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if type(function) is not core.Function:
         return _of_constant(name, place)
     param = next((param for param in function.params if param.name == name), None)
-    if param is not None and (name in place.given or steady(name, routine)):
+    every = binders(routine).get(name, ())
+    binds = _before(node, every, function)
+    if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
         return _of_parameter(param, place)
-    binds = binders(routine).get(name, ())
     if not binds:
         outer = _around(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
@@ -99,6 +101,19 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if value is None or node.at[:2] < bind.at[2:]:
         return NOTHING
     return Sources(((value, replace(there, given=place.given | {name})),), option=False)
+
+
+def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
+    """The statements that may have bound a name where it stands: those behind it have not, unless a loop leads back."""
+    later = [bind for bind in binds if bind.at[:2] > node.at[:2]] if binds[1:] or function.params else []
+    loops = [part for part in walk(function.body) if type(part) is core.Loop and _within(node, part)] if later else []
+    if any(_within(bind, loop) for bind in later for loop in loops):
+        return binds
+    return tuple([bind for bind in binds if not any(bind is one for one in later)])
+
+
+def _within(node: Node, outer: Node) -> bool:
+    return outer.at[:2] <= node.at[:2] and node.at[2:] <= outer.at[2:]
 
 
 def _names(node: Node, name: str) -> bool:
@@ -150,7 +165,8 @@ def passed_to(param: Param, place: Place) -> list[Written]:
         nodes = given(call, param, places, _bound(call, routine))
         if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
             return []
-        if caller is not routine:  # which hands on what it was given
+        hands_on = caller.name == routine.name and bool(nodes) and _names(nodes[0], param.name)  # to the class above
+        if caller is not routine and not hands_on:  # either hands on what it was given
             found.append((nodes[0], place.of(caller)) if nodes else default)
     return [one for one in found if one is not None]
 

@@ -57,6 +57,8 @@ def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
     told = outcome_of(test, place)
     if told is None or told.value is outcome or not told.by:
         return None
+    if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
+        return None
     return "; by default " + " and ".join(f"`{name}` {_shown(value)}" for name, value in told.by.items())
 
 

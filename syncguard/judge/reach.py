@@ -5,15 +5,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 
+from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
-from syncguard.infer.routine import Home, Routine
+from syncguard.infer.routine import Context, Home, Routine
+from syncguard.judge.behind import HERE
 from syncguard.judge.heat import Warmth
 from syncguard.read import core
 from syncguard.terms import Fact, Heat
 
+SEEN = "as far as we see called "
 Where = tuple[str, str]  # a file and the qualified name of a function in it
 
 
@@ -27,6 +31,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     step: str = ""
     step_line: int = 0
     rare: bool = False
+    options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -40,6 +45,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     open: bool = True  # others may run it than those who call it by its name
     keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
     options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
+    named: bool = False  # its file does nothing with it but call it by its name
 
 
 def functions_of(
@@ -48,26 +54,35 @@ def functions_of(
     warmth: dict[Routine, Warmth],
     tests: bool,
     options: Callable[[Routine], tuple[Fact, ...]],
+    around: Callable[[Routine, Context], tuple[Fact, ...]],
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
     something. Of tests count their steps alone."""
     found = []
     for routine in routines:
         warm = warmth[routine]
-        calls = tuple(call for call in _calls(home, routine, warmth) if not (tests and call.rare))
+        calls = tuple(call for call in _calls(home, routine, warmth, around) if not (tests and call.rare))
         behind = options(routine)
         if warm.heat != "cold" or calls or behind:
-            told = (routine.gpuless, _open(routine), kept_by(routine), behind)
+            inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
+            named = inner and routine.name not in handed_about(home)
+            told = (routine.gpuless, _open(routine), kept_by(routine), behind, named)
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
 
-def _calls(home: Home, routine: Routine, warmth: dict[Routine, Warmth]) -> Iterator[Called]:
+def _calls(
+    home: Home,
+    routine: Routine,
+    warmth: dict[Routine, Warmth],
+    around: Callable[[Routine, Context], tuple[Fact, ...]],
+) -> Iterator[Called]:
     heat = warmth[routine].heat
     for callee, places in routine.calls.items():
         known = warmth.get(callee) if callee.home is home else None
         if callee is routine or callee.name == "<lambda>" or (known is not None and known.heat != "unknown"):
             continue
+        shared = _shared([around(routine, context) for _, context in places])
         for at, context in places:
             step = next((loop for loop in context.loops if loop.reason), None)
             if context.gate or context.failing or (heat not in ("hot", "unknown") and step is None):
@@ -75,11 +90,11 @@ def _calls(home: Home, routine: Routine, warmth: dict[Routine, Warmth]) -> Itera
             if routine.gpuless or (known is not None and heat != "unknown"):
                 continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
-            yield Called(callee.home.path, callee.qualname, at[0], *reason)
+            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
             break
         else:
             if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
-                yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True)
+                yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True, options=shared)
 
 
 def _open(routine: Routine) -> bool:
@@ -122,7 +137,46 @@ def behind(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ..
     for where, path in called if found else ():
         if path != where[0]:
             found.pop(where, None)
+    return {**found, **_from_elsewhere(files, found)}
+
+
+def _from_elsewhere(
+    files: dict[str, tuple[Function, ...]], own: dict[Where, tuple[Fact, ...]]
+) -> dict[Where, tuple[Fact, ...]]:
+    """What all calls that are known share, of the functions that nothing but these makes hot."""
+    calls: dict[Where, list[tuple[Where, tuple[Fact, ...]]]] = {}
+    for path, functions in sorted(files.items()):
+        for function in functions:
+            for call in function.calls:
+                options = tuple(replace(fact, path=fact.path or path) for fact in call.options)
+                calls.setdefault((call.path, call.name), []).append(((path, function.name), options))
+    follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
+    followed = {(path, f.name) for path, f in follows if not f.keeper and (path, f.name) not in own}
+    open_ = {where: made for where, made in calls.items() if where in followed}
+    found: dict[Where, tuple[Fact, ...]] = {}
+    changed = True
+    while changed:
+        changed = False
+        for where, made in open_.items():
+            known = [
+                (*_plain(own.get(caller) or found.get(caller, ()), caller[0]), *options) for caller, options in made
+            ]
+            shared = tuple(replace(fact, text=f"{SEEN}{fact.text}") for fact in _shared(known))
+            if len(shared) > len(found.get(where, ())):
+                found[where], changed = shared, True
     return found
+
+
+def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
+    """The same as its callers' callers say it."""
+    for fact in facts:
+        yield replace(fact, text=fact.text.removeprefix(HERE).removeprefix(SEEN), path=fact.path or path)
+
+
+def _shared(every: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    """The facts that all of these hold, once each."""
+    texts = set.intersection(*[{fact.text for fact in facts} for facts in every]) if every else set()
+    return tuple({fact.text: fact for fact in every[0] if fact.text in texts}.values()) if texts else ()
 
 
 def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:

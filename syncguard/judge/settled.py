@@ -59,7 +59,17 @@ def _either(told: list[Told | None], decisive: bool) -> Told | None:
 
 
 def told_of(node: Node, place: Place) -> Told | None:
-    """What an expression is where every option is as it is by default; None where that does not tell."""
+    """What an expression is where every option is as it is by default; None where that does not tell. It is worked out
+    once: methods that hand on what they are given to the same one of the class above are many ways to one place."""
+    known = place.callers.told
+    key = (id(node), place.routine, place.given, place.depth)
+    if key not in known:
+        known[key] = (node, _told(node, place))  # with the node, or its identity may become another's
+    told = known[key][1]
+    return told if isinstance(told, Told) else None
+
+
+def _told(node: Node, place: Place) -> Told | None:
     if (name := asked_of(node, place.frame)) is not None:
         default, unset = default_in(node)
         told = told_of(default, place) if default is not None else Told(unset, {name: UNSET})

@@ -3,6 +3,7 @@ each does, or what it is declared to be is never that."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,6 +138,16 @@ def calls_of(name: str, home: Home) -> list[core.Call]:
                 named[told] = named.get(told, 0) + 1
         home.called_here = {told: found for told, found in calls.items() if named[told] == len(found)}
     return home.called_here.get(name, [])
+
+
+def handed_about(home: Home) -> frozenset[str]:
+    """The names of a file that stand somewhere else than where they are called."""
+    if home.handed is None:
+        parts = list(everything(home.core.body))
+        calls = [part.fn for part in parts if type(part) is core.Call]
+        named = [part for part in parts if type(part) is core.Name or type(part) is core.Attr]
+        home.handed = frozenset((Counter(map(_name, named)) - Counter(map(_name, calls))).keys())
+    return home.handed
 
 
 def _name(node: Node) -> str:

@@ -51,6 +51,11 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
     return NO
 
 
+def built_on_host(tensor: Tensor) -> bool:
+    """Whether a tensor was made on the host, of nothing that may be elsewhere: what it is used with must be there."""
+    return tensor.device == "host" and tensor.why is not None and tensor.why.built
+
+
 def number_sureness(value: Value) -> int:
     if type(value) is Const:
         return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO

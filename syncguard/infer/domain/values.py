@@ -17,11 +17,12 @@ LINKS = 60  # of a because chain that are followed
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 
-    __slots__ = ("at", "left", "parent", "path", "text")
+    __slots__ = ("at", "built", "left", "parent", "path", "text")
 
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
+        self.built = False  # whether it is made on the host, of nothing that may be elsewhere
 
     @property
     def root(self) -> Why:

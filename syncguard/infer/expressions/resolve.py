@@ -73,6 +73,7 @@ class Names:
         self.movers = places.tables["evidence"]["placed"]
         self.placers = frozenset(places.tables["names"]["placers"])
         self.tables = places.tables["host"]["object_libraries"][:1]
+        self.gradient_libraries = frozenset(places.tables["host"]["gradient_libraries"])
         self.reshapers = frozenset(places.tables["names"]["reshapers"])
         self.moving = self.placers | self.family
         self.registrars = frozenset(places.tables["modules"]["registrars"])
@@ -301,6 +302,11 @@ class Names:
     def computes_torch(self, frame: Frame) -> bool:
         """Whether torch is imported here."""
         return _torch_among(imported_by(frame), frame)
+
+    def other_losses(self, frame: Frame) -> bool:
+        """Whether a loss may be one of another library: such a one is imported here, and torch is not."""
+        roots = imported_by(frame)
+        return not self.gradient_libraries.isdisjoint(roots) and not _torch_among(roots, frame)
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""

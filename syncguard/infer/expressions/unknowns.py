@@ -111,7 +111,8 @@ def proven(
     if keywords.keys() & world.tensor_keywords or reshaped(name, args, nodes, frame):
         return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
     alone = world.only_torch(frame, name)
-    loss = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    named = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
+    loss = named and not world.other_losses(frame)
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame):
         return None

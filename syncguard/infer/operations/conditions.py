@@ -10,6 +10,7 @@ from syncguard.infer.domain.sureness import (
     MASKS,
     NO,
     POSSIBLE,
+    built_on_host,
     data_sureness,
     host_inside,
     number_sureness,
@@ -131,6 +132,12 @@ def host(args: Arguments, name: str) -> int:
     )
 
 
+def built(args: Arguments, name: str) -> int:
+    """A tensor that was made on the host."""
+    value = args.get(name)
+    return LIKELY if type(value) is Tensor and built_on_host(value) else NO
+
+
 def true(args: Arguments, name: str) -> int:
     value = args.get(name)
     return CERTAIN if type(value) is Const and value.value is True else NO
@@ -164,9 +171,14 @@ def one_element(index: Value) -> bool:
     return bool(parts) and all(number_sureness(part) for part in parts)
 
 
-def any_part(test: Callable[[Tensor], bool]) -> Callable[[Arguments, str], int]:
+def any_part(test: Callable[[Tensor], bool], anywhere: bool = False) -> Callable[[Arguments, str], int]:
+    """Whether a part of an index is a tensor of that kind, on the device. What was built on the host takes none from
+    there, but for a number."""
+
     def holds(args: Arguments, name: str) -> int:
         best = NO
+        if not anywhere and built(args, "self"):
+            return NO
         for part in index_parts(args.get(name)):
             for option in options(part):
                 if type(option) is Tensor and option.device != "host" and test(option):
@@ -177,7 +189,7 @@ def any_part(test: Callable[[Tensor], bool]) -> Callable[[Arguments, str], int]:
 
 
 mask = any_part(lambda part: part.dtype in MASKS)
-zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS)
+zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, anywhere=True)
 integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
 
 
@@ -285,8 +297,9 @@ def surely_dense(args: Arguments, name: str) -> int:
 CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
-    "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
-    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
+    "built": built, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
+    "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
+    "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from syncguard.infer.domain.sureness import MASKS
+from syncguard.infer.domain.sureness import MASKS, built_on_host
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -155,13 +155,26 @@ def _moved(value: Value, place: str, args: Arguments) -> Value:
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
     first = tensors[0] if tensors else None
+    device, moved = _device(shape.place, args, tensors), args.get("device") is not None
+    beside = next((tensor for tensor in tensors if built_on_host(tensor)), None) if not moved else None
+    together = beside is not None and shape.dtype in ELEMENTWISE and not shape.place
+    if together and device in GUESSED and any(tensor.rank > 0 and built_on_host(tensor) for tensor in tensors):
+        device = "host"  # with what is elsewhere it would raise, but for one without dimensions
+    if beside is not None and device == "host" and any(tensor.on_device for tensor in tensors):
+        why = Why(why.text, why.at, beside.why, why.path)
     made = Tensor(
-        _dtype(shape.dtype, args, first), _device(shape.place, args, tensors), _rank(shape.rank, args, tensors),
+        _dtype(shape.dtype, args, first), device, _rank(shape.rank, args, tensors),
         why=why, sure=not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
+    why.built = device == "host" and (beside is not None or (shape.place in MADE and not tensors))
     made.void = shape.place == "factory" and not tensors and _empty(args)
     return made
+
+
+MADE = ("factory", "host", "pinned")
+GUESSED = ("assumed", "mixed")
+ELEMENTWISE = ("promote", "bool")  # the dtypes of what is computed element by element: all of it in one place
 
 
 def _empty(args: Arguments) -> bool:
