@@ -50,6 +50,7 @@ HOLDS = {
     "number": (lambda: {"x": True}, lambda: {"x": device()}),
     "data": (lambda: {"x": [1, [2.0]]}, lambda: {"x": [device(), 1]}),
     "host": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "built": (lambda: {"x": torch.ones(2)}, lambda: {"x": [1.0, 2.0]}),
     "of_host": (lambda: {"x": {"w": torch.ones(2)}}, lambda: {"x": {"w": device(2), "n": 1}}),
     "true": (lambda: {"x": True}, lambda: {"x": 1}),
     "false": (dict, lambda: {"x": True}),

@@ -136,6 +136,12 @@ def host(args: Arguments, name: str) -> bool:
     return is_array(value) or (isinstance(value, list) and is_data(value))
 
 
+def built(args: Arguments, name: str) -> bool:
+    """A tensor of the host: here it is where it is, however it got there."""
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and place(value) != DEVICE
+
+
 def of_host(args: Arguments, name: str) -> bool:
     """A table, or a list, that holds a tensor of the host."""
     value = args.get(name)
@@ -273,11 +279,11 @@ def listed(args: Arguments, name: str) -> bool:
 
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
-    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
-    "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim, "integers": integers,
-    "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host, "to_device": to_device, "pinned": pinned,
-    "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense, "surely_dense": dense,
-    "data_or_unknown": data, "evaluating": evaluating, "listed": listed, "single": single,  # here nothing is unknown
+    "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "built": built,
+    "of_host": of_host, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
+    "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
+    "to_device": to_device, "pinned": pinned, "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense,
+    "surely_dense": dense, "data_or_unknown": data, "evaluating": evaluating, "listed": listed, "single": single,  # here nothing is unknown
     "host_values": host_values, "device_values": device_values,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
