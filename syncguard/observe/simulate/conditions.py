@@ -284,7 +284,8 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
     "to_device": to_device, "pinned": pinned, "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense,
     "surely_dense": dense, "data_or_unknown": data,  # here nothing is unknown
-    "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values, "device_values": device_values,
+    "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values,
+    "device_values": device_values,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
