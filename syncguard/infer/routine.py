@@ -33,14 +33,13 @@ class Home:
     __slots__ = (
         "asked",
         "called",
-        "called_here",
         "circular",
         "classes",
         "core",
         "env",
-        "handed",
         "infos",
         "made",
+        "mentioned",
         "moves_batches",
         "name",
         "own",
@@ -66,8 +65,8 @@ class Home:
         self.stars: list[str] = []  # other libraries of which everything was imported
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # what was called of other libraries
-        self.called_here: dict[str, list[Call]] | None = None  # by name of what is nothing but called, once asked for
-        self.handed: frozenset[str] | None = None
+        # Its calls by the name of what is nothing but called, and what is named elsewhere, once asked for.
+        self.mentioned: tuple[dict[str, list[Call]], frozenset[str]] | None = None
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for

@@ -3,7 +3,6 @@ each does, or what it is declared to be is never that."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,27 +126,32 @@ def _value(node: Node | None) -> Any:
 
 def calls_of(name: str, home: Home) -> list[core.Call]:
     """Every call of a function by this name in a file; none where it is handed about, or named in a text."""
-    if home.called_here is None:
-        calls: dict[str, list[core.Call]] = {}
-        named: dict[str, int] = {}
-        for part in everything(home.core.body):
-            if type(part) is core.Call:
-                if type(part.fn) is core.Name or type(part.fn) is core.Attr:
-                    calls.setdefault(_name(part.fn), []).append(part)
-            elif told := _name(part):
-                named[told] = named.get(told, 0) + 1
-        home.called_here = {told: found for told, found in calls.items() if named[told] == len(found)}
-    return home.called_here.get(name, [])
+    return _mentioned(home)[0].get(name, [])
 
 
 def handed_about(home: Home) -> frozenset[str]:
     """The names of a file that stand somewhere else than where they are called."""
-    if home.handed is None:
-        parts = list(everything(home.core.body))
-        calls = [part.fn for part in parts if type(part) is core.Call]
-        named = [part for part in parts if type(part) is core.Name or type(part) is core.Attr]
-        home.handed = frozenset((Counter(map(_name, named)) - Counter(map(_name, calls))).keys())
-    return home.handed
+    return _mentioned(home)[1]
+
+
+def _mentioned(home: Home) -> tuple[dict[str, list[core.Call]], frozenset[str]]:
+    """The calls of a file by the name of what is nothing but called, and the names that stand elsewhere too."""
+    if home.mentioned is None:
+        calls: dict[str, list[core.Call]] = {}
+        named: dict[str, int] = {}
+        quoted: set[str] = set()
+        for part in everything(home.core.body):
+            if type(part) is core.Call:
+                if type(part.fn) is core.Name or type(part.fn) is core.Attr:
+                    calls.setdefault(_name(part.fn), []).append(part)
+            elif type(part) is core.Const:
+                quoted.add(_name(part))
+            elif told := _name(part):
+                named[told] = named.get(told, 0) + 1
+        handed = frozenset([told for told, count in named.items() if count > len(calls.get(told, ()))])
+        alone = {told: found for told, found in calls.items() if told not in quoted and told not in handed}
+        home.mentioned = alone, handed
+    return home.mentioned
 
 
 def _name(node: Node) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, options
@@ -95,11 +95,12 @@ def fetched(value: Value) -> bool:
 
 def there(value: Value) -> bool:
     """Whether this is on the host for sure, or holds what is, and no tensor or unknown that may be elsewhere."""
-    leaves = [leaf for leaf in _leaves(value) if type(leaf) is not Const and type(leaf) is not Host]
+    leaves = [leaf for leaf in leaves_of(value) if type(leaf) is not Const and type(leaf) is not Host]
     return bool(leaves) and all(fetched(leaf) or (type(leaf) is Tensor and leaf.device == "host") for leaf in leaves)
 
 
-def _leaves(value: Value) -> list[Value]:
+def leaves_of(value: Value) -> Iterator[Value]:
+    """What a value is made of, containers opened."""
     match value:
         case Union():
             inner = value.options
@@ -108,5 +109,7 @@ def _leaves(value: Value) -> list[Value]:
         case Table():
             inner = (*value.items.values(), value.element)
         case _:
-            return [value]
-    return [leaf for part in inner for leaf in _leaves(part)]
+            yield value
+            return
+    for part in inner:
+        yield from leaves_of(part)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from syncguard.infer.domain.contents import leaves_of
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import (
     UNKNOWN,
@@ -47,27 +48,11 @@ def outlined(value: Value) -> Value:
     if type(value) is not Union:
         return value
     told = join_all(map(outlined, value.options))
-    leaves = tuple(_leaves(told))
+    leaves = tuple(leaves_of(told))
     if type(told) is not Union or any(map(_may_wait, leaves)):
         return told
     vague = any(type(option) is Unknown for option in told.options) and all(type(leaf) in PLAIN for leaf in leaves)
     return UNKNOWN if vague or len(told.options) > FEW else told
-
-
-def _leaves(value: Value) -> Iterator[Value]:
-    """What a value is made of, containers opened."""
-    match value:
-        case Union():
-            inner = value.options
-        case Seq():
-            inner = value.items if value.items is not None else (value.element,)
-        case Table():
-            inner = (*value.items.values(), value.element)
-        case _:
-            yield value
-            return
-    for part in inner:
-        yield from _leaves(part)
 
 
 def _may_wait(leaf: Value) -> bool:
@@ -77,7 +62,7 @@ def _may_wait(leaf: Value) -> bool:
 
 def holds_own(value: Value) -> bool:
     """Whether a value refers to something of the file that is being checked, which nobody else can see."""
-    return any(map(_is_own, _leaves(value)))
+    return any(map(_is_own, leaves_of(value)))
 
 
 def _is_own(leaf: Value) -> bool:

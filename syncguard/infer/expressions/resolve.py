@@ -18,13 +18,13 @@ from syncguard.infer.domain.values import (
     Value,
     Why,
 )
+from syncguard.infer.expressions.imported import imported_by, imports, torch_among
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.walk import walk
 from syncguard.terms import Op
 
 BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
@@ -284,10 +284,10 @@ class Names:
         """Whether this function, where torch is imported, computes with no other library that has arrays; what arrays
         are asked for too (`name`) proves something only where it computes with torch."""
         roots = imported_by(frame)
-        if not _torch_among(roots, frame):
+        if not torch_among(roots, frame):
             return False
         arrays = self.places.tables["host"]["array_libraries"] + self.tables
-        if not _imports(frame).isdisjoint(arrays):
+        if not imports(frame).isdisjoint(arrays):
             return False
         if not roots & set(arrays):
             return True
@@ -301,12 +301,12 @@ class Names:
 
     def computes_torch(self, frame: Frame) -> bool:
         """Whether torch is imported here."""
-        return _torch_among(imported_by(frame), frame)
+        return torch_among(imported_by(frame), frame)
 
     def other_losses(self, frame: Frame) -> bool:
         """Whether a loss may be one of another library: such a one is imported here, and torch is not."""
         roots = imported_by(frame)
-        return not self.gradient_libraries.isdisjoint(roots) and not _torch_among(roots, frame)
+        return not self.gradient_libraries.isdisjoint(roots) and not torch_among(roots, frame)
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""
@@ -329,26 +329,6 @@ class Names:
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""
         return "host" if routine.host else "assumed"
-
-
-def imported_by(frame: Frame) -> set[str]:
-    """The packages that a file has names of."""
-    return {value.name.partition(".")[0] for value in frame.home.env.values() if type(value) is Named}
-
-
-def _imports(frame: Frame) -> frozenset[str]:
-    """The packages that a function itself imports."""
-    written = frame.routine.written
-    if written.imports is None:
-        body = frame.routine.node.body if type(frame.routine.node) is core.Function else ()
-        names = [name for part in walk(body) if type(part) is core.Bring for name in part.names]
-        written.imports = frozenset(module.partition(".")[0] for _, module, _ in names)
-    return written.imports
-
-
-def _torch_among(roots: set[str], frame: Frame) -> bool:
-    here = frame.env.get("torch")  # imported by the function itself
-    return "torch" in roots or (type(here) is Named and here.name == "torch")
 
 
 def _number(version: str) -> tuple[int, ...]:

@@ -131,9 +131,7 @@ def is_array(value: Any) -> bool:
 
 def host(args: Arguments, name: str) -> bool:
     value = args.get(name)
-    if isinstance(value, torch.Tensor):
-        return place(value) != DEVICE
-    return is_array(value) or (isinstance(value, list) and is_data(value))
+    return built(args, name) or is_array(value) or (isinstance(value, list) and is_data(value))
 
 
 def built(args: Arguments, name: str) -> bool:
