@@ -82,7 +82,7 @@ def _calls(
         known = warmth.get(callee) if callee.home is home else None
         if callee is routine or callee.name == "<lambda>" or (known is not None and known.heat != "unknown"):
             continue
-        shared = _shared([around(routine, context) for _, context in places])
+        shared = _shared(around(routine, context) for _, context in places)
         for at, context in places:
             step = next((loop for loop in context.loops if loop.reason), None)
             if context.gate or context.failing or (heat not in ("hot", "unknown") and step is None):
@@ -173,10 +173,14 @@ def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
         yield replace(fact, text=fact.text.removeprefix(HERE).removeprefix(SEEN), path=fact.path or path)
 
 
-def _shared(every: list[tuple[Fact, ...]]) -> tuple[Fact, ...]:
-    """The facts that all of these hold, once each."""
-    texts = set.intersection(*[{fact.text for fact in facts} for facts in every]) if every else set()
-    return tuple({fact.text: fact for fact in every[0] if fact.text in texts}.values()) if texts else ()
+def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    """The facts that all of these hold, once each; no more are asked for once nothing is left."""
+    asked = iter(every)
+    kept = {fact.text: fact for fact in next(asked, ())}
+    while kept and (facts := next(asked, None)) is not None:
+        texts = {fact.text for fact in facts}
+        kept = {text: fact for text, fact in kept.items() if text in texts}
+    return tuple(kept.values())
 
 
 def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
