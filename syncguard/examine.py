@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from syncguard import house, pack, places
+from syncguard import house, pack
 from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
@@ -84,7 +84,7 @@ class Examiner:
     def begun(self) -> World:
         """A world that knows of no file yet."""
         device = "assumed" if self.config.default_device == "cuda" else "host"
-        return World(self.rules, places.load(pack.home()), device, self.config.torch_version, self.core)
+        return World(self.rules, device, self.config.torch_version, self.core)
 
     def examine(self, source: Source) -> Examined:
         """Everything that there is to say of one file by itself."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -28,8 +30,7 @@ Function = tuple[str, str]  # a file and a function in it
 Wave = dict[str, list[Finding]]  # the findings of each file whose fixes are made in one pass
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(msgspec.Struct, frozen=True):
     """What fixing came to: the report on the new texts, the texts before and after, the findings whose fix was made."""
 
     report: Report
@@ -43,15 +44,14 @@ class Fixed:
         return {path: pair for path, pair in self.texts.items() if pair[0] != pair[1]}
 
 
-@dataclass(slots=True)
-class Work:
+class Work(msgspec.Struct):
     """The state between two passes."""
 
-    texts: dict[str, str] = field(default_factory=dict)
-    made: list[Finding] = field(default_factory=list)
-    answers: dict[tuple[Named, str], bool] = field(default_factory=dict)  # what the user said of a fix by its recipe
-    refused: set[Named] = field(default_factory=set)
-    alone: set[Function] = field(default_factory=set)  # in which fixes are made one at a time
+    texts: dict[str, str] = {}
+    made: list[Finding] = []
+    answers: dict[tuple[Named, str], bool] = {}  # what the user said of a fix by its recipe
+    refused: set[Named] = set()
+    alone: set[Function] = set()  # in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
 
     def looks_again(self) -> bool:

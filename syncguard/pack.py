@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from syncguard import packed, pages
+import msgspec
+from msgspec.structs import replace
+
+from syncguard import packed, pages, places
 from syncguard.pages import Example, examples
+from syncguard.places import Places
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, every, read
 from syncguard.terms import Op, Rule, Wait
@@ -26,17 +29,17 @@ class PackError(ValueError):
     """A pack that is incomplete or malformed: file, entry and fault on one line."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pack:
+class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
     """Facts and judgements. `ops` holds the hand-written rows; `op` answers for every torch callable."""
 
     ops: Mapping[str, Op]
     rules: tuple[Rule, ...]
     classes: Mapping[str, str]
     digest: str
+    places: Places  # our own, whatever packs are merged over
     torch: str = ""
-    made: Mapping[str, list[str]] = field(default_factory=dict, repr=False)
-    aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
+    made: Mapping[str, list[str]] = {}
+    aliases: Mapping[str, str] = {}
 
     def op(self, name: str) -> Op | None:
         """The row of a callable or property; what a class lacks is looked up on its bases. None: never heard of it."""
@@ -144,7 +147,8 @@ def _loaded(folders: tuple[Path, ...], digest: str) -> Pack:
         [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks", "fix")}) for page in compiled["rules"]]
     )
     made = [compiled[part] for part in ("torch", "results", "aliases")]
-    return Pack(Rows(compiled["rows"], compiled["also"]), rules, compiled["classes"], digest, *made)
+    named = Places(compiled["places"])
+    return Pack(Rows(compiled["rows"], compiled["also"]), rules, compiled["classes"], digest, named, *made)
 
 
 def parse(folders: tuple[Path, ...]) -> dict[str, Any]:
@@ -158,19 +162,19 @@ def parse(folders: tuple[Path, ...]) -> dict[str, Any]:
         if not folder.is_dir():
             raise PackError(f"{folder}: no such pack")
         try:
-            found, spelled, places = read(folder)
+            found, spelled, where = read(folder)
         except ValueError as fault:
             raise PackError(str(fault)) from None
         for name in (*found, *spelled):
             rows.pop(name, None)
             also.pop(name, None)
-        rows, also, sites = rows | found, also | spelled, sites | places
+        rows, also, sites = rows | found, also | spelled, sites | where
         judged |= _rules(folder)
         made = {key: value | table if isinstance(value, dict) else table for key, value, table in _made(folder, made)}
     also = {name: row for name, row in also.items() if row in rows}
     rules = [judged[code] for code in sorted(judged)]
     _check(rows, sites, rules)
-    return {"rows": rows, "also": also, "rules": rules, **made}
+    return {"rows": rows, "also": also, "rules": rules, "places": places.read(home()), **made}
 
 
 def home() -> Path:
@@ -180,15 +184,17 @@ def home() -> Path:
 
 
 def _op(name: str, row: dict[str, Any]) -> Op:
-    known = {f.name: row[f.name] for f in fields(Op) if f.name in row}
-    waits = tuple(
-        Wait(**{f.name: wait[f.name] for f in fields(Wait) if f.name in wait} | {"when": _when(wait.get("when", {}))})
-        for wait in row.get("waits", ())
-    )
+    waits = tuple([Wait(**_known(Wait, wait) | {"when": _when(wait.get("when", {}))}) for wait in row.get("waits", ())])
     given = tuple(row.get("args", ()))
     named = given[given.index("*") + 1 :] if "*" in given else ()
     args = {"args": _positional(given), "keywords": named, "writes": tuple(row.get("writes", ()))}
-    return Op(**known | args | {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])})
+    facts = {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])}
+    return Op(**_known(Op, row) | args | facts)
+
+
+def _known(kind: type[msgspec.Struct], row: dict[str, Any]) -> dict[str, Any]:
+    """What a row says of the fields of this kind."""
+    return {name: row[name] for name in kind.__struct_fields__ if name in row}
 
 
 def _when(conditions: dict[str, str | list[str]]) -> Conditions:

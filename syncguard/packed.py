@@ -14,7 +14,8 @@ import syncguard
 from syncguard import atomic
 from syncguard.collector import paused_collector
 
-PARTS = tuple(".md .toml .json pack.py packed.py pages.py returns.py rows.py".split())  # what it is made of, and by
+# What it is made of, and by.
+PARTS = tuple(".md .toml .json pack.py packed.py pages.py places.py returns.py rows.py".split())
 KEPT = 8  # compiled packs: of other projects' packs, other versions
 
 

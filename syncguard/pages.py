@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import string
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
 RECIPES = Path(__file__).parent / "fix" / "recipes"
@@ -15,8 +16,7 @@ TEXTS = ("message", "hint", "since")
 LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(msgspec.Struct, frozen=True):
     """One program of a page: the section (caught, fixed, quiet), its title, and the page line of its first line."""
 
     section: str

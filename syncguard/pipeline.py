@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from syncguard import pack, store, table, workers
 from syncguard.callers import with_callers
@@ -25,8 +27,7 @@ from syncguard.selection import selection
 from syncguard.terms import Fact, Finding, Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """What a check found: findings by path and place, a note on every file, how many functions, hot ones and hot loops.
 
     `texts` of the files that parse, with `\\n` at the ends of lines, where fixes were asked for.
@@ -38,7 +39,7 @@ class Report:
     hot: int = 0
     allowed: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = {}
     baselined: tuple[Finding, ...] = ()
     entries: tuple[Entry, ...] = ()  # of each finding, what a baseline would say
     stale: tuple[Entry, ...] = ()  # of the baseline

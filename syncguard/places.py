@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from fnmatch import translate
 from functools import cache, lru_cache
 from pathlib import Path, PurePath
@@ -18,8 +17,9 @@ Tables = dict[str, dict[str, tuple[str, ...]]]
 class Places:
     """The tables of places.toml; `is_` matches a name against one of its lists."""
 
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+    def __init__(self, read: dict[str, dict[str, list[str]]]) -> None:
+        tables = {name: {key: tuple(told) for key, told in table.items()} for name, table in read.items()}
+        self.tables: Tables = tables
         self.loop_calls = frozenset(tables["hot"]["loop_calls"])
         self.passes = frozenset(tables["gates"]["passes"])  # names of calls that run a backward pass
         self._met: dict[str, dict[str, dict[str, bool]]] = {  # the names that were matched against each list
@@ -104,22 +104,14 @@ def matches(patterns: tuple[str, ...], name: str) -> bool:
     return pattern(patterns).matches(name)
 
 
-def load(folder: Path) -> Places:
+def read(folder: Path) -> dict[str, dict[str, list[str]]]:
     """Read places.toml and evidence.toml; they are ours and tested, so their faults are not reported prettily."""
-    files = tuple((stat.st_mtime_ns, stat.st_size) for stat in map(os.stat, (folder / name for name in FILES)))
-    return _loaded(folder, files)
+    import tomllib
 
-
-@lru_cache(maxsize=1)
-def _loaded(folder: Path, files: tuple[tuple[int, int], ...]) -> Places:
-    """The places of this folder, while its files are these."""
     tables: dict[str, dict[str, Any]] = {}
     for name in FILES:
-        with (folder / name).open("rb") as file:
-            tables.update(tomllib.load(file))
-    return Places(
-        {
-            name: {key: tuple(value) if isinstance(value, list) else (value,) for key, value in table.items()}
-            for name, table in tables.items()
-        }
-    )
+        tables.update(tomllib.loads((folder / name).read_text("utf-8")))
+    return {
+        name: {key: value if isinstance(value, list) else [value] for key, value in table.items()}
+        for name, table in tables.items()
+    }

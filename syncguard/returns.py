@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 CONDITIONS = frozenset(
     "missing none some mean given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
@@ -21,8 +22,7 @@ FLAGS = {
 Conditions = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """A kind, the flags of a tensor, the class of an instance, and the named or numbered parts of a container."""
 
     kind: str

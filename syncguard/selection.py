@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from syncguard.config import Config, ConfigError, like
 from syncguard.house import CODES, HOUSE
@@ -27,7 +28,7 @@ WINDOWS = re.compile(r"\\[\w.*]")
 BREAKS = ("capture", "compile")
 
 
-class Selection(NamedTuple):
+class Selection(msgspec.Struct, frozen=True):
     """The codes that are on, what is ignored under which paths, and the heats and confidences to show."""
 
     codes: frozenset[str]

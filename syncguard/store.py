@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -39,7 +38,7 @@ APART = frozenset(
 
 def file_of(config: Config, rules: str) -> Path:
     """The file for these settings, these rules, this Python and this SyncGuard."""
-    settings = [(field.name, getattr(config, field.name)) for field in fields(config) if field.name not in APART]
+    settings = [(name, getattr(config, name)) for name in config.__struct_fields__ if name not in APART]
     ours = [stamp for place in _places() for stamp in packed.stamps(place, (".py",))]
     told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"

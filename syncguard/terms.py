@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 Heat = Literal["hot", "amortized", "unknown", "cold"]
 Confidence = Literal["certain", "likely", "possible"]
@@ -11,8 +12,7 @@ Level = Literal["error", "warning", "advice"]
 Tier = Literal["safe", "unsafe", "display"]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Site:
+class Site(msgspec.Struct, frozen=True, order=True, array_like=True):
     """A place in source: 1-based lines and columns (in characters), the end column exclusive."""
 
     path: str
@@ -25,8 +25,7 @@ class Site:
         return f"{self.path}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(msgspec.Struct, frozen=True, array_like=True):
     """One way in which an op makes the host wait: a hazard, and the named conditions under which it holds."""
 
     hazard: str
@@ -38,8 +37,7 @@ class Wait:
     mode: bool = True  # torch.cuda.set_sync_debug_mode reports it
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(msgspec.Struct, frozen=True, array_like=True):
     """What a torch callable does: its result, and when the host waits for it. No waits: known not to wait."""
 
     name: str
@@ -70,8 +68,7 @@ class Value:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, array_like=True):
     """One link of a *because* chain: a sentence and the place that shows it."""
 
     text: str
@@ -79,8 +76,7 @@ class Fact:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(msgspec.Struct, frozen=True, array_like=True):
     """The host may wait here: predicted from source, or observed in a run."""
 
     site: Site
@@ -93,8 +89,7 @@ class Sync:
     gate: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, array_like=True):
     """A page of judgement."""
 
     code: str
@@ -111,16 +106,14 @@ class Rule:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(msgspec.Struct, frozen=True, array_like=True):
     """Text for a span."""
 
     site: Site
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(msgspec.Struct, frozen=True, array_like=True):
     """Edits that belong together: the recipe that made them, how far they are proven, and what they change.
 
     `leaves` is how many waits the new text has, at a place that is reached less often. `bolder` is one that is not
@@ -135,8 +128,7 @@ class Fix:
     bolder: Fix | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, array_like=True):
     """A rule meeting a sync."""
 
     site: Site

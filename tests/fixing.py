@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from types import CodeType
 from typing import Any
 
 import on_cpu
 import torch
+from msgspec.structs import replace
 
 from syncguard import fixing, pipeline
 from syncguard.config import Config

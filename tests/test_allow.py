@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from syncguard import pack
 from syncguard.config import Config

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from syncguard import pack
 from syncguard.config import KEYS, PRESETS, Config, ConfigError, load
@@ -102,7 +102,7 @@ def test_every_key_is_a_field_and_can_be_set(tmp_path):
     """
     config = load([str(written(tmp_path, text))])
     names = {key.replace("-", "_") for key in KEYS}
-    assert names <= {field.name for field in fields(Config)}
+    assert names <= set(Config.__struct_fields__)
     assert all(getattr(config, name) != getattr(Config(), name) for name in names)
     assert config.per_file_ignores == (("tests/*", ("SG2",)),)
     assert config.pack_folders == (tmp_path / "ours",)

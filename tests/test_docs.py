@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+from msgspec.structs import astuple
 
 from syncguard import pages as pages_of_rules
 from syncguard import pipeline
@@ -167,7 +168,7 @@ def test_the_baseline_that_is_shown_is_one(tmp_path):
     file = tmp_path / "b.json"
     file.write_text(re.search(r"```json\n(.*?)```", page, re.DOTALL)[1])
     entries = baseline.load(str(file))
-    assert [entry._replace(path="") for entry in entries] == [("", "Net.forward", "SG201", "x.sum().item()", 1)]
+    assert [astuple(entry)[1:] for entry in entries] == [("Net.forward", "SG201", "x.sum().item()", 1)]
     written = file.read_text()
     baseline.save(str(file), entries)
     assert file.read_text() == written

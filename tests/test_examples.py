@@ -65,7 +65,7 @@ def test_twins_give_the_same_loss_and_gradient(number):
 
 @programs
 def test_check_finds_exactly_the_marks(path):
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from syncguard.config import Config
     from syncguard.pipeline import check

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard import pack, packed
+from syncguard import pack, packed, places
 from syncguard.pack import PackError, Result
 from syncguard.returns import KINDS
 
@@ -91,6 +92,8 @@ def base(tmp_path, monkeypatch):
     )
     table = {"torch": "2.13.0", "results": made, "classes": classes, "aliases": aliases}
     (folder / "ops" / "results.json").write_text(json.dumps(table))
+    for name in places.FILES:
+        shutil.copy(pack.home() / name, folder)
     monkeypatch.setattr(pack, "home", lambda: folder)
     return folder
 
@@ -403,6 +406,8 @@ def test_an_installed_package_finds_its_rules(ours, tmp_path):
     for path in (ROOT / "syncguard").glob("*.py"):
         (package / path.name).write_text(path.read_text())
     (ours / "ops" / "counts.toml").write_text(ROW)
+    for name in places.FILES:
+        shutil.copy(pack.home() / name, ours)
     ours.rename(package / "rules")
     code = "from syncguard import pack; print(*pack.load().ops, pack.home())"
     done = subprocess.run([sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard import pack, places
+from syncguard import pack
 from syncguard.places import matches
 
 LETTERS = "ab._*?["
@@ -20,7 +20,7 @@ def test_a_pattern_matches_what_a_shell_would(patterns: list[str], name: str) ->
 
 
 def test_every_list_matches_its_own_names() -> None:
-    for tables in places.load(pack.home()).tables.values():
+    for tables in pack.load().places.tables.values():
         for patterns in tables.values():
             for pattern in patterns:
                 name = pattern.replace("*", "x")

@@ -13,11 +13,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from edits import edited
+from msgspec.structs import replace
 
 from syncguard import pipeline, store, table, workers
 from syncguard.config import Config

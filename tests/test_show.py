@@ -80,7 +80,7 @@ def lines(path: str) -> tuple[str, ...]:
 
 
 def at(line: int, column: int, end_line: int, end_column: int, **fields: object) -> Finding:
-    values = {name: getattr(READ, name) for name in READ.__dataclass_fields__} | fields
+    values = {name: getattr(READ, name) for name in READ.__struct_fields__} | fields
     return Finding(**{**values, "site": Site("loss.py", line, column, end_line, end_column)})
 
 
@@ -299,7 +299,7 @@ def test_sarif():
 
 def test_sarif_paths_are_uris():
     spaced = Finding(
-        **{name: getattr(BROKEN, name) for name in BROKEN.__dataclass_fields__}
+        **{name: getattr(BROKEN, name) for name in BROKEN.__struct_fields__}
         | {"site": Site("/a b/é.ipynb:cell 3", 1, 1, 1, 1)}
     )
     run = json.loads(rendered("sarif", Report((spaced,), ())))["runs"][0]
@@ -350,7 +350,7 @@ def test_the_closing_line_accounts_for_everything():
 def test_cells_of_a_notebook_are_one_file():
     cells = [at(1, 1, 1, 2) for _ in range(2)]
     placed = [
-        Finding(**{n: getattr(f, n) for n in f.__dataclass_fields__} | {"site": Site(f"n.ipynb:cell {k}", 1, 1, 1, 2)})
+        Finding(**{n: getattr(f, n) for n in f.__struct_fields__} | {"site": Site(f"n.ipynb:cell {k}", 1, 1, 1, 2)})
         for k, f in enumerate(cells)
     ]
     assert counts.counts(Report(tuple(placed), ())).files == 1

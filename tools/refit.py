@@ -20,9 +20,10 @@ import random
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from syncguard import fixing
 from syncguard.config import Config

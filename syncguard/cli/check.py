@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from syncguard.cli import fixing, known
 from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, refusing, write

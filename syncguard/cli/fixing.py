@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from syncguard.cli.common import Command, write
 from syncguard.show.look import Look, plural, printable
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 STYLES = {"-": "gone", "+": "come", "@": "gutter"}  # by the first sign of a line of a diff
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True):
     """What the user wants done about findings."""
 
     fix: bool = False
@@ -45,8 +45,7 @@ class Wish:
         return self.fix or self.interactive or (self.diff and not self.allow)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """What is left to report, a line on what was done, and the exit code where there is nothing to report."""
 
     report: Report

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
+from msgspec.structs import replace
 
 from syncguard.cli.common import Command
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from syncguard.pipeline import Report
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(msgspec.Struct, frozen=True):
     """What the user wants done about the baseline."""
 
     update: bool = False
@@ -30,8 +30,7 @@ class Keep:
         return self.update or self.prune
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(msgspec.Struct, frozen=True):
     """The report that is left, a line on what was written, and what is to be told of stale entries."""
 
     report: Report

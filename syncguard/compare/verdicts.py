@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 
 import msgspec
+from msgspec.structs import replace
 
 from syncguard.record import Place, Record, Static, Wait, when
 from syncguard.terms import Fact, Finding

@@ -9,9 +9,9 @@ import tokenize
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 import libcst as cst
+from msgspec.structs import replace
 
 from syncguard.fix import allows, header
 from syncguard.fix.apply import Overlap, applied

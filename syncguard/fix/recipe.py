@@ -29,10 +29,10 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 
 import libcst as cst
+import msgspec
 
 from syncguard.fix.known import Known
 from syncguard.fix.region import Region, Unfit
@@ -41,8 +41,7 @@ from syncguard.terms import Edit, Finding, Tier
 __all__ = ["Known", "Proposal", "Region", "Rewrite", "Unfit", "recipe"]
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(msgspec.Struct, frozen=True):
     """What a recipe would do: one sentence on what changes (unsafe: in what it may differ), and the edits.
 
     `needs` are statements to import what the new text uses: `import torch.nn.functional as F`. `leaves` is how many

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
@@ -21,7 +23,7 @@ VAGUE = frozenset(("computed", "torch only"))  # what shows no tensor to another
 WRAPPED = "wrapped:"
 
 
-class Cause(NamedTuple):
+class Cause(msgspec.Struct, frozen=True):
     """A wait in a function of another file, and the call in this one that brings it about."""
 
     sighting: Sighting
@@ -30,7 +32,7 @@ class Cause(NamedTuple):
     at: At
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """A function of another file that is called with a tensor: by a function of this file, and through which callers;
     `told` if the waits that each call of it costs are told at that first call.
     """

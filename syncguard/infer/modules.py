@@ -11,7 +11,6 @@ from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Un
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.pack import Pack
-from syncguard.places import Places
 from syncguard.read import core, project
 
 Load = Callable[[str], "core.Module | None"]
@@ -30,8 +29,8 @@ class Modules(Names):
     whether it is checked alone, with the rest, or by another worker.
     """
 
-    def __init__(self, pack: Pack, places: Places, version: str, load: Load) -> None:
-        super().__init__(pack, places, version)
+    def __init__(self, pack: Pack, version: str, load: Load) -> None:
+        super().__init__(pack, version)
         self.load = load
         self.interfaces: dict[str, Home | None] = {}
         self.bringing: list[Later] = []  # imports that are being followed

@@ -33,7 +33,6 @@ from syncguard.infer.routine import Frame, Given, Home, Routine
 from syncguard.infer.statements.execute import Dead, run
 from syncguard.infer.stores import stores_of
 from syncguard.pack import Pack
-from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 
@@ -45,10 +44,8 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 class World(Definitions):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
-    def __init__(
-        self, pack: Pack, places: Places, default_device: str = "host", version: str = "", load: Load = nothing
-    ) -> None:
-        super().__init__(pack, places, version, load)
+    def __init__(self, pack: Pack, default_device: str = "host", version: str = "", load: Load = nothing) -> None:
+        super().__init__(pack, version, load)
         self.default_device = default_device
         self.queue: deque[Routine] = deque()
         self.watch: Callable[[Frame, Node, Value], None] | None = None

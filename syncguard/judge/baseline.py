@@ -6,11 +6,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from syncguard import atomic
 from syncguard.config import ConfigError, shown
@@ -29,7 +29,7 @@ PIECES = re.compile(
 UNREADABLE = "SG000"  # what hides everything else in its file is never a thing to get used to
 
 
-class Entry(NamedTuple):
+class Entry(msgspec.Struct, frozen=True, order=True):
     """A finding as it is known though lines move: `path` is whole in memory, relative to the baseline in its file;
     `occurrence` counts from 1 the equal findings of a function."""
 
@@ -40,14 +40,14 @@ class Entry(NamedTuple):
     occurrence: int
 
 
-class Past(NamedTuple):
+class Past(msgspec.Struct, frozen=True):
     """What is not new: the entries of a baseline, and at a commit the texts of the files that are not the same now."""
 
     entries: frozenset[Entry] = frozenset()
     texts: Mapping[str, bytes] | None = None
 
 
-class Divided(NamedTuple):
+class Divided(msgspec.Struct, frozen=True):
     """The findings that are new, those that are known, the entries of the new ones, and the entries that are stale."""
 
     new: tuple[Finding, ...]
@@ -121,8 +121,8 @@ def load(file: str) -> frozenset[Entry]:
 def save(file: str, entries: Iterable[Entry]) -> None:
     """Write a baseline whole or not at all: sorted, a line each, so that a diff is read easily. Raises ConfigError."""
     place = os.path.realpath(file)
-    rows = sorted(entry._replace(path=_relative(entry.path, os.path.dirname(place))) for entry in entries)
-    lines = [f"  {msgspec.json.encode(entry._asdict()).decode()}" for entry in rows]
+    rows = sorted(replace(entry, path=_relative(entry.path, os.path.dirname(place))) for entry in entries)
+    lines = [f"  {msgspec.json.encode(entry).decode()}" for entry in rows]
     text = f'{{\n "version": {VERSION},\n "findings": [\n' + ",\n".join(lines) + ("\n" if lines else "") + " ]\n}\n"
     try:
         atomic.write(Path(place), text.encode())
@@ -163,7 +163,7 @@ def _entries(one: Examined, source: Source) -> Iterator[tuple[Key, Entry]]:
         first = Entry(path, function, code, snippet(whole, lines), 1)
         seen[first] += 1
         if (site, code, message) not in allowed:
-            yield (site, code, message), first._replace(occurrence=seen[first])
+            yield (site, code, message), replace(first, occurrence=seen[first])
 
 
 def divided(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import msgspec
+from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.project import World
@@ -18,14 +19,13 @@ HERE = "in this file called "
 Known = dict[str, Fact]  # options, by what is said of them
 
 
-@dataclass(slots=True)
-class Behind:
+class Behind(msgspec.Struct):
     """The options of the functions of a file, by name: a call may run any function that has the name."""
 
     callers: Callers
     world: World
     text_of: Texts
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[str, Known] = {}
 
     def of(self, routine: Routine) -> tuple[Fact, ...]:
         """What every call of a function in its file stands behind, and what that stands behind in turn. Of one that

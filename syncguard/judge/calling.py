@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple
+
+import msgspec
 
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
@@ -17,7 +18,7 @@ ME = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
 
 
-class Made(NamedTuple):
+class Made(msgspec.Struct, frozen=True):
     """A call as it is written, who makes it, and what surrounds it."""
 
     call: core.Call

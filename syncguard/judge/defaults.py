@@ -4,7 +4,9 @@ constructor takes, of fields, of constants of a file."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import binders
@@ -23,8 +25,7 @@ DEEPEST = 6  # expressions that are followed from one to the next
 MOST = 20  # calls that are asked what they pass
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where an expression stands: the function, who calls it, the parameters that have yet what they were given."""
 
     frame: Frame
@@ -45,8 +46,7 @@ class Place:
 Written = tuple[Node, Place]  # an expression, and where it stands
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(msgspec.Struct, frozen=True):
     """What something is by default, as it is written in several places, and what counts where that does not tell;
     whether it is an option itself, or stands for what is written; whether it is none unless that hangs on one; and
     whether it may be a tensor, if it is None: data are no option."""
@@ -161,7 +161,8 @@ def passed_to(param: Param, place: Place) -> list[Written]:
         return []
     places, default, found = positional(node), _default(param, place), []
     calls = place.callers.named(node.name)
-    for call, caller, _ in calls if len(calls) <= MOST else ():
+    for made in calls if len(calls) <= MOST else ():
+        call, caller = made.call, made.caller
         nodes = given(call, param, places, _bound(call, routine))
         if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
             return []

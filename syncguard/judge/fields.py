@@ -4,7 +4,8 @@ and keeps, a field, a switch that methods turn, what a property returns."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.meant import answer
@@ -21,7 +22,7 @@ from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
 
 
-class Assigned(NamedTuple):
+class Assigned(msgspec.Struct, frozen=True):
     """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all, and
     whether it turns a switch."""
 

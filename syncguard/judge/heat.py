@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from syncguard.infer.branches.gates import last_name, trains
 from syncguard.infer.routine import Routine, Sighting
@@ -15,8 +16,7 @@ from syncguard.read import core
 from syncguard.terms import Fact, Heat
 
 
-@dataclass(frozen=True, slots=True)
-class Warmth:
+class Warmth(msgspec.Struct, frozen=True):
     """How often a routine runs, and the path that shows it."""
 
     heat: Heat

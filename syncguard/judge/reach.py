@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
@@ -144,26 +144,29 @@ def _from_elsewhere(
     files: dict[str, tuple[Function, ...]], own: dict[Where, tuple[Fact, ...]]
 ) -> dict[Where, tuple[Fact, ...]]:
     """What all calls that are known share, of the functions that nothing but these makes hot."""
-    calls: dict[Where, list[tuple[Where, tuple[Fact, ...]]]] = {}
+    follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
+    followed = {(path, f.name) for path, f in follows if not f.keeper and (path, f.name) not in own}
+    made: dict[Where, list[tuple[Where, tuple[Fact, ...]]]] = {}
     for path, functions in sorted(files.items()):
         for function in functions:
             for call in function.calls:
-                options = tuple(replace(fact, path=fact.path or path) for fact in call.options)
-                calls.setdefault((call.path, call.name), []).append(((path, function.name), options))
-    follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
-    followed = {(path, f.name) for path, f in follows if not f.keeper and (path, f.name) not in own}
-    open_ = {where: made for where, made in calls.items() if where in followed}
+                if (where := (call.path, call.name)) in followed:
+                    made.setdefault(where, []).append(((path, function.name), call.options))
     found: dict[Where, tuple[Fact, ...]] = {}
+
+    def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
+        """What a call stands behind, as another file says it."""
+        yield from _plain(own.get(caller) or found.get(caller, ()), caller[0])
+        for fact in options:
+            yield replace(fact, path=fact.path or caller[0])
+
     changed = True
     while changed:
         changed = False
-        for where, made in open_.items():
-            known = [
-                (*_plain(own.get(caller) or found.get(caller, ()), caller[0]), *options) for caller, options in made
-            ]
-            shared = tuple(replace(fact, text=f"{SEEN}{fact.text}") for fact in _shared(known))
+        for where, calls in made.items():
+            shared = _shared(tuple(around(*call)) for call in calls)
             if len(shared) > len(found.get(where, ())):
-                found[where], changed = shared, True
+                found[where], changed = tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in shared]), True
     return found
 
 

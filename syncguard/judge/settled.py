@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from syncguard.judge.defaults import Place, keywords_of, path_of, sources_of
 from syncguard.judge.environment import asked_of, default_in
@@ -21,8 +22,7 @@ UNSET = object()  # a variable of the environment
 SPELLINGS = ("lower", "upper", "strip")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(msgspec.Struct, frozen=True):
     """What an expression is by default, and the options that decide it, with their defaults."""
 
     value: Any

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from syncguard import house
 from syncguard.config import like
@@ -21,7 +22,7 @@ BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 Span = tuple[int, int]
 
 
-class Allow(NamedTuple):
+class Allow(msgspec.Struct, frozen=True):
     """One comment: where it stands, the rules it names as they are written, its reason, and what is wrong with it."""
 
     site: Site
@@ -31,7 +32,7 @@ class Allow(NamedTuple):
     fault: str = ""
 
 
-class Allowed(NamedTuple):
+class Allowed(msgspec.Struct, frozen=True):
     """The findings that no comment covers, those that one does, and findings about the comments themselves."""
 
     kept: tuple[Finding, ...]

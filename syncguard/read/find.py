@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from syncguard.config import DEFAULT_EXCLUDE, Config
 from syncguard.read.source import FileNote
@@ -16,14 +17,14 @@ STUB = "a stub has no code that runs"
 SILENT = frozenset(name for name in DEFAULT_EXCLUDE if name.startswith((".", "__")))
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True):
     """The files to read ("-" is standard input), and what was left out."""
 
     paths: tuple[str, ...]
     notes: tuple[FileNote, ...]
 
 
-class Ignores(NamedTuple):
+class Ignores(msgspec.Struct, frozen=True):
     """The .gitignore of one folder; those of the folders above come first in a chain of them."""
 
     folder: str
@@ -44,7 +45,7 @@ def find(paths: Sequence[str], config: Config) -> Found:
     return Found(tuple(files.values()), tuple(dict.fromkeys(notes)))
 
 
-class _Rules(NamedTuple):
+class _Rules(msgspec.Struct, frozen=True):
     """What a walk leaves out: names, patterns relative to the configuration's folder, and .gitignore."""
 
     names: frozenset[str]
@@ -60,7 +61,7 @@ class _Rules(NamedTuple):
         return cls(names, matcher(patterns) if patterns else None, config.root, config.respect_gitignore)
 
 
-class _Folder(NamedTuple):
+class _Folder(msgspec.Struct, frozen=True):
     """A folder to walk: where it really is, its name for the user, its path for patterns, the ignores so far."""
 
     path: str

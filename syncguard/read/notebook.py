@@ -7,8 +7,9 @@ import json
 import re
 import warnings
 from bisect import bisect_right
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from syncguard.terms import Edit, Fact, Finding, Site
 

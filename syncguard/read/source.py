@@ -6,9 +6,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
+
+import msgspec
 
 from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of
 
@@ -18,8 +19,7 @@ UTF8 = ("utf-8", "utf8", "utf_8", "utf-8-sig")
 WIDE = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-@dataclass(frozen=True, slots=True)
-class FileNote:
+class FileNote(msgspec.Struct, frozen=True):
     """What became of a file: read, skipped or broken, and for the last two why."""
 
     path: str
@@ -27,8 +27,7 @@ class FileNote:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line."""
 
     path: str

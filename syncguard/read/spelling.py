@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from syncguard.read.notebook import cell_path, parts_of
 from syncguard.terms import Fact, Finding, Fix, Site

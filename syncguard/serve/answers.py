@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from syncguard import config as settings
 from syncguard import pack, pipeline
@@ -39,15 +41,14 @@ class Belief(NamedTuple):
     site: Site
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """A file as it was checked."""
 
     source: Source
     config: Config
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = {}
     fixes: bool = False
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from syncguard.read.notebook import file_of
 from syncguard.show.look import Look, plural, printable
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from syncguard.terms import Finding
 
 
-class Counts(NamedTuple):
+class Counts(msgspec.Struct, frozen=True):
     """The numbers of a report. `skipped` is by reason; the reason of a folder begins with "folder "."""
 
     findings: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from syncguard.show.look import Look
 
@@ -16,7 +18,7 @@ PEOPLE = ("full", "concise", "github")
 FORMATS = (*PEOPLE, "json", "sarif", "gitlab", "junit", "rdjson")
 
 
-class Output(NamedTuple):
+class Output(msgspec.Struct, frozen=True):
     """One thing to write: a format, and a file; "" is standard output."""
 
     format: str

@@ -6,7 +6,9 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TextIO
+from typing import TextIO
+
+import msgspec
 
 COLOURS = {
     "error": "1;31",
@@ -29,7 +31,7 @@ def _no_lines(path: str) -> tuple[str, ...]:
     return ()
 
 
-class Look(NamedTuple):
+class Look(msgspec.Struct, frozen=True):
     """What a renderer needs besides the findings: the lines of a file, whether to colour, how wide to be, and whether
     what a comment allows and what a baseline knows is asked for, too.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 
 import libcst as cst
+from msgspec.structs import replace
 
 from syncguard.fix.conditions import condition
 from syncguard.fix.recipe import Known, Proposal, Region

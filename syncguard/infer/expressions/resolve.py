@@ -22,7 +22,7 @@ from syncguard.infer.expressions.imported import imported_by, imports, torch_amo
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
-from syncguard.places import Places, matches
+from syncguard.places import matches
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op
@@ -39,8 +39,9 @@ CONSTANTS: dict[str, Value] = {
 class Names:
     """The part of the world that answers questions about names."""
 
-    def __init__(self, pack: Pack, places: Places, version: str) -> None:
-        self.pack, self.places = pack, places
+    def __init__(self, pack: Pack, version: str) -> None:
+        self.pack = pack
+        self.places = places = pack.places
         self.version = _number(version or pack.torch or "99")
         self._ops: dict[str, Op | None] = {}
         self._resolved: dict[str, Value] = {}

@@ -14,7 +14,6 @@ from syncguard.infer.functions.refined import refined
 from syncguard.infer.modules import Load, Modules, nothing
 from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.pack import Pack
-from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 
@@ -30,8 +29,8 @@ class Outcomes(Modules):
 
     default_device: str
 
-    def __init__(self, pack: Pack, places: Places, version: str = "", load: Load = nothing) -> None:
-        super().__init__(pack, places, version, load)
+    def __init__(self, pack: Pack, version: str = "", load: Load = nothing) -> None:
+        super().__init__(pack, version, load)
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
