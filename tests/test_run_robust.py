@@ -440,6 +440,42 @@ def test_a_process_that_does_not_hear_that_it_is_told_to_end_ends():
     assert " ".join(err.split()).count("while it waited for what no signal interrupts") == 1
 
 
+LOST = """\
+import os
+import pickle
+import signal
+import time
+
+ours, theirs = os.pipe()
+if (pid := os.fork()) == 0:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    os.write(theirs, b"up")
+    signal.sigtimedwait({signal.SIGTERM}, 60)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    os.write(theirs, b"on")
+    time.sleep(600)
+os.read(ours, 2)
+os.kill(pid, signal.SIGTERM)
+os.read(ours, 2)
+print(os.waitpid(ASKED, os.WNOHANG))
+found, status = os.waitpid(ASKED, 0)
+print(found == pid, os.waitstatus_to_exitcode(status))
+print(all(pickle.loads(pickle.dumps(function)) is function for function in (os.kill, os.waitpid)))
+try:
+    os.waitpid(ASKED, 0)
+except ChildProcessError:
+    print("none left")
+"""
+
+
+@pytest.mark.parametrize("asked", ["pid", "-1"])
+def test_a_child_that_misses_that_it_is_told_to_end_is_reminded_by_who_waits_for_it(asked):
+    """As one does that is about to sleep."""
+    Path("prog.py").write_text(LOST.replace("ASKED", asked))
+    code, out, err = ran("-m", "syncguard", "run", "-q", "prog.py")
+    assert (code, out) == (0, "(0, 0)\nTrue -15\nTrue\nnone left\n"), err
+
+
 def test_processes_that_form_a_group_are_ranks():
     head, _, _ = WORKERS.replace("FILE", repr(str(Path("group").absolute()))).partition("    with mp.")
     Path("prog.py").write_text(head + "    torch.multiprocessing.spawn(ranked, nprocs=2)\n")

@@ -8,10 +8,11 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from syncguard.observe.program import Ended
 from syncguard.observe.reminders import OURS, REMINDER, TOLD, mark
+from syncguard.observe.stand_in import named
 
 if TYPE_CHECKING:
     from syncguard.observe.launch import Session
@@ -23,7 +24,6 @@ DEADLY = [
     if hasattr(signal, f"SIG{name}")
 ]  # fmt: skip
 Does = Callable[[int, FrameType | None], None]
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Exits:
@@ -140,13 +140,3 @@ class Exits:
         except Exception as fault:
             sys.stderr.write(f"syncguard: the record could not be kept: {fault}\n")
         return self.session.leave(records) if self.session.folder is None else 0
-
-
-def named(module: str, name: str) -> Callable[[F], F]:
-    """What stands in for a function of Python's is pickled by its name."""
-
-    def rename(function: F) -> F:
-        function.__module__, function.__name__, function.__qualname__ = module, name, name
-        return function
-
-    return rename
