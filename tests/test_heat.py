@@ -37,6 +37,42 @@ def test_forward_is_hot_and_so_is_what_it_calls() -> None:
     assert [fact.text for fact in findings[0].hot_path] == ["`Net.forward` runs at every step", "calls `Net.scale`"]
 
 
+@pytest.mark.parametrize(
+    ("decorator", "heat"),
+    [
+        ("torch.compile", "hot"),
+        ("torch.compiler.compile", "hot"),
+        ("torch.jit.script", "hot"),
+        ("torch.compiler.allow_in_graph", "hot"),
+        ("torch.compiler.disable", "unknown"),
+        ("torch.jit.export", "unknown"),
+        ("torch.jit.ignore", "unknown"),
+    ],
+)
+def test_what_is_compiled_runs_often_and_what_is_left_out_of_it_as_it_may(decorator: str, heat: str) -> None:
+    text = """
+        @{}
+        def peak(x: torch.Tensor):
+            return x * x.max().item()
+        """
+    assert heats(text.format(decorator)) == [heat]
+
+
+def test_what_shows_a_module_is_cold_though_it_is_exported() -> None:
+    assert heats(
+        """
+        class Observed(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("scale", torch.ones(1, device="cuda"))
+
+            @torch.jit.export
+            def extra_repr(self):
+                return f"scale={self.scale}"
+        """
+    ) == ["cold"]
+
+
 def test_a_loop_that_runs_backward_is_hot() -> None:
     assert heats(
         """

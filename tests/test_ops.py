@@ -48,8 +48,8 @@ def found(name: str) -> bool:
         for part in parts[n:]:
             if inspect.isroutine(thing):
                 return True
-            if not hasattr(thing, part):
-                return False
+            if not hasattr(thing, part):  # what a class declares, its instances have
+                return any(part in inspect.get_annotations(base) for base in getattr(thing, "__mro__", ()))
             thing = getattr(thing, part)
         return True
     return False

@@ -10,9 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from stubs import Entry, annotated, arguments
+from stubs import Entry, annotated, arguments, noted
 from torch.overrides import resolve_name
 
+PLAIN = ("bool", "int", "float", "str")  # what a module's attribute is declared to be that is no tensor
 DUNDERS = ("__call__", "__len__", "__iter__", "__getitem__", "__enter__", "__next__", "__contains__")
 
 
@@ -75,6 +76,9 @@ def members(thing: type, name: str, known: Container[int]) -> dict[str, Entry]:
             entry = member(value) if not key.startswith("_") or key in DUNDERS else None
             if entry is not None:
                 found.setdefault(f"{name}.{key}", entry)
+        for key, note in inspect.get_annotations(owner).items() if issubclass(thing, torch.nn.Module) else ():
+            if noted(note) in PLAIN and "None" not in str(note) and "Optional" not in str(note):
+                found.setdefault(f"{name}.{key}", [noted(note), "self", "property"])
     return found
 
 

@@ -80,7 +80,10 @@ def positional(node: ast.FunctionDef) -> list[str]:
 
 def annotated(thing: Any) -> str:
     """The result kind by annotation; unknown where there is none."""
-    note = getattr(thing, "__annotations__", {}).get("return", "unknown")
+    return noted(getattr(thing, "__annotations__", {}).get("return", "unknown"))
+
+
+def noted(note: Any) -> str:
     try:
         text = note if isinstance(note, str) else "None" if note is None else inspect.formatannotation(note)
         return kind(ast.parse(text.strip(), mode="eval").body)

@@ -14,7 +14,21 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import LIKELY
-from syncguard.infer.domain.values import FALSE, NONE, TRUE, UNKNOWN, Call, Host, Instance, Seq, Tensor, Union, Value
+from syncguard.infer.domain.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Call,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Value,
+    options,
+)
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
@@ -137,10 +151,15 @@ def branch(node: core.If, frame: Frame) -> None:
 
 
 def forget(told: Env, arm: Env, before: Env) -> None:
-    """Drop what a test told one arm of a global name: that the other did not hear of it tells nothing."""
+    """Drop what a test told one arm of a global name, for that the other did not hear of it tells nothing; and of what
+    is a number or a text, which is no tensor behind the test whether it is one."""
     for name in told:
-        if name not in before and arm.get(name) is told[name]:
+        if arm.get(name) is not told[name]:
+            continue
+        if name not in before:
             del arm[name]
+        elif type(told[name]) is Tensor and all(type(option) in (Host, Const) for option in options(before[name])):
+            arm[name] = before[name]
 
 
 def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
