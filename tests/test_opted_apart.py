@@ -163,7 +163,7 @@ def test_who_is_called_by_what_others_may_call_stands_behind_it_here() -> None:
     assert told(text) == [["in this file called only where `deep` holds; by default `deep` is `False`"]]
 
 
-def test_what_is_handed_round_in_circles_is_no_option() -> None:
+def test_of_what_is_handed_round_in_circles_nobody_knows_the_default() -> None:
     text = """
         def _walk(x: torch.Tensor, config, deep):
             if config.exact:
@@ -175,7 +175,7 @@ def test_what_is_handed_round_in_circles_is_no_option() -> None:
             config = config
             return _walk(x, config.inner, deep) or _walk(x, config.outer, deep)
         """
-    assert told(text) == [[]]
+    assert told(text) == [["only where `config.exact` holds"]]
 
 
 def test_what_a_base_class_of_another_name_may_call_is_not_known() -> None:

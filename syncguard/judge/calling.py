@@ -10,6 +10,7 @@ import msgspec
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Context, Home, Routine
+from syncguard.judge.carried import parsed
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import everything, targets
@@ -41,6 +42,11 @@ class Callers:
         parts = everything(self.home.core.body) if self.home.own else []
         aims = [aim for part in parts for aim in targets(part) if type(aim) is core.Attr]
         return frozenset([aim.name for aim in aims if type(aim.of) is not core.Name or aim.of.id not in ME])
+
+    @cached_property
+    def parsed(self) -> dict[str, list[core.Node | None]]:
+        """What the file's parser says of each argument."""
+        return parsed(self.home)
 
     def named(self, name: str) -> tuple[Made, ...]:
         """Every call of a function by this name; none where one is not followed, or it is handed about."""

@@ -181,6 +181,12 @@ def _bound(call: core.Call, routine: Routine) -> bool:
     return not static and not _names(call.fn.of, owner.name)
 
 
+def is_carrier(place: Place) -> Callable[[str], bool]:
+    """Whether a name is one of those that settings are kept under, and no rest of a function's arguments."""
+    rest = keywords_of(place.routine)
+    return lambda name: name not in rest and place.frame.world.places.is_("names", "settings", name.lower())
+
+
 def keywords_of(routine: Routine) -> list[str]:
     """The parameters of a function that hold arguments by name: `**kwargs`, and one that is called so."""
     params = routine.node.params if type(routine.node) is core.Function else ()

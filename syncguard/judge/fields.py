@@ -15,8 +15,9 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, Source
 from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.routine import Frame, Routine
+from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_data, path_of
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
@@ -36,9 +37,9 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     if name in place.callers.set:
         return NOTHING
     classes = classes_of(of, place)
-    kept = None if any(_has(info, name) for info in classes) else _kept(of, name, place)
+    kept = None if any(says(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:
-        return kept or _of_module(of, name, place)
+        return kept or _of_module(of, name, place) or _of_parser(of, name, place)
     found = [_property(info, name, place) for info in classes]
     if all(found):
         return Sources(tuple([one for one in found if one is not None]), option=False)
@@ -50,7 +51,7 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
 
 
-def _has(info: ClassInfo, name: str) -> bool:
+def says(info: ClassInfo, name: str) -> bool:
     """Whether a class itself says something of an attribute."""
     return info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
 
@@ -86,15 +87,22 @@ def _maker(info: ClassInfo) -> Routine | None:
     return member[0].routine if member is not None and type(member[0]) is Call else None
 
 
-def _of_module(of: Node, name: str, place: Place) -> Sources:
+def _of_module(of: Node, name: str, place: Place) -> Sources | None:
     """A constant of another file that is asked for by the name of the file."""
     held = place.frame.lookup(of.id) if type(of) is core.Name else None
     home = place.frame.world.interface(held.place) if type(held) is Source else None
     if home is None or home.top is None:
-        return NOTHING
+        return None
     place.routine.uses[home.path, ""] = None
     found = bound_once(home, name)
-    return Sources(((found, place.of(home.top)),)) if found is not None else NOTHING
+    return Sources(((found, place.of(home.top)),)) if found is not None else None
+
+
+def _of_parser(of: Node, name: str, place: Place) -> Sources:
+    """What a file's parser of arguments says that one is where it is not given."""
+    found = place.callers.parsed.get(name, ()) if carried(of, is_carrier(place)) else ()
+    written = tuple([(node, place) for node in found if node is not None])
+    return Sources(written) if written and len(written) == len(found) else NOTHING
 
 
 def _property(info: ClassInfo, name: str, place: Place) -> Written | None:

@@ -12,7 +12,8 @@ from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import Place
 from syncguard.judge.precision import of_precision
-from syncguard.judge.settled import UNSET, outcome_of
+from syncguard.judge.settings import asks
+from syncguard.judge.settled import UNSET, outcome_of, plainly
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
@@ -51,11 +52,14 @@ def _raises(arm: tuple[Node, ...]) -> bool:
 
 
 def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
-    """What the options of a test are by default, where it comes out the other way then; None where it does not."""
+    """What the options of a test are by default, where it comes out the other way then, and nothing where nobody sees
+    what they are; None where it does not."""
     if of_precision(test, outcome, place.frame):
         return ""
     told = outcome_of(test, place)
-    if told is None or told.value is outcome or not told.by:
+    if told is None:
+        return "" if asks(test, outcome, place) else None
+    if told.value is outcome or not told.by:
         return None
     if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
         return None
@@ -78,11 +82,3 @@ def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
             yield from necessary(operand, outcome)
     else:
         yield test, outcome
-
-
-def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
-    """The same without `not`."""
-    while type(test) is core.Do and test.what in ("not", "truth"):
-        outcome = outcome is not (test.what == "not")
-        test = test.args[0]
-    return test, outcome

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from syncguard.judge.defaults import Place, keywords_of, path_of, sources_of
+from syncguard.judge.carried import carried, read_of
+from syncguard.judge.defaults import Place, is_carrier, keywords_of, path_of, sources_of
 from syncguard.judge.environment import asked_of, default_in
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -45,6 +46,14 @@ def outcome_of(test: Node, place: Place) -> Told | None:
                 return outcome_of(*sources.written[0])
     told = told_of(test, place)
     return Told(bool(told.value), told.by) if told is not None else None
+
+
+def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
+    """The same without `not`."""
+    while type(test) is core.Do and test.what in ("not", "truth"):
+        outcome = outcome is not (test.what == "not")
+        test = test.args[0]
+    return test, outcome
 
 
 def _either(told: list[Told | None], decisive: bool) -> Told | None:
@@ -101,8 +110,29 @@ def _told(node: Node, place: Place) -> Told | None:
             arm = told_of(yes if told.value else no, place) if told is not None else None
             return Told(arm.value, {**told.by, **arm.by}) if told is not None and arm is not None else None
         case core.Call():
-            return _called(node, place) or _option(node, place)
+            return _called(node, place) or _option(node, place) or _taken(node, place)
     return _option(node, place)
+
+
+def _taken(call: core.Call, place: Place) -> Told | None:
+    """The same of what is asked for by its name, with what is taken where nobody has set it: of settings, and of a
+    switch whoever holds it."""
+    asked = read_of(call)
+    if asked is None or asked.default is None or asked.name in place.callers.set:
+        return None
+    switch = type(asked.default) is core.Const and isinstance(asked.default.value, bool)
+    mine = type(call.fn) is core.Name and _is_own(asked.of, place)
+    if mine or not (switch or carried(asked.of, is_carrier(place))):
+        return None
+    told = told_of(asked.default, place)
+    return Told(told.value, {asked.name: told.value, **told.by}) if told is not None else None
+
+
+def _is_own(node: Node, place: Place) -> bool:
+    """Whether this is the object of a method."""
+    function = place.routine.node
+    params = function.params if type(function) is core.Function and place.routine.owner is not None else ()
+    return bool(params) and type(node) is core.Name and node.id == params[0].name
 
 
 def _called(call: core.Call, place: Place) -> Told | None:

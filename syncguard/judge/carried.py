@@ -1,0 +1,73 @@
+"""An expression in, what it reads from something that holds settings out: `config.check`, `cfg["check"]`, and what a
+parser of arguments says that it is by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.routine import Home
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import everything
+
+FLAGS = {"store_true": False, "store_false": True}
+
+
+class Asked(NamedTuple):
+    """What is asked, for what, and what is taken where it has none; None where nothing is written for that."""
+
+    of: Node
+    name: str
+    default: Node | None
+
+
+def read_of(node: Node) -> Asked | None:
+    """What a name is asked of: `of.name`, `of["name"]`, `of.get("name", default)`, `getattr(of, "name", default)`."""
+    match node:
+        case core.Attr(of=of, name=name) | core.Index(of=of, key=core.Const(value=str() as name)):
+            return Asked(of, name, None)
+        case core.Call(
+            fn=core.Attr(of=of, name="get"), args=(core.Const(value=str() as name), *rest), keywords=keywords
+        ) if len(rest) < 2:
+            given = [*rest, *[value for key, value in keywords if key in ("default", "default_value")]]
+            return Asked(of, name, given[0] if given else core.Const(None, node.at))
+        case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *rest)):
+            return Asked(of, name, rest[0] if rest else None)
+    return None
+
+
+def carried(node: Node, is_carrier: Callable[[str], bool]) -> bool:
+    """Whether a part of a chain of names is what settings are kept in: `self.cfg.model`, `cfg["model"]`."""
+    if type(node) is core.Name:
+        return is_carrier(node.id)
+    asked = read_of(node)
+    return asked is not None and (is_carrier(asked.name) or carried(asked.of, is_carrier))
+
+
+def parsed(home: Home) -> dict[str, list[Node | None]]:
+    """What each `add_argument` of a file says that an argument is where it is not given."""
+    found: dict[str, list[Node | None]] = {}
+    for part in everything(home.core.body):
+        if type(part) is core.Call and last_name(part.fn) == "add_argument":
+            for name in _destination(part):
+                found.setdefault(name, []).append(_default(part))
+    return found
+
+
+def _destination(call: core.Call) -> Iterator[str]:
+    """The attribute that holds an argument: as is said, or its first long name."""
+    said = [value for key, value in call.keywords if key == "dest"]
+    for node in said or [arg for arg in call.args if type(arg) is core.Const and str(arg.value)[:2] == "--"]:
+        if type(node) is core.Const and isinstance(node.value, str):
+            yield node.value.lstrip("-").replace("-", "_")
+            return
+
+
+def _default(call: core.Call) -> Node | None:
+    given = dict(call.keywords)
+    action = given.get("action")
+    if "default" in given or "required" in given or "" in given:
+        return given.get("default")
+    return core.Const(FLAGS.get(action.value) if type(action) is core.Const else None, call.at)

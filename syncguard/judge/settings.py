@@ -1,0 +1,100 @@
+"""A test in, whether it asks for a setting out: for what must be set somewhere, though nobody sees what it is by
+default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.ungiven import private
+from syncguard.infer.domain.values import Host
+from syncguard.infer.functions.annotations import promised
+from syncguard.judge.carried import Asked, carried, read_of
+from syncguard.judge.classes import classes_of
+from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
+from syncguard.judge.fields import says
+from syncguard.judge.settled import outcome_of, plainly
+from syncguard.read import core
+from syncguard.read.core import Node
+
+FEW = (0, 1)  # what a number is that asks for nothing
+
+
+def asks(test: Node, outcome: bool, place: Place) -> bool:
+    """Whether a test comes out so only where settings say so: what is not set is no, none, nothing."""
+    test, outcome = plainly(test, outcome)
+    match test:
+        case core.Either(what=what, operands=operands):
+            each = [asks(operand, outcome, place) or _off(operand, outcome, place) for operand in operands]
+            return all(each) if (what == "or") is outcome else any(each)
+        case core.Do(what="is" | "is not" as what, args=(left, core.Const(value=None))):
+            return (what == "is not") is outcome and _setting(left, place)
+        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=value))):
+            named = (what == "==") is outcome
+            return named is bool(value) and _setting(left, place, isinstance(value, str))
+        case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
+            return _setting(left, place, text=True)
+        case core.Do(what="in", args=(core.Const(value=str()), right)):
+            return outcome and carried(right, is_carrier(place))
+        case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
+            return value in FEW and (what == ">") is outcome and _setting(left, place)
+        case core.Name() | core.Attr() | core.Call() | core.Index():
+            return outcome and _setting(test, place)
+    return False
+
+
+def _off(test: Node, outcome: bool, place: Place) -> bool:
+    """Whether a test comes out the other way by default."""
+    told = outcome_of(test, place)
+    return told is not None and bool(told.by) and told.value is not outcome
+
+
+def _names(node: Node) -> bool:
+    """Whether this is one of several that have a name: `Mode.FAST`, `"fast"`, or some of these."""
+    match node:
+        case core.Seq(items=items):
+            return bool(items) and all(map(_names, items))
+        case core.Const(value=value):
+            return isinstance(value, str) and bool(value)
+        case core.Attr(of=core.Name(id=of) | core.Attr(name=of), name=name):
+            return name.isupper() and of[:1].isupper()
+    return False
+
+
+def _setting(node: Node, place: Place, text: bool = False) -> bool:
+    """Whether this is a setting, or stands for some; one that is compared with a text is a choice."""
+    if place.depth > DEEPEST:
+        return False
+    if type(node) is core.Either or type(node) is core.Do:
+        return asks(node, True, place)
+    asked = read_of(node)
+    if asked is not None and _carried(asked, place):
+        return True
+    written = sources_of(node, place).written
+    if written:
+        return all(_setting(*one, text) for one in written)
+    return type(node) is core.Name and _chosen(node.id, place, text)
+
+
+def _carried(asked: Asked, place: Place) -> bool:
+    """Whether this is read from what holds settings, which the file does not write itself."""
+    if asked.name in place.callers.set or place.frame.world.places.is_("names", "modes", asked.name):
+        return False
+    of = asked.of
+    if not carried(of, is_carrier(place)) or classes_of(of, place):
+        return False
+    above = classes_of(of.of, place) if type(of) is core.Attr else []
+    return all(says(info, of.name) for info in above if type(of) is core.Attr)  # else it keeps what each is given
+
+
+def _chosen(name: str, place: Place, text: bool) -> bool:
+    """Whether this is a parameter that everybody must give who calls from without, one of two or of a few."""
+    node = place.routine.node
+    params = node.params if type(node) is core.Function else ()
+    param = next((param for param in params if param.name == name), None)
+    if param is None or param.default is not None or param.kind not in ("positional", "keyword"):
+        return False
+    if private(place.routine) or not steady(name, place.routine) or place.frame.world.places.is_("names", "modes", name):
+        return False
+    declared: Any = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else None
+    return text or (type(declared) is Host and declared.kind == "bool")

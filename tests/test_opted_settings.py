@@ -1,0 +1,160 @@
+"""Settings of which nobody sees what they are by default, around a wait: what asks for them is told, without a default."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = "import argparse\nimport torch\n\n\n"
+
+
+def told(text: str) -> list[list[str]]:
+    config = Config(heat="all", confidence="possible", stdin_filename="example.py")
+    found = pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings
+    return [[fact.text for fact in finding.options] for finding in found]
+
+
+NET = """
+    class Net(torch.nn.Module):
+        def __init__(self, config, kind, exact: bool):
+            super().__init__()
+            self.config = config
+            self.kind = kind
+            self.exact = exact
+            self.deep = config.deep
+            self.loud = config.get("loud", False)
+
+        def forward(self, x, cfg, batch, how: str, sure: bool, which):
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "cfg.use_extra",
+        "self.config.use_extra",
+        "cfg.model.use_extra",
+        "cfg['use_extra']",
+        "'extra' in cfg",
+        "cfg.extra is not None",
+        "cfg.mode == 'a'",
+        "cfg.mode in ('a', 'b')",
+        "cfg.weight > 0",
+        "cfg.weight != 0",
+        "cfg.method in [Method.FAST]",
+        "self.deep",
+        "self.kind == 'a'",
+        "self.exact",
+        "how == 'a'",
+        "which == 'a'",
+        "sure",
+        "cfg.a or cfg.b",
+        "not not cfg.use_extra",
+    ],
+)
+def test_what_asks_for_a_setting_is_told(test: str) -> None:
+    assert told(NET.format(test=test)) == [[f"only where `{test.replace('not not ', '')}` holds"]]
+
+
+@pytest.mark.parametrize(
+    ("test", "default"),
+    [
+        ("cfg.get('extra', False)", "`extra` is `False`"),
+        ("cfg.get('extra', None) is not None", "`extra` is `None`"),
+        ("cfg.get('extra') is not None", "`extra` is `None`"),
+        ("batch.get('extra', False)", "`extra` is `False`"),
+        ("getattr(cfg, 'extra', False)", "`extra` is `False`"),
+        ("cfg.get('mode', 'a') == 'b'", '`mode` is `"a"`'),
+        ("self.loud", "`self.loud` is `False`"),
+    ],
+)
+def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> None:
+    assert told(NET.format(test=test)) == [[f"only where `{test}` holds; by default {default}"]]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "not cfg.use_extra",  # nothing needs to be set
+        "cfg.mode != 'a'",
+        "cfg.extra is None",
+        "cfg.weight == 0",
+        "cfg.mode not in ('a', 'b')",
+        "cfg.a or x.dim() > 1",
+        "batch.extra is not None",  # data
+        "batch['extra'] is not None",
+        "batch.get('extra', None) is not None",
+        "batch.get('extra', 3) > 2",
+        "x.device.type == 'cuda'",
+        "which",
+        "cfg.training",
+        "cfg.get('extra', True)",
+        "cfg.sizes[0] > 1",
+    ],
+)
+def test_what_needs_nothing_to_be_set_or_asks_for_data_is_not_told(test: str) -> None:
+    assert told(NET.format(test=test)) == [[]]
+
+
+def test_what_the_file_sets_or_must_be_is_not_told() -> None:
+    text = """
+        def step(x: torch.Tensor, cfg):
+            {before}
+            if cfg.use_extra:
+                return x.sum().item()
+            {after}
+        """
+    assert told(text.format(before="cfg.use_extra = True", after="return 0")) == [[]]
+    assert told(text.format(before="", after="else:\n                raise ValueError")) == [[]]
+
+
+def test_a_private_function_is_told_of_what_its_callers_pass() -> None:
+    text = """
+        def _read(x: torch.Tensor, flag):
+            if flag:
+                return x.sum().item()
+
+        def step(x: torch.Tensor, cfg):
+            return _read(x, cfg.use_extra){more}
+        """
+    assert told(text.format(more="")) == [["only where `flag` holds"]]
+    assert told(text.format(more=" or _read(x, True)")) == [[]]
+
+
+PARSED = """
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true")
+    parser.add_argument("--no-check", dest="check", action="store_false")
+    parser.add_argument("-m", "--mode", type=str, default="fast", help="how")
+    parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--twice", default=1)
+    args = parser.parse_args()
+
+    def step(x: torch.Tensor, {params}):
+        if {test}:
+            return x.sum().item()
+    """
+
+
+@pytest.mark.parametrize("params", ["y", "args"])
+@pytest.mark.parametrize(
+    ("test", "rest"),
+    [
+        ("args.use_amp", [" holds; by default `args.use_amp` is `False`"]),
+        ("not args.check", [" does not hold; by default `args.check` is `True`"]),
+        ('args.mode == "slow"', [' holds; by default `args.mode` is `"fast"`']),
+        ("args.twice", [" holds"]),
+        ("args.check", []),
+        ('args.mode == "fast"', []),
+    ],
+)
+def test_what_a_script_is_given_is_what_its_parser_says(params: str, test: str, rest: list[str]) -> None:
+    options = [f"only where `{test.replace('not ', '')}`{text}" for text in rest]
+    assert told(PARSED.format(params=params, test=test)) == [options]
