@@ -85,7 +85,13 @@ def test_a_loop_that_runs_backward_is_hot() -> None:
     ) == ["hot"]
 
 
-@pytest.mark.parametrize("gate", ["if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:"])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:", "if done == 0 or done % 10 == 0:",
+        "if every > 0 and (done == 0 or done % every == 0):",
+    ],
+)  # fmt: skip
 def test_a_gate_makes_it_rare(gate: str) -> None:
     assert heats(
         f"""
@@ -900,6 +906,22 @@ def test_what_is_only_tried_is_no_step() -> None:
     assert heats("def dummy_forward(self):\n    return torch.tensor([0, 1], device='cuda')\n") == ["unknown"]
 
 
+@pytest.mark.parametrize("test", ["done == 0 or count % 10 == 0", "done == 0", "done % 2 == 0 or x.ndim == 2"])
+def test_what_asks_for_more_than_steps_is_not_rare(test: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, done: int, count: int):
+                if {test}:
+                    return x.sum().item()
+        """
+    assert heats(text) == ["hot"]
+
+
+@pytest.mark.parametrize("name", ["_grad_dump", "_dump_grads", "reinit_heads", "_inspect_heads", "_print_loss"])
+def test_helpers_of_debugging_are_cold(name: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.sum().item()\n") == ["cold"]
+
+
 PRIVATE = """
     class Net(torch.nn.Module):
         def forward(self, x: torch.Tensor, mask: torch.Tensor):
@@ -946,6 +968,34 @@ def test_a_function_that_nobody_calls_here_may_be_given_anything() -> None:
     assert heats(text) == ["unknown"]
     assert heats(text + "\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["amortized"]
     assert heats(text + "\n\n__all__ = ['_kept']\n\n\ndef kept(x: torch.Tensor):\n    return _kept(x)\n") == ["unknown"]
+
+
+GIVEN = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+            return self._mask(lengths, {given})
+
+        def _mask(self, lengths, size=None):
+            {before}
+            if size is None:
+                size = lengths.max()
+            return torch.arange(size, device=lengths.device) < lengths
+    """
+
+
+@pytest.mark.parametrize(
+    ("given", "before", "waits"),
+    [
+        ("x.shape[1]", "pass", []),
+        ("size=x.shape[1]", "pass", []),
+        ("", "pass", ["hot"]),
+        ("None", "pass", ["hot"]),
+        ("x.shape[1]", "size = None", ["hot"]),
+        ("*x.shape[1:2]", "pass", ["hot"]),
+    ],
+)
+def test_what_an_arm_binds_that_no_call_reaches_does_not_count(given: str, before: str, waits: list[str]) -> None:
+    assert heats(GIVEN.format(given=given, before=before)) == waits
 
 
 def test_initializing_is_setup_whoever_does_it() -> None:

@@ -54,7 +54,6 @@ NET = """
         "self.exact",
         "how == 'a'",
         "which == 'a'",
-        "sure",
         "cfg.a or cfg.b",
         "not not cfg.use_extra",
     ],
@@ -94,6 +93,8 @@ def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> Non
         "batch.get('extra', 3) > 2",
         "x.device.type == 'cuda'",
         "which",
+        "sure",  # it may tell of the data, as whether they are the last
+        "which != ''",
         "cfg.training",
         "cfg.get('extra', True)",
         "cfg.sizes[0] > 1",

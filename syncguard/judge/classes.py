@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import Call, Instance, Value, options
+from syncguard.infer.domain.values import Call, Instance, Seq, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.judge.defaults import DEEPEST, Place, passed_to, sources_of
@@ -29,6 +29,9 @@ def _classes(node: Node, place: Place) -> list[ClassInfo]:
     if type(node) is core.Attr:
         held = [found for info in classes_of(node.of, place) for found in _held(info, node.name, place)]
         return held or _of_sources(node, place)
+    if type(node) is core.Index and type(node.of) is core.Name:
+        several = next((param for param in params if param.name == getattr(node.of, "id", "")), None)
+        return _instances(_elements(_may_be(several, place.frame))) if several is not None else []
     if type(node) is not core.Name:
         return []
     param = next((param for param in params if param.name == node.id), None)
@@ -41,6 +44,11 @@ def _classes(node: Node, place: Place) -> list[ClassInfo]:
         return found
     given = [classes_of(*one) for one in passed_to(param, place)]
     return [info for one in given for info in one] if all(given) else []
+
+
+def _elements(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """What those of these that are lists hold."""
+    return tuple([option for value in values if type(value) is Seq for option in options(value.element)])
 
 
 def _of_sources(node: Node, place: Place) -> list[ClassInfo]:

@@ -94,6 +94,8 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     bind = binds[0]
     if len(binds) > 1 or type(bind) is not core.Bind or bind.value is None or not _names(bind.targets[0], name):
         return NOTHING
+    if type(bind.value) is core.Seq and bind.value.kind != "tuple" and not bind.value.items:
+        return NOTHING  # it is there to be filled
     there = replace(place, depth=place.depth + 1)
     if param is None:
         return Sources(((bind.value, there),), option=False)

@@ -30,8 +30,8 @@ def asks(test: Node, outcome: bool, place: Place) -> bool:
         case core.Do(what="is" | "is not" as what, args=(left, core.Const(value=None))):
             return (what == "is not") is outcome and _setting(left, place)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=value))):
-            named = (what == "==") is outcome
-            return named is bool(value) and _setting(left, place, isinstance(value, str))
+            equal, text = (what == "==") is outcome, isinstance(value, str)
+            return equal is bool(value) and not (text and not value) and _setting(left, place, text)
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
@@ -88,13 +88,15 @@ def _carried(asked: Asked, place: Place) -> bool:
 
 
 def _chosen(name: str, place: Place, text: bool) -> bool:
-    """Whether this is a parameter that everybody must give who calls from without, one of two or of a few."""
+    """Whether this is a parameter that everybody must give who calls from without, one of a few; of yes and no if an
+    object keeps it: what a call is told of its data is said so as well."""
     node = place.routine.node
-    params = node.params if type(node) is core.Function else ()
-    param = next((param for param in params if param.name == name), None)
+    if type(node) is not core.Function or private(place.routine) or not steady(name, place.routine):
+        return False
+    param = next((param for param in node.params if param.name == name), None)
     if param is None or param.default is not None or param.kind not in ("positional", "keyword"):
         return False
-    if private(place.routine) or not steady(name, place.routine) or place.frame.world.places.is_("names", "modes", name):
+    if place.frame.world.places.is_("names", "modes", name):
         return False
     declared: Any = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else None
-    return text or (type(declared) is Host and declared.kind == "bool")
+    return text or (node.name == "__init__" and type(declared) is Host and declared.kind == "bool")

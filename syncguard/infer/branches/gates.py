@@ -13,6 +13,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
+EVERY = "every n-th step"
 NOTHING = "where there is nothing"
 ZERO = "where it would divide by zero"
 BROKEN = "where a value is not finite"
@@ -27,8 +28,28 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
             return gated(inner, not outcome, frame)
         case core.Either(what=what, operands=operands):
             found = [gated(operand, outcome, frame) for operand in operands]
-            if (what == "and") is outcome or all(found):
-                return next(filter(None, found), "")
+            if (what == "and") is outcome:
+                return UNMET if UNMET in found else next(filter(None, found), "")
+            if _counts_on(operands, outcome, found):
+                return EVERY
+            return next((gate for gate in found if gate != UNMET), UNMET) if all(found) else ""
+    return ""
+
+
+def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
+    """Whether all that is asked besides every n-th step is one step more: `step == 0 or step % n == 0`."""
+    if outcome and EVERY in found:
+        counted = {_counted(operand, "%") for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
+        rest = [_counted(operand, "==") for operand, gate in zip(operands, found, strict=True) if not gate]
+        return bool(rest) and counted.issuperset(rest) and "" not in rest
+    return False
+
+
+def _counted(test: Node, what: str) -> str:
+    """The name that a test divides, or compares with a number."""
+    for part in walk(test):
+        if type(part) is core.Do and part.what == what and type(part.args[-1]) is not core.Do:
+            return last_name(part.args[0])
     return ""
 
 
@@ -41,9 +62,9 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         case core.Do(
             what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
         ):
-            return "every n-th step" if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
+            return EVERY if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
         case core.Do(what="%", args=(left, _)):
-            return "" if outcome or _measures(left, frame) else "every n-th step"
+            return "" if outcome or _measures(left, frame) else EVERY
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):

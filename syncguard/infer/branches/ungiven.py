@@ -80,7 +80,7 @@ def _passed_by_all(frame: Frame) -> Iterator[str]:
     calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
         told = param.kind in ("positional", "keyword") and all(_written(call, param, places) for call in calls)
-        if told and not any(_bound(node.body, param.name)):
+        if told and not any(_bound(node.body, param.name, given=True)):
             yield param.name
 
 
@@ -162,33 +162,33 @@ def _name(node: Node) -> str:
     return node.value if type(node) is core.Const and type(node.value) is str else ""
 
 
-def _bound(part: Any, name: str) -> Iterator[Node]:
-    """Where a block binds a name, but for where it has no value yet that it could have been given."""
+def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:
+    """Where a block binds a name, but for where nothing leads while it is None, or, where it is `given`, while it is not."""
     if isinstance(part, tuple):
         for item in part:
-            yield from _bound(item, name)
+            yield from _bound(item, name, given)
     elif type(part) is core.If:
-        yield from _bound(part.test, name)
-        yield from () if _dead(part.test, True, name) else _bound(part.body, name)
-        yield from () if _dead(part.test, False, name) else _bound(part.orelse, name)
+        yield from _bound(part.test, name, given)
+        yield from () if _dead(part.test, True, name, given) else _bound(part.body, name, given)
+        yield from () if _dead(part.test, False, name, given) else _bound(part.orelse, name, given)
     elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
         yield from (aim for aim in walk(targets(part)) if type(aim) is core.Name and aim.id == name)
         for field in part.__struct_fields__:
             if field != "at":
-                yield from _bound(getattr(part, field), name)
+                yield from _bound(getattr(part, field), name, given)
 
 
-def _dead(test: Node, outcome: bool, name: str) -> bool:
-    """Whether an outcome is never met while this name is None."""
+def _dead(test: Node, outcome: bool, name: str, given: bool) -> bool:
+    """Whether an outcome is never met while this name is None; or while it is not, where it is `given`."""
     match test:
         case core.Do(what="truth", args=(inner,)):
-            return _dead(inner, outcome, name)
+            return _dead(inner, outcome, name, given)
         case core.Do(what="not", args=(inner,)):
-            return _dead(inner, not outcome, name)
+            return _dead(inner, not outcome, name, given)
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=subject), core.Const(value=None))):
-            return subject == name and (what == "is not") is outcome
+            return subject == name and ((what == "is not") is outcome) is not given
         case core.Name(id=subject):
-            return subject == name and outcome
+            return subject == name and outcome and not given
         case core.Either(what=what, operands=operands):
-            return (what == "and") is outcome and any(_dead(operand, outcome, name) for operand in operands)
+            return (what == "and") is outcome and any(_dead(operand, outcome, name, given) for operand in operands)
     return False

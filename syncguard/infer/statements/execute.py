@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.infer.branches.arms import remember, turned
 from syncguard.infer.branches.fallbacks import excused
-from syncguard.infer.branches.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
+from syncguard.infer.branches.gates import NOTHING, UNMET, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.keeps import GROWS, outgrown
 from syncguard.infer.branches.narrow import narrowed
@@ -132,7 +132,8 @@ def branch(node: core.If, frame: Frame) -> None:
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, LIKELY)
     offs = [off for _, off, _ in sides]
-    yes, no = (Dead() if offs[i] and alive_in(arms[1 - i]) and not offs[1 - i] else arms[i] for i in (0, 1))
+    never = [off or gate == UNMET for _, off, gate in sides]
+    yes, no = (Dead() if never[i] and alive_in(arms[1 - i]) and not never[1 - i] else arms[i] for i in (0, 1))
     if alive_in(yes) and alive_in(no):
         for (told, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
             forget(told, arm, before)
