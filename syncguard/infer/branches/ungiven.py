@@ -64,16 +64,18 @@ def _left(name: str, frame: Frame) -> Any:
 def _always(name: str, frame: Frame) -> bool:
     """Whether each call gives a parameter of this function something, and none gives it None."""
     seen = frame.routine.seen.get(name)
-    if seen is None or any(option is NONE or type(option) is Unknown for option in options(seen)):
-        return False
     written = frame.routine.written
     if written.passed is None:
-        written.passed = frozenset(_passed_by_all(frame))
-    return name in written.passed
+        written.passed = dict(_passed_by_all(frame))
+    counted = written.passed.get(name)
+    if counted or counted is None or seen is None:
+        return bool(counted)
+    return not any(option is NONE or type(option) is Unknown for option in options(seen))
 
 
-def _passed_by_all(frame: Frame) -> Iterator[str]:
-    """The parameters of a private function that each call of it writes, and that keep what they are given."""
+def _passed_by_all(frame: Frame) -> Iterator[tuple[str, bool]]:
+    """The parameters of a private function that each call of it writes, and that keep what they are given; and whether
+    each is a number, whatever it is taken from."""
     node = frame.routine.node
     if type(node) is not core.Function or not _private(node, frame):
         return
@@ -81,7 +83,27 @@ def _passed_by_all(frame: Frame) -> Iterator[str]:
     for param in node.params if calls else ():
         told = param.kind in ("positional", "keyword") and all(_written(call, param, places) for call in calls)
         if told and not any(_bound(node.body, param.name, given=True)):
-            yield param.name
+            bound = frame.routine.owner is not None
+            yield param.name, all(_counts(call, param, places, bound) for call in calls)
+
+
+def _counts(call: core.Call, param: Param, places: list[Param], bound: bool) -> bool:
+    """Whether a call gives a parameter a number: `x.shape[1]`, `len(xs)`, `2 * n`."""
+    nodes = given(call, param, places, bound and type(call.fn) is core.Attr)
+    return len(nodes) == 1 and _number(nodes[0])
+
+
+def _number(node: Node) -> bool:
+    match node:
+        case core.Const(value=value):
+            return isinstance(value, int | float)
+        case core.Index(of=core.Attr(name="shape")) | core.Call(fn=core.Name(id="len" | "int")):
+            return True
+        case core.Call(fn=core.Attr(name="size" | "numel" | "dim")):
+            return True
+        case core.Do(what="+" | "-" | "*" | "//" | "%", args=args):
+            return any(map(_number, args))
+    return False
 
 
 def _written(call: core.Call, param: Param, places: list[Param]) -> bool:
