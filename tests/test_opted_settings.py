@@ -104,6 +104,42 @@ def test_what_needs_nothing_to_be_set_or_asks_for_data_is_not_told(test: str) ->
     assert told(NET.format(test=test)) == [[]]
 
 
+@pytest.mark.parametrize("base", ["other.Base", "Base"])
+@pytest.mark.parametrize("name", ["config", "_cfg"])
+def test_what_a_class_above_keeps_of_its_configuration_is_a_setting(base: str, name: str) -> None:
+    text = f"""
+        import other
+        from there import Base
+
+        class Net({base}):
+            def __init__(self, config):
+                super().__init__(config)
+
+            def forward(self, x):
+                if self.{name}.use_extra:
+                    return x.sum().item()
+        """
+    assert told(text) == [[f"only where `self.{name}.use_extra` holds"]]
+
+
+def test_what_stands_in_a_list_has_its_class() -> None:
+    text = """
+        class Settings:
+            def __init__(self, kind="fast"):
+                self.kind = kind
+
+        class Loss:
+            settings: Settings
+
+            @staticmethod
+            def build(every: list["Loss"], x: torch.Tensor):
+                settings = every[0].settings
+                if settings.kind == "slow":
+                    return x.sum().item()
+        """
+    assert told(text) == [['only where `settings.kind == "slow"` holds; by default `settings.kind` is `"fast"`']]
+
+
 def test_what_the_file_sets_or_must_be_is_not_told() -> None:
     text = """
         def step(x: torch.Tensor, cfg):

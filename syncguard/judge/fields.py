@@ -12,7 +12,7 @@ from syncguard.infer.branches.meant import answer
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import Call, Source
+from syncguard.infer.domain.values import Call, ClassOf, Named, Source
 from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.carried import carried
@@ -37,7 +37,7 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     if name in place.callers.set:
         return NOTHING
     classes = classes_of(of, place)
-    kept = None if any(says(info, name) for info in classes) else _kept(of, name, place)
+    kept = None if any(_has(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:
         return kept or _of_module(of, name, place) or _of_parser(of, name, place)
     found = [_property(info, name, place) for info in classes]
@@ -51,9 +51,19 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
 
 
-def says(info: ClassInfo, name: str) -> bool:
+def _has(info: ClassInfo, name: str) -> bool:
     """Whether a class itself says something of an attribute."""
     return info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
+
+
+def takes(info: ClassInfo, name: str) -> bool:
+    """Whether an object of a class may have been handed what has this name: the class says something of it, or one
+    above it does that nobody sees; none of torch does."""
+    bare = info.world.places.is_
+    known = all(type(base) is ClassOf or type(base) is Named for one in info.mro for base in one.bases)
+    return _has(info, name) or not known or not all(
+        one.startswith("torch.") or bare("names", "bare_bases", one) for one in info.external()
+    )
 
 
 def _holds_tensor(classes: list[ClassInfo], name: str, frame: Frame) -> bool:

@@ -12,7 +12,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
-from syncguard.judge.fields import says
+from syncguard.judge.fields import takes
 from syncguard.judge.settled import outcome_of, plainly
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -83,8 +83,7 @@ def _carried(asked: Asked, place: Place) -> bool:
     of = asked.of
     if not carried(of, is_carrier(place)) or classes_of(of, place):
         return False
-    above = classes_of(of.of, place) if type(of) is core.Attr else []
-    return all(says(info, of.name) for info in above if type(of) is core.Attr)  # else it keeps what each is given
+    return type(of) is not core.Attr or all(takes(info, of.name) for info in classes_of(of.of, place))
 
 
 def _chosen(name: str, place: Place, text: bool) -> bool:
