@@ -906,6 +906,32 @@ def test_what_is_only_tried_is_no_step() -> None:
     assert heats("def dummy_forward(self):\n    return torch.tensor([0, 1], device='cuda')\n") == ["unknown"]
 
 
+def test_what_follows_a_test_of_the_last_step_is_rare() -> None:
+    text = """
+        def training_step(x: torch.Tensor, done, end, every):
+            if done % every != 0 and done != end:
+                return None
+            return x.sum().item()
+        """
+    assert heats(text) == ["amortized"]
+
+
+@pytest.mark.parametrize(
+    ("loop", "heat"),
+    [
+        ("for n in (64, 128):", "cold"),
+        ("for i, n in enumerate([64, 128]):", "cold"),
+        ("for n in range(3):", "unknown"),
+        ("for n in sizes:", "unknown"),
+        ("for n in (*sizes, 3):", "unknown"),
+        ("for n in (64, 128):\n    for m in range(1000):\n        pass\n    for m in sizes:", "unknown"),
+    ],
+)
+def test_the_few_turns_that_a_script_writes_out_are_cold(loop: str, heat: str) -> None:
+    inner = "        " if "sizes:" in loop and "\n" in loop else "    "
+    assert heats(f"import sys\nsizes = list(sys.argv)\n{loop}\n{inner}print(torch.ones(3, device='cuda').sum())\n") == [heat]
+
+
 @pytest.mark.parametrize("test", ["done == 0 or count % 10 == 0", "done == 0", "done % 2 == 0 or x.ndim == 2"])
 def test_what_asks_for_more_than_steps_is_not_rare(test: str) -> None:
     text = f"""

@@ -222,7 +222,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if base == "cold" and context.loops and script(routine) and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
-        base = base if whole else "unknown"  # a script's own loop may run long
+        few = all(_few(loop.node) for loop in context.loops)
+        base = base if whole or few else "unknown"  # a script's own loop may run long
     epoch = context.loops[-1].steps if context.loops else routine.steps
     epoch = 0 if sighting.hazard in places.tables["hot"]["settings"] else epoch
     if epoch and (step is not None or base == "unknown") and not cold:
@@ -232,6 +233,17 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if context.gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {context.gate}", 0))
     return base, path
+
+
+def _few(loop: core.Node) -> bool:
+    """Whether a loop has the few turns that are written there: `for size in (64, 128):`."""
+    iterable = getattr(loop, "iterable", None)
+    match iterable:
+        case core.Seq(items=items):
+            return not any(type(item) is core.Do and item.what == "*" for item in items)
+        case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
+            return True
+    return False
 
 
 def script(routine: Routine) -> bool:

@@ -38,11 +38,12 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
     """Whether all that is asked besides every n-th step is one step more: `step == 0 or step % n == 0`."""
-    if outcome and EVERY in found:
-        counted = {_counted(operand, "%") for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
-        rest = [_counted(operand, "==") for operand, gate in zip(operands, found, strict=True) if not gate]
-        return bool(rest) and counted.issuperset(rest) and "" not in rest
-    return False
+    if EVERY not in found:
+        return False
+    equal = "==" if outcome else "!="  # that none of several holds is asked of their opposites
+    counted = {_counted(operand, "%") for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
+    rest = [_counted(operand, equal) for operand, gate in zip(operands, found, strict=True) if not gate]
+    return bool(rest) and counted.issuperset(rest) and "" not in rest
 
 
 def _counted(test: Node, what: str) -> str:
