@@ -929,7 +929,8 @@ def test_what_follows_a_test_of_the_last_step_is_rare() -> None:
 )
 def test_the_few_turns_that_a_script_writes_out_are_cold(loop: str, heat: str) -> None:
     inner = "        " if "sizes:" in loop and "\n" in loop else "    "
-    assert heats(f"import sys\nsizes = list(sys.argv)\n{loop}\n{inner}print(torch.ones(3, device='cuda').sum())\n") == [heat]
+    body = f"{loop}\n{inner}print(torch.ones(3, device='cuda').sum())\n"
+    assert heats(f"import sys\nsizes = list(sys.argv)\n{body}") == [heat]
 
 
 @pytest.mark.parametrize("test", ["done == 0 or count % 10 == 0", "done == 0", "done % 2 == 0 or x.ndim == 2"])

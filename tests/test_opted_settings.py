@@ -1,4 +1,4 @@
-"""Settings of which nobody sees what they are by default, around a wait: what asks for them is told, without a default."""
+"""Settings of which nobody sees the default, around a wait: what asks for them is told, without one."""
 
 from __future__ import annotations
 
@@ -149,6 +149,9 @@ def test_what_the_file_sets_or_must_be_is_not_told() -> None:
             {after}
         """
     assert told(text.format(before="cfg.use_extra = True", after="return 0")) == [[]]
+    assert told(text.format(before="cfg.use_extra = cfg.more", after="return 0")) == [
+        ["only where `cfg.use_extra` holds"]
+    ]
     assert told(text.format(before="", after="else:\n                raise ValueError")) == [[]]
 
 
@@ -195,3 +198,42 @@ PARSED = """
 def test_what_a_script_is_given_is_what_its_parser_says(params: str, test: str, rest: list[str]) -> None:
     options = [f"only where `{test.replace('not ', '')}`{text}" for text in rest]
     assert told(PARSED.format(params=params, test=test)) == [options]
+
+
+KEPT = """
+    LOSSES = {{}}
+
+    def register_loss(key, more=None):
+        def keep(function):
+            LOSSES[key] = function
+            return function
+        return keep
+
+    {first}
+    def slow(x: torch.Tensor):
+        return x.sum().item()
+
+    {second}
+    def fast(x: torch.Tensor):
+        return _read(x)
+
+    def _read(x: torch.Tensor):
+        for _ in range(3):
+            x = x + 1
+        return x.max().item()
+    """
+
+
+def test_what_is_kept_under_a_key_is_told_of_it() -> None:
+    of = "only where `{}` is asked for, as `{}` keeps it"
+    text = KEPT.format(first='@register_loss("slow")', second='@register_loss("fast", more=1)')
+    keys = [of.format(f'"{key}"', "register_loss") for key in ("slow", "fast")]
+    assert told(text) == [[keys[0]], [keys[1]]]
+    text = KEPT.format(first="@Losses.register(Name.SLOW)", second="@Losses.register(Name.FAST)")
+    assert told(text)[0] == [of.format("Name.SLOW", "register")]
+
+
+@pytest.mark.parametrize("first", ["", "@register_loss", "@torch.library.register_fake('a::b')", "@keep('slow')"])
+def test_what_has_no_key_or_is_alone_is_not_told_of_one(first: str) -> None:
+    assert told(KEPT.format(first=first, second=""))[0] == []
+    assert told(KEPT.format(first="@register_loss('slow')", second=""))[0] == []

@@ -43,7 +43,7 @@ class Written:
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None
-        self.passed: dict[str, bool] | None = None  # of a private one: parameters that every call writes; those a number
+        self.passed: dict[str, bool] | None = None  # parameters that every call writes; and whether as a number
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
         self.meant: dict[str, Node] | None = None  # names that hold the outcome of a test, with it

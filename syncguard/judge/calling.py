@@ -44,6 +44,13 @@ class Callers:
         return frozenset([aim.name for aim in aims if type(aim.of) is not core.Name or aim.of.id not in ME])
 
     @cached_property
+    def turned(self) -> frozenset[str]:
+        """Those of these that are set to what is written there: `config.exact = True`."""
+        parts = everything(self.home.core.body) if self.home.own else []
+        binds = [part for part in parts if type(part) is core.Bind and type(part.value) is core.Const]
+        return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is core.Attr])
+
+    @cached_property
     def parsed(self) -> dict[str, list[core.Node | None]]:
         """What the file's parser says of each argument."""
         return parsed(self.home)

@@ -61,8 +61,10 @@ def takes(info: ClassInfo, name: str) -> bool:
     above it does that nobody sees; none of torch does."""
     bare = info.world.places.is_
     known = all(type(base) is ClassOf or type(base) is Named for one in info.mro for base in one.bases)
-    return _has(info, name) or not known or not all(
-        one.startswith("torch.") or bare("names", "bare_bases", one) for one in info.external()
+    return (
+        _has(info, name)
+        or not known
+        or not all(one.startswith("torch.") or bare("names", "bare_bases", one) for one in info.external())
     )
 
 

@@ -10,6 +10,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
+from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
@@ -21,9 +22,12 @@ from syncguard.terms import Fact
 
 
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
-    """Each test around a place that comes out the other way unless an option is set, from without."""
+    """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
+    function is chosen by."""
     found: dict[str, Fact] = {}
-    lines = text_of(routine.home.path) if context.tests else ()
+    lines = text_of(routine.home.path)
+    if (key := chosen(routine, lines)) is not None:
+        found[key.text] = key
     place = Place(Frame(world, routine, {}), callers)
     demanded = _demanded(routine) if context.tests else ()
     for asked, wanted in context.tests:

@@ -77,8 +77,8 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
 
 
 def _carried(asked: Asked, place: Place) -> bool:
-    """Whether this is read from what holds settings, which the file does not write itself."""
-    if asked.name in place.callers.set or place.frame.world.places.is_("names", "modes", asked.name):
+    """Whether this is read from what holds settings, which the file does not turn itself."""
+    if asked.name in place.callers.turned or place.frame.world.places.is_("names", "modes", asked.name):
         return False
     of = asked.of
     if not carried(of, is_carrier(place)) or classes_of(of, place):

@@ -185,7 +185,7 @@ def _name(node: Node) -> str:
 
 
 def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:
-    """Where a block binds a name, but for where nothing leads while it is None, or, where it is `given`, while it is not."""
+    """Where a block binds a name, but for where nothing leads while it is None; while it is not, if it is `given`."""
     if isinstance(part, tuple):
         for item in part:
             yield from _bound(item, name, given)

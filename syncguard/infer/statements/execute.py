@@ -7,11 +7,12 @@ from typing import Any
 
 from syncguard.infer.branches.arms import remember, turned
 from syncguard.infer.branches.fallbacks import excused
-from syncguard.infer.branches.gates import NOTHING, UNMET, epochs, fails, flags, gated, size_threshold, step_reason, trains
+from syncguard.infer.branches.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.keeps import GROWS, outgrown
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
+from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (

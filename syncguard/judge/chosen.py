@@ -1,0 +1,37 @@
+"""A function in, the key out under which a decorator keeps it beside others: it runs only where that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.routine import Routine
+from syncguard.infer.tell import snippet
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.terms import Fact
+
+
+def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
+    """What must be asked for, if several functions of the file are kept so: `@register("fast")`."""
+    decorator = _keeper(routine.node) if routine.owner is None and not routine.closure else None
+    if decorator is None or sum(_same(one.node, decorator) for one in routine.home.routines) < 2:
+        return None
+    text = f"only where `{snippet(decorator.args[0].at, lines)}` is asked for, as `{last_name(decorator.fn)}` keeps it"
+    return Fact(text, decorator.at[0])
+
+
+def _same(node: Node, decorator: core.Call) -> bool:
+    other = _keeper(node)
+    return other is not None and last_name(other.fn) == last_name(decorator.fn)
+
+
+def _keeper(node: Node) -> core.Call | None:
+    """The decorator of a function that is given a key: a text, or the name of one of several."""
+    for decorator in node.decorators if type(node) is core.Function else ():
+        match decorator:
+            case core.Call(fn=fn, args=(core.Const(value=str() as key), *_)) if "regist" in last_name(fn):
+                return decorator if "::" not in key else None
+            case core.Call(fn=fn, args=(core.Attr(name=name), *_)) if "regist" in last_name(fn) and name.isupper():
+                return decorator
+    return None
