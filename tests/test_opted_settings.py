@@ -233,6 +233,13 @@ def test_what_is_kept_under_a_key_is_told_of_it() -> None:
     assert told(text)[0] == [of.format("Name.SLOW", "register")]
 
 
+def test_what_is_kept_under_a_key_and_called_by_its_name_too_is_told_of_its_own() -> None:
+    text = KEPT.format(first='@register_loss("slow")', second='@register_loss("fast")').replace(
+        "_read(x)\n", "slow(x)\n", 1
+    )
+    assert told(text)[0] == ['only where `"slow"` is asked for, as `register_loss` keeps it']
+
+
 @pytest.mark.parametrize("first", ["", "@register_loss", "@torch.library.register_fake('a::b')", "@keep('slow')"])
 def test_what_has_no_key_or_is_alone_is_not_told_of_one(first: str) -> None:
     assert told(KEPT.format(first=first, second=""))[0] == []

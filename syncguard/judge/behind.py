@@ -10,6 +10,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers, Made
+from syncguard.judge.chosen import kept
 from syncguard.judge.opted import opted
 from syncguard.places import Places
 from syncguard.read import core
@@ -43,7 +44,7 @@ class Behind(msgspec.Struct):
     def _called(self, routine: Routine) -> bool:
         """Whether a function is run by those who call it by its name, and by nobody else that we would see."""
         node, owner = routine.node, routine.owner
-        if type(node) is not core.Function or _runs_itself(routine, self.world.places):
+        if type(node) is not core.Function or kept(routine) or _runs_itself(routine, self.world.places):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))

@@ -21,6 +21,11 @@ def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
     return Fact(text, decorator.at[0])
 
 
+def kept(routine: Routine) -> bool:
+    """Whether others ask for a function by its key: who calls it by its name does not tell all."""
+    return _keeper(routine.node) is not None
+
+
 def _same(node: Node, decorator: core.Call) -> bool:
     other = _keeper(node)
     return other is not None and last_name(other.fn) == last_name(decorator.fn)
