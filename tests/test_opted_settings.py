@@ -140,6 +140,32 @@ def test_what_stands_in_a_list_has_its_class() -> None:
     assert told(text) == [['only where `settings.kind == "slow"` holds; by default `settings.kind` is `"fast"`']]
 
 
+@pytest.mark.parametrize(
+    ("more", "option"),
+    [
+        ("self.loud = self.deep and step % 3 == 0", True),
+        ("self.loud = False", True),
+        ("self.loud |= step", False),
+        ("self.loud = True", False),
+        ("self.loud = step > 3", False),
+    ],
+)
+def test_what_is_off_or_as_a_setting_says_is_a_setting(more: str, option: bool) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.deep = config.deep
+                self.loud = config.deep
+
+            def forward(self, x, step: int):
+                {more}
+                if self.loud:
+                    return x.sum().item()
+        """
+    assert told(text) == [["only where `self.loud` holds"] if option else []]
+
+
 def test_what_the_file_sets_or_must_be_is_not_told() -> None:
     text = """
         def step(x: torch.Tensor, cfg):

@@ -56,6 +56,19 @@ def _has(info: ClassInfo, name: str) -> bool:
     return info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
 
 
+def all_given(node: Node, place: Place) -> tuple[Written, ...]:
+    """All that the methods of its classes ever give an attribute; nothing where one of them does not tell."""
+    found: list[Written] = []
+    for info in classes_of(node.of, place) if type(node) is core.Attr else ():
+        place.routine.uses.update(info.elsewhere)
+        for one in info.mro:
+            for part, path, routine in _stored(one, node.name if type(node) is core.Attr else "", place):
+                if type(part) is not core.Bind or part.value is None or path_of(part.targets[0]) != path:
+                    return ()
+                found.append((part.value, place.of(routine)))
+    return tuple(found)
+
+
 def takes(info: ClassInfo, name: str) -> bool:
     """Whether an object of a class may have been handed what has this name: the class says something of it, or one
     above it does that nobody sees; none of torch does."""
@@ -208,19 +221,25 @@ def _param(node: Node | None, function: Node) -> core.Param | None:
 
 def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     """Each assignment to an attribute."""
+    for part, path, routine in _stored(info, name, place):
+        node = routine.node
+        turns = info.world.places.is_("names", "switches", routine.name)
+        value = part.value if type(part) is core.Bind and path_of(part.targets[0]) == path else None
+        switch = turns and (_flag(value) or _param(value, node) is not None)
+        made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
+        yield Assigned(made, type(value) is core.Const, switch)
+
+
+def _stored(info: ClassInfo, name: str, place: Place) -> Iterator[tuple[Node, str, Routine]]:
+    """The statements that give an attribute a value, what they call it, and the methods that they stand in."""
     for routine in info.world.storing(info, name):
         node = routine.node
-        if type(node) is not core.Function or not node.params:
-            continue
-        place.routine.uses[info.home.path, routine.qualname] = None
-        path = f"{node.params[0].name}.{name}"
-        turns = info.world.places.is_("names", "switches", node.name)
-        for part in walk(node.body):
-            if any(path_of(aim) == path for aim in walk(targets(part))):
-                value = part.value if type(part) is core.Bind and path_of(part.targets[0]) == path else None
-                switch = turns and (_flag(value) or _param(value, node) is not None)
-                made = (_taken(value), place.of(routine)) if node.name == "__init__" and value is not None else None
-                yield Assigned(made, type(value) is core.Const, switch)
+        if type(node) is core.Function and node.params:
+            place.routine.uses[info.home.path, routine.qualname] = None
+            path = f"{node.params[0].name}.{name}"
+            for part in walk(node.body):
+                if any(path_of(aim) == path for aim in walk(targets(part))):
+                    yield part, path, routine
 
 
 def _taken(value: Node) -> Node:

@@ -12,7 +12,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
-from syncguard.judge.fields import takes
+from syncguard.judge.fields import all_given, takes
 from syncguard.judge.settled import outcome_of, plainly
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -73,6 +73,9 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text) for one in written)
+    if type(node) is core.Attr:
+        given = [one for one in all_given(node, place) if type(one[0]) is not core.Const or one[0].value]
+        return bool(given) and all(_setting(*one, text) for one in given)
     return type(node) is core.Name and _chosen(node.id, place, text)
 
 
