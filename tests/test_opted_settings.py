@@ -270,3 +270,47 @@ def test_what_is_kept_under_a_key_and_called_by_its_name_too_is_told_of_its_own(
 def test_what_has_no_key_or_is_alone_is_not_told_of_one(first: str) -> None:
     assert told(KEPT.format(first=first, second=""))[0] == []
     assert told(KEPT.format(first="@register_loss('slow')", second=""))[0] == []
+
+
+MADE = """
+    class Slow(torch.nn.Module):
+        def forward(self, x):
+            return self._read(x)
+
+        def _read(self, x):
+            for _ in range(3):
+                x = x + 1
+            return x.sum().item()
+
+        @classmethod
+        def again(cls):
+            return Slow()
+
+    class Net(torch.nn.Module):
+        inner: Slow
+
+        def __init__(self, config, fine=False):
+            super().__init__()
+            {made}
+            self.kept = isinstance(self.inner, Slow)
+    {more}
+    """
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "option"),
+    [
+        ("self.inner = Slow() if config.slow else None", "", "`config.slow` holds"),
+        ("how = config.kind\n            if how == 'slow':\n                self.inner = Slow()", "", "`how == 'slow'` holds"),
+        ("self.inner = Slow() if fine else None", "", "`fine` holds; by default `fine` is `False`"),
+        ("self.inner = Slow()", "", ""),
+        ("self.inner = Slow() if config.slow else Slow()", "", ""),
+        ("self.inner = Slow() if config.slow else None", "KINDS = {'slow': Slow}", ""),
+        ("self.inner = Slow() if config.slow else None", "class Slower(Slow):\n        pass", ""),
+        ("self.inner = Slow() if config.dim() > 1 else None", "", ""),
+        ("self.inner = None", "", ""),
+    ],
+)  # fmt: skip
+def test_what_is_made_for_a_setting_alone_is_told_of_it(made: str, more: str, option: str) -> None:
+    options = [f"in this file made only where {option}"] if option else []
+    assert told(MADE.format(made=made, more=more)) == [options]

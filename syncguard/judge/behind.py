@@ -9,6 +9,7 @@ from syncguard.infer.branches.ungiven import private
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine
 from syncguard.infer.tell import Texts
+from syncguard.judge.built import Built
 from syncguard.judge.calling import Callers, Made
 from syncguard.judge.chosen import kept
 from syncguard.judge.opted import opted
@@ -27,15 +28,23 @@ class Behind(msgspec.Struct):
     world: World
     text_of: Texts
     known: dict[str, Known] = {}
+    classes: Built | None = None
 
     def of(self, routine: Routine) -> tuple[Fact, ...]:
         """What every call of a function in its file stands behind, and what that stands behind in turn. Of one that
         others may call from elsewhere it is said that this holds in this file."""
+        built = self._built(routine)
         if not self._called(routine):
-            return ()
+            return built
         if routine.name not in self.known:
             self._settle(routine.name)
-        return tuple(self.known[routine.name].values())
+        return (*built, *self.known[routine.name].values())
+
+    def _built(self, routine: Routine) -> tuple[Fact, ...]:
+        """What the file asks for wherever it makes the object of a method."""
+        if self.classes is None:
+            self.classes = Built(self.callers, self.world, self.text_of)
+        return self.classes.of(routine.owner) if routine.owner is not None else ()
 
     def around(self, routine: Routine, context: Context) -> tuple[Fact, ...]:
         """What a place stands behind in its function."""

@@ -26,6 +26,20 @@ def everything(part: Any) -> list[Node]:
     return _pieces(part, _INSIDE)
 
 
+def parts(node: Node) -> list[Node]:
+    """The pieces that a piece is made of."""
+    held = [getattr(node, name) for name in _INSIDE.get(type(node), ())[::-1]]
+    found: list[Node] = []
+    todo: list[Any] = held[::-1]
+    while todo:
+        part = todo.pop()
+        if type(part) is tuple:
+            todo.extend(part[::-1])
+        elif type(part) in _INSIDE:
+            found.append(part)
+    return found
+
+
 def targets(node: Node) -> tuple[Node, ...]:
     """What a statement, or a `:=`, binds; nothing of what stands inside it."""
     kind = type(node)  # to ask a class of msgspec whether something is an instance takes five times as long
