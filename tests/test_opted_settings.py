@@ -301,7 +301,7 @@ MADE = """
     ("made", "more", "option"),
     [
         ("self.inner = Slow() if config.slow else None", "", "`config.slow` holds"),
-        ("how = config.kind\n            if how == 'slow':\n                self.inner = Slow()", "", "`how == 'slow'` holds"),
+        ("how = config.how\n            if how == 'a':\n                self.inner = Slow()", "", "`how == 'a'` holds"),
         ("self.inner = Slow() if fine else None", "", "`fine` holds; by default `fine` is `False`"),
         ("self.inner = Slow()", "", ""),
         ("self.inner = Slow() if config.slow else Slow()", "", ""),

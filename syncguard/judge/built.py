@@ -62,12 +62,10 @@ def _named(
     """The names that are read in a piece, each with the tests around it; what a class says of itself names nothing."""
     if type(node) is core.Name:
         yield node.id, (routine, tests)
-    elif type(node) is core.If or type(node) is core.Choose:
-        yes, no = (node.body, node.orelse) if type(node) is core.If else ((node.yes,), (node.no,))
-        yield from _named(node.test, routine, tests, made)
-        for outcome, arm in ((True, yes), (False, no)):
-            for part in arm:
-                yield from _named(part, routine, (*tests, (node.test, outcome)), made)
+    elif type(node) is core.If:
+        yield from _in_arms(node.test, node.body, node.orelse, routine, tests, made)
+    elif type(node) is core.Choose:
+        yield from _in_arms(node.test, (node.yes,), (node.no,), routine, tests, made)
     elif type(node) is core.Call and last_name(node.fn) in ASKING:
         return
     else:
@@ -76,6 +74,20 @@ def _named(
             for name, mention in _named(part, within, around, made):
                 if type(node) is not core.Class or name != node.name:
                     yield name, mention
+
+
+def _in_arms(
+    test: Node,
+    yes: tuple[Node, ...],
+    no: tuple[Node, ...],
+    routine: Routine | None,
+    tests: tuple[Asked, ...],
+    made: dict[int, Routine],
+) -> Iterator[tuple[str, Mention]]:
+    yield from _named(test, routine, tests, made)
+    for outcome, arm in ((True, yes), (False, no)):
+        for part in arm:
+            yield from _named(part, routine, (*tests, (test, outcome)), made)
 
 
 def _values(node: Node) -> list[Node]:
