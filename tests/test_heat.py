@@ -1025,6 +1025,43 @@ def test_what_an_arm_binds_that_no_call_reaches_does_not_count(given: str, befor
     assert heats(GIVEN.format(given=given, before=before)) == waits
 
 
+SPENT = """
+    class Loss(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.done = True, False
+            self.first = True
+            self.done = False
+
+        def forward(self, x: torch.Tensor):
+            if {test}:
+                print(x.sum().item())
+                {turn}
+            return x
+        {more}
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "turn", "more", "heat"),
+    [
+        ("self.first", "self.first = False", "", "amortized"),
+        ("not self.done", "self.done = True", "", "amortized"),
+        ("self.first", "self.first = True", "", "hot"),
+        ("self.first", "self.done = True", "", "hot"),
+        ("self.first", "self.first = False", "\n        def again(self): self.first = True", "hot"),
+        ("first", "first = False", "", "hot"),
+    ],
+)
+def test_a_flag_that_its_own_arm_turns_off_is_met_once(test: str, turn: str, more: str, heat: str) -> None:
+    assert heats(SPENT.format(test=test, turn=turn, more=more)) == [heat]
+
+
+@pytest.mark.parametrize("name", ["on_train_begin", "on_train_start", "on_fit_end"])
+def test_what_runs_once_in_a_training_is_cold(name: str) -> None:
+    assert heats(f"class Report:\n    def {name}(self, x: torch.Tensor):\n        return x.sum().item()\n") == ["cold"]
+
+
 def test_initializing_is_setup_whoever_does_it() -> None:
     fill = "def fill(x: torch.Tensor):\n    return torch.nn.init.trunc_normal_(x)\n"
     assert heats(fill) == ["cold"]

@@ -71,3 +71,16 @@ def test_what_is_asked_of_the_items(text: str, found: int) -> None:
 def test_what_groups_is_given_the_items() -> None:
     text = "return [k.item() for k, _ in itertools.groupby(range(3), key=lambda n: xs[0][xs[1][0, n]])]"
     assert sorted(codes(text)) == ["SG201", "SG204"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("range(functools.reduce(lambda n, x: n + x.numel(), xs, 0))", []),
+        ("range(functools.reduce(lambda n, x: n + x.sum(), xs, 0))", ["SG205"]),
+        ("functools.reduce(lambda a, b: a + b, xs).item()", ["SG201"]),
+        ("functools.reduce(torch.add, xs, xs[0]).item()", ["SG201"]),
+    ],
+)
+def test_a_reduction_begins_with_what_it_is_given(text: str, found: list[str]) -> None:
+    assert codes(f"import functools\n    {text}\n") == found

@@ -11,6 +11,7 @@ from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
 CONVERTS = "where a number is given for a tensor"
+SPENT = "on the first step"
 FALLBACK = "where the data leave nothing to compute"
 ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
@@ -20,7 +21,31 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
     if fallback(node.test, body, other, frame):
         return FALLBACK
+    if spent(node.test, outcome, body, frame):
+        return SPENT
     return CONVERTS if converts(node.test, outcome, body, frame) else ""
+
+
+def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether this arm turns off the flag that leads to it, which nothing but what makes the object turns on: `if
+    self.first: ...; self.first = False`."""
+    while type(test) is core.Do and test.what in ("not", "truth"):
+        outcome = outcome is not (test.what == "not")
+        test = test.args[0]
+    owner, node = frame.routine.owner, frame.routine.node
+    if type(test) is not core.Attr or owner is None or type(node) is not core.Function or not node.params:
+        return False
+    if test.path != f"{node.params[0].name}.{test.name}" or not any(_turns(part, test, not outcome) for part in body):
+        return False
+    others = [one for info in owner.mro for one in frame.world.storing(info, test.name) if one is not frame.routine]
+    return bool(others) and all(one.name == "__init__" for one in others)
+
+
+def _turns(part: Node, flag: core.Attr, on: bool) -> bool:
+    """Whether a statement sets a flag so."""
+    if type(part) is not core.Bind or type(part.value) is not core.Const or part.value.value is not on:
+        return False
+    return any(type(aim) is core.Attr and aim.path == flag.path for aim in part.targets)
 
 
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:

@@ -87,6 +87,9 @@ def _checkpoint(
 
 def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     item = element(args[1], at, frame) if len(args) > 1 else UNKNOWN
+    if len(args) > 2:  # what it begins with, and then what is made of that
+        result = join(args[2], called(args[0], [args[2], item], at, (), frame))
+        return join(args[2], called(args[0], [result, item], at, (), frame))
     result = called(args[0], [item, item], at, (), frame) if args else UNKNOWN
     return item if tensor_in(result) is None else result
 
