@@ -29,9 +29,11 @@ def asks(test: Node, outcome: bool, place: Place) -> bool:
             return all(each) if (what == "or") is outcome else any(each)
         case core.Do(what="is" | "is not" as what, args=(left, core.Const(value=None))):
             return (what == "is not") is outcome and _setting(left, place)
-        case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=value))):
-            equal, text = (what == "==") is outcome, isinstance(value, str)
-            return equal is bool(value) and not (text and not value) and _setting(left, place, text)
+        case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(left, core.Const(value=value))):
+            equal, text = (what in ("==", "is")) is outcome, isinstance(value, str)
+            few = value in FEW and not isinstance(value, bool)
+            asked = value is not False and not few if equal else few or value is False
+            return asked and value != "" and _setting(left, place, text)
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
