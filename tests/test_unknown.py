@@ -88,3 +88,10 @@ def train(step, batches):
 )
 def test_a_loss_of_another_library_is_no_tensor(imported: str, found: list[str]) -> None:
     assert checked.codes(LOSS.format(imported)) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("net_number=None", []), ("number", []), ("values", ["SG204"])])
+def test_a_number_of_something_is_no_tensor(name: str, found: list[str]) -> None:
+    text = f"import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x, {name}):\n"
+    text += f"        return x if {name.partition('=')[0]} > 1 else -x\n"
+    assert checked.codes(text, head="") == found
