@@ -27,6 +27,9 @@ class Made(msgspec.Struct, frozen=True):
     context: Context
 
 
+Stored = tuple[core.Node, str, Routine]  # a statement, what it calls the attribute, and the method that it stands in
+
+
 class Callers:
     """Who calls what in a file, worked out when it is first asked for."""
 
@@ -35,6 +38,17 @@ class Callers:
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
         self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
+        self.asked: dict[tuple[int, bool, Routine, int], tuple[core.Node, bool]] = {}
+        self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
+        self.others: dict[Home, Callers] = {home: self}
+
+    def of(self, home: Home) -> Callers:
+        """The same of another file."""
+        found = self.others.get(home)
+        if found is None:
+            found = self.others[home] = Callers(home)
+            found.others = self.others
+        return found
 
     @cached_property
     def set(self) -> frozenset[str]:

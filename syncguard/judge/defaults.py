@@ -39,7 +39,7 @@ class Place(msgspec.Struct, frozen=True):
 
     def of(self, routine: Routine) -> Place:
         """A place in another function."""
-        callers = self.callers if routine.home is self.callers.home else Callers(routine.home)
+        callers = self.callers.of(routine.home)
         return Place(Frame(self.frame.world, routine, {}), callers, frozenset(), self.depth + 1)
 
 

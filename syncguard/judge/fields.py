@@ -15,12 +15,13 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named, Source
 from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.routine import Frame, Routine
+from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import targets, walk
+from syncguard.read.walk import BINDING, targets, walk
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -230,15 +231,23 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         yield Assigned(made, type(value) is core.Const, switch)
 
 
-def _stored(info: ClassInfo, name: str, place: Place) -> Iterator[tuple[Node, str, Routine]]:
-    """The statements that give an attribute a value, what they call it, and the methods that they stand in."""
+def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
+    """The statements that give an attribute a value."""
+    known = place.callers.stored
+    for routine in info.world.storing(info, name):
+        place.routine.uses[info.home.path, routine.qualname] = None
+    if (info, name) not in known:
+        known[info, name] = [*_storing(info, name)]
+    return known[info, name]
+
+
+def _storing(info: ClassInfo, name: str) -> Iterator[Stored]:
     for routine in info.world.storing(info, name):
         node = routine.node
         if type(node) is core.Function and node.params:
-            place.routine.uses[info.home.path, routine.qualname] = None
             path = f"{node.params[0].name}.{name}"
             for part in walk(node.body):
-                if any(path_of(aim) == path for aim in walk(targets(part))):
+                if type(part) in BINDING and any(path_of(aim) == path for aim in walk(targets(part))):
                     yield part, path, routine
 
 

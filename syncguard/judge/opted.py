@@ -25,6 +25,9 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
     """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
     function is chosen by."""
     found: dict[str, Fact] = {}
+    decorated = type(routine.node) is core.Function and bool(routine.node.decorators)
+    if not (context.tests or decorated):
+        return ()
     lines = text_of(routine.home.path)
     if (key := chosen(routine, lines)) is not None:
         found[key.text] = key

@@ -22,7 +22,16 @@ FEW = (0, 1)  # what a number is that asks for nothing
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
     """Whether a test comes out so only where settings say so: what is not set is no, none, nothing."""
-    test, outcome = plainly(test, outcome)
+    known, key = place.callers.asked, (id(test), outcome, place.routine, place.depth)
+    if key not in known:
+        known[key] = (
+            test,
+            _asks(*plainly(test, outcome), place),
+        )  # with the node, or its identity may become another's
+    return known[key][1]
+
+
+def _asks(test: Node, outcome: bool, place: Place) -> bool:
     match test:
         case core.Either(what=what, operands=operands):
             each = [asks(operand, outcome, place) or _off(operand, outcome, place) for operand in operands]
