@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from syncguard.pages import MANNERS
 from syncguard.rows import state
 from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
@@ -66,6 +67,9 @@ def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[st
     yield ""
     if rule.hint and text:
         yield from (look.prose(line) for line in wrapped(f"{rule.hint.rstrip('.')}.", look.width))
+        for manner, hint in rule.hints:
+            told = f"For {MANNERS[manner]}: {hint[:1].lower()}{hint[1:].rstrip('.')}."
+            yield from (look.prose(line) for line in wrapped(told, look.width))
         yield ""
     if look.colour:
         yield _markdown(rest.strip("\n"), look.width)

@@ -205,15 +205,19 @@ def slice_bound(args: Arguments, name: str) -> int:
 
 
 def host_index(args: Arguments, name: str) -> int:
+    return max((picks_from_host(part) for part in index_parts(args.get(name))), default=NO)
+
+
+def picks_from_host(part: Value) -> int:
+    """How sure it is that a part of an index is on the host, and no number."""
     best = NO
-    for part in index_parts(args.get(name)):
-        for option in options(part):
-            if type(option) is Tensor and option.device == "host":
-                best = max(best, LIKELY if option.rank != 0 else NO)
-            elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
-                best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
-            elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
-                best = max(best, data_sureness(option))
+    for option in options(part):
+        if type(option) is Tensor and option.device == "host":
+            best = max(best, LIKELY if option.rank != 0 else NO)
+        elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
+            best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
+        elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
+            best = max(best, data_sureness(option))
     return best
 
 
