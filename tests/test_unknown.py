@@ -88,3 +88,30 @@ def train(step, batches):
 )
 def test_a_loss_of_another_library_is_no_tensor(imported: str, found: list[str]) -> None:
     assert checked.codes(LOSS.format(imported)) == found
+
+
+def test_what_is_split_without_a_size_is_a_text() -> None:
+    text = """
+    import torch
+
+    def positions(lines):
+        rows = []
+        for line in lines:
+            name, x, y = line.replace("*^", "e").split()
+            rows.append([float(x), float(y)])
+        return torch.tensor(rows)
+    """
+    assert checked.codes(text) == []
+
+
+def test_what_is_told_to_add_is_no_tensor() -> None:
+    text = """
+    import torch
+
+    def clip(parameters, norms, norm):
+        limit = 1.5 * norms.mean()
+        if norm > limit:
+            norms.add({given})
+    """
+    assert checked.codes(text.format(given="2.0")) == []
+    assert checked.codes(text.replace("norms.add({given})", "return limit")) == ["SG204"]
