@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.keeps import BUILDS
+from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
 from syncguard.infer.functions.annotations import promised
@@ -12,7 +14,6 @@ from syncguard.read.walk import walk
 
 CONVERTS = "where a number is given for a tensor"
 FALLBACK = "where the data leave nothing to compute"
-ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
 
 def excused(node: core.If, outcome: bool, frame: Frame) -> str:
@@ -20,6 +21,8 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
     if fallback(node.test, body, other, frame):
         return FALLBACK
+    if remembers(node, outcome, frame):
+        return BUILDS
     return CONVERTS if converts(node.test, outcome, body, frame) else ""
 
 
