@@ -179,7 +179,7 @@ def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -
             parts, node = index_parts(arguments.get(name)), nodes[place]
             written = node.items if type(node) is core.Seq and len(node.items) == len(parts) else (node,) * len(parts)
             for part, own in zip(parts, written):
-                if picks_from_host(part):
+                if picks_from_host(part, len(parts) > 1):
                     found = inside(part, own, False)
                     return own, found[1] if found is not None else None
     return None, None
