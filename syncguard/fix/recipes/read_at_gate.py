@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import libcst as cst
 
 from syncguard.fix.called import timed
@@ -109,7 +111,7 @@ def follows(line: cst.CSTNode, gate: cst.If, region: Region) -> bool:
     """Whether a test is the next statement of the same block."""
     block = region.parent(line)
     body = block.body if isinstance(block, cst.IndentedBlock) else ()
-    return any(part is line and next_ is gate for part, next_ in zip(body, body[1:], strict=False))
+    return any(part is line and next_ is gate for part, next_ in pairwise(body))
 
 
 def _asks(part: cst.CSTNode, known: Known) -> bool:
