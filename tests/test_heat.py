@@ -1305,3 +1305,12 @@ def test_what_follows_a_table_that_has_the_key_is_built_once() -> None:
                 return x + table(x.shape[0], x.device)
         """
     assert heats(text) == ["amortized"]
+
+
+def test_each_index_from_the_host_is_copied_for_itself() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x[[0, 2]] + x[[1, 3]]
+        """
+    assert heats(text) == ["hot", "hot"]

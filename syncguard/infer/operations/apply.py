@@ -177,7 +177,8 @@ def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -
         place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
         if place < len(nodes):
             parts, node = index_parts(arguments.get(name)), nodes[place]
-            written = node.items if type(node) is core.Seq and len(node.items) == len(parts) else (node,) * len(parts)
+            items = node.items if type(node) is core.Seq and node.kind == "tuple" else ()
+            written = items if len(items) == len(parts) else (node,) * len(parts)
             for part, own in zip(parts, written):
                 if picks_from_host(part, len(parts) > 1):
                     found = inside(part, own, False)
