@@ -283,6 +283,12 @@ def test_neighbours_in_a_row_are_a_piece_of_it(body, made):
         same(program, after, lambda i=i: (torch.rand(3, 4), i))
 
 
+def test_a_key_stays_what_it_is_among_other_numbers():
+    program = "import torch\n\n\ndef f(labels{}, weights):\n    counts = [0.0, 0.0]\n"
+    program += "    for i, x in zip(labels, weights):\n        counts[i.item()] += x.sum().item()\n    return counts\n"
+    assert not fixes(program.format(""), "read-together")
+
+
 @pytest.mark.parametrize("pair", ["x[i, 0].item(), x[1, 1].item()", "x[i, 0].item(), x[0, i, 1].item()"])
 def test_other_rows_are_stacked(pair):
     program = f"import torch\n\n\ndef f(x: torch.Tensor, i: torch.Tensor):\n    a, b = {pair}\n    return a, b\n"

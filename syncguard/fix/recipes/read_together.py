@@ -87,6 +87,8 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
     different = distinct(found)
+    if len(different) > 1 and any(not one.dtype and isinstance(region.parent(one.whole), cst.Index) for one in found):
+        return None  # what may be an integer among floats picks nothing from a list any more
     slice_of = piece(found, region, known)
     text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in different)})).tolist()"
     if len(different) == 1:
@@ -138,6 +140,8 @@ def alone(read: Read, region: Region) -> bool:
 
 def number(read: Read, kinds: set[str]) -> str:
     """What is made of the number in the list: what the host made of it, or what it was before it stood among others."""
+    if read.into == "float" and "float" in kinds <= {"float", "int", "bool"}:
+        return ""  # among floats all are
     if read.into:
         return read.into if read.into != read.dtype or kinds != {read.into} else ""
     return read.dtype if kinds > {read.dtype} and read.dtype in ("int", "bool") else ""
