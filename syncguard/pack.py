@@ -143,12 +143,15 @@ def _loaded(folders: tuple[Path, ...], digest: str) -> Pack:
     if (compiled := packed.read(digest)) is None:
         compiled = parse(folders)
         packed.write(digest, compiled)
-    rules = tuple(
-        [Rule(**page | {k: tuple(page.get(k, ())) for k in ("hazards", "breaks", "fix")}) for page in compiled["rules"]]
-    )
+    rules = tuple([_rule(page) for page in compiled["rules"]])
     made = [compiled[part] for part in ("torch", "results", "aliases")]
     named = Places(compiled["places"])
     return Pack(Rows(compiled["rows"], compiled["also"]), rules, compiled["classes"], digest, named, *made)
+
+
+def _rule(page: dict[str, Any]) -> Rule:
+    lists = {key: tuple(page.get(key, ())) for key in ("hazards", "breaks", "fix")}
+    return Rule(**page | lists | {"hints": tuple(page.get("hints", {}).items())})
 
 
 def parse(folders: tuple[Path, ...]) -> dict[str, Any]:

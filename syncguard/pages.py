@@ -11,9 +11,27 @@ import msgspec
 
 NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
 RECIPES = Path(__file__).parent / "fix" / "recipes"
-KEYS = frozenset("level hazards breaks fix since default message hint".split())
+KEYS = frozenset("level hazards breaks fix since default message hint hints".split())
 TEXTS = ("message", "hint", "since")
 LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op")
+
+MANNERS = {  # in which a place can wait, and what a page's own hint for it is for
+    "drawn": "what is drawn at random",
+    "batch": "what a loader gives",
+    "kept": "what is kept from step to step",
+    "brought": "what came from the host as it is",
+    "built": "an index that is built on the host",
+    "computed": "an index that is computed on the host",
+    "checked": "a check that raises",
+    "told": "a test that only warns or prints",
+    "skipped": "a test that leaves the rest out",
+    "repeated": "the test of a loop",
+    "collected": "what is appended to a list",
+    "updated": "`x[mask] += y`",
+    "bound": "the bound of a slice",
+    "recorded": "what is handed to a logger",
+    "argument": "an argument of a torch function",
+}
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -79,7 +97,11 @@ def _fault(block: dict[str, Any]) -> str:
     checks += [f"unknown break `{name}`" for name in breaks if listed and name not in BREAKS]
     checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(block.get(key, ""), str)]
     checks += [] if isinstance(block.get("default", True), bool) else ["`default` is true or false"]
-    return checks[0] if checks else _field_fault(f"{block['message']}{block['hint']}")
+    hints = block.get("hints", {})
+    texts = isinstance(hints, dict) and all(isinstance(text, str) for text in hints.values())
+    checks += [] if texts else ["`hints` is not a table of texts"]
+    checks += [f"unknown manner `{name}`" for name in hints if texts and name not in MANNERS]
+    return checks[0] if checks else _field_fault("".join((block["message"], block["hint"], *hints.values())))
 
 
 def _is_recipe(name: str) -> bool:

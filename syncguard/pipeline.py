@@ -205,10 +205,14 @@ def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
     return tuple((site_in(source, site), text, value, facts_in(source, why)) for site, text, value, why in found)
 
 
-def brought(path: str, line: int, config: Config) -> tuple[Finding, ...]:
-    """The findings on a line that callers in other files bring about, as far as earlier runs are remembered."""
-    found = check([path], replace(config, heat="all", jobs=1)).findings if path.endswith(".py") and config.cache else ()
-    return tuple(f for f in found if f.site.line <= line <= f.site.end_line and by_caller(f))
+def on_line(path: str, line: int, config: Config) -> tuple[Finding, ...]:
+    """The findings on a line, however cold or doubtful, and allowed ones; those that callers in other files bring about
+    as far as earlier runs are remembered."""
+    if not path.endswith(".py"):
+        return ()
+    report = check([path], replace(config, heat="all", confidence="possible", jobs=1))
+    found = [f for f in (*report.findings, *report.allowed) if f.site.line <= line <= f.site.end_line and f.op]
+    return tuple(sorted(found, key=lambda f: (f.site, f.code)))
 
 
 def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:

@@ -64,6 +64,17 @@ def selection(config: Config, rules: Iterable[Rule]) -> Selection:
     return Selection(chosen, HEATS[config.heat], CONFIDENCES[config.confidence], config.root, ignored)
 
 
+def hidden(finding: Finding, config: Config) -> str:
+    """What keeps a finding from being reported with these settings, or how it would be; '' where it is."""
+    if finding.allowed:
+        return f"allowed by a comment: {finding.allowed}"
+    if finding.heat not in HEATS[config.heat]:
+        return f"reported with `--heat {'all' if finding.heat == 'cold' else finding.heat}`"
+    if finding.confidence not in CONFIDENCES[config.confidence]:
+        return f"reported with `--confidence {finding.confidence}`"
+    return ""
+
+
 def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:
     """The codes that a word means: a code, the beginning of one, a name, ALL, or what it breaks (capture, compile)."""
     if word == "ALL":

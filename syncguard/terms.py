@@ -104,6 +104,7 @@ class Rule(msgspec.Struct, frozen=True, array_like=True):
     since: str = ""
     default: bool = True
     path: str = ""
+    hints: tuple[tuple[str, str], ...] = ()  # by the manner of waiting, where another than `hint` fits better
 
 
 class Edit(msgspec.Struct, frozen=True, array_like=True):

@@ -357,6 +357,25 @@ def test_explain_a_line(ran):
     assert "tensor[" in out
 
 
+def test_explain_tells_what_is_found_and_why_it_is_not_reported(ran):
+    Path("net.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x, step):\n"
+        "        a = x.sum().item()\n"
+        "        b = x.max().item()  # syncguard: allow[SG201] small\n"
+        "        if step % 10 == 0:\n            print(x.min().item())\n"
+        "        return x + a + b\n\n\ndef main():\n    Net().cuda()(torch.rand(3).cuda(), 1)\n"
+    )
+    assert (
+        "\nSG201 `x.sum().item()` waits for the device to compute `x.sum()`\n  hot       reported\n"
+        in ran("explain", "net.py:6")[1]
+    )
+    assert "\n  hot       allowed by a comment: small\n" in ran("explain", "net.py:7")[1]
+    rare = ran("explain", "net.py:9")[1]
+    assert "\n  amortized reported with `--heat amortized`\n" in rare
+    assert "but only every n-th step" in rare
+    assert "reported" not in ran("explain", "net.py:10")[1]
+
+
 @pytest.mark.parametrize("what", ["waits.py:6:16", "./waits.py:6:16", "waits.py:6"])
 def test_explain_takes_a_place_as_findings_write_it(ran, what):
     code, out, _ = ran("explain", what)

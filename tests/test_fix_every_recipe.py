@@ -59,6 +59,8 @@ SOME = st.lists(st.integers(1, 3), min_size=1, max_size=2)
 SINGLE = (torch.float32, torch.float64)
 FIRST: Callable[[list[int]], list[int]] = lambda shape: shape[:1]  # noqa: E731
 CASES = {
+    "slice-index": Case("    return x[:, [-1]] * y[[0], :1]\n", "safe", st.just([3, 2])),
+    "index-there": Case("    return x[torch.arange(x.size(0)), 0] * 2, y\n", "safe", st.just([3, 2])),
     "accumulate-on-device": Case(
         "    total = 0.0\n    for row in x:\n        total += row.mean().item()\n    return total\n",
         "safe",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -109,3 +111,19 @@ def test_a_name_of_the_file_may_be_read_by_others():
         "    if step % 2:\n        print(value)\n\n\ndef f():\n    return value\n"
     )
     assert not fixes(program, "read-at-gate")
+
+
+def test_what_is_computed_above_its_gate_goes_into_it():
+    text = """
+        import torch
+
+
+        def evaluate(losses, seen):
+            named = {loss.argmax().item(): loss for loss in losses}
+            if seen is not None:
+                seen.update(named)
+        """
+    after = rewritten(textwrap.dedent(text), "read-at-gate", unsafe=True)
+    assert after is not None
+    assert after.count("if seen is not None:") == 1
+    assert "    if seen is not None:\n        named = {loss.argmax().item(): loss for loss in losses}\n" in after

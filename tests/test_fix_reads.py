@@ -266,6 +266,35 @@ def test_neighbours_of_a_tensor_are_a_piece_of_it(body, made):
         same(program, after, lambda x=x: (x,))
 
 
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        ("    a, b = x[i, 0].item(), x[i, 1].item()\n    return a, b\n", "    a, b = x[i, :2].flatten().tolist()\n"),
+        ("    a, b = x[2, 1].item(), x[2, 2].item()\n    return a, b\n", "    a, b = x[2, 1:3].flatten().tolist()\n"),
+        ("    y = x[1:2]\n    return [y[:, 0].item(), y[:, 1].item()]\n", "y[:, :2].flatten().tolist()\n"),
+        ("    a, b = x[1, None, 0].item(), x[1, None, 1].item()\n    return a, b\n", "x[1, None, :2].flatten()"),
+    ],
+)
+def test_neighbours_in_a_row_are_a_piece_of_it(body, made):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor, i: torch.Tensor):\n{body}"
+    after = rewritten(program, unsafe=True)
+    assert made in after
+    for i in (torch.tensor(2), torch.tensor([1])):
+        same(program, after, lambda i=i: (torch.rand(3, 4), i))
+
+
+def test_a_key_stays_what_it_is_among_other_numbers():
+    program = "import torch\n\n\ndef f(labels{}, weights):\n    counts = [0.0, 0.0]\n"
+    program += "    for i, x in zip(labels, weights):\n        counts[i.item()] += x.sum().item()\n    return counts\n"
+    assert not fixes(program.format(""), "read-together")
+
+
+@pytest.mark.parametrize("pair", ["x[i, 0].item(), x[1, 1].item()", "x[i, 0].item(), x[0, i, 1].item()"])
+def test_other_rows_are_stacked(pair):
+    program = f"import torch\n\n\ndef f(x: torch.Tensor, i: torch.Tensor):\n    a, b = {pair}\n    return a, b\n"
+    assert "torch.stack(" in rewritten(program, unsafe=True)
+
+
 @pytest.mark.parametrize("pair", ["x[0].item(), x[2].item()", "x[1].item(), x[0].item()", "x[-2].item(), x[-1].item()"])
 def test_others_are_stacked(pair):
     program = f"import torch\n\n\ndef f(x: torch.Tensor):\n    a, b = {pair}\n    return a, b\n"

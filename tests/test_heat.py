@@ -1353,3 +1353,78 @@ class Runner:
 )
 def test_what_is_called_by_its_name_is_not_setup_alone(called: str, heat: str) -> None:
     assert heats(RUNNER.format(called=called)) == [heat]
+
+
+REMEMBERS = """
+    TABLES = {{}}
+
+    class Encoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tables = {{}}
+
+        def forward(self, x, n: int):
+            {local}
+            key = (n, x.device)
+            {test}
+                {value}
+                {table}[key] = made
+            return x + {table}[key]
+    """
+MADE = "made = torch.arange(n).to(x.device)"
+
+
+@pytest.mark.parametrize(
+    ("test", "table", "value", "local", "heat"),
+    [
+        ("if key not in self.tables:", "self.tables", MADE, "", "amortized"),
+        ("if key not in TABLES:", "TABLES", MADE, "", "amortized"),
+        ("if not key in TABLES:", "TABLES", MADE, "", "amortized"),
+        ("if self.tables.get(key) is None:", "self.tables", MADE, "", "hot"),
+        ("kept = TABLES.get(key)\n            if kept is None:", "TABLES", MADE, "", "amortized"),
+        ("made = TABLES.get(key)\n            if made is None:", "TABLES", MADE, "", "amortized"),
+        (
+            "if key in self.tables:\n                return x + self.tables[key]\n            if n:",
+            "TABLES",
+            MADE,
+            "",
+            "hot",
+        ),
+        ("if key not in tables:", "tables", MADE, "tables = {}", "hot"),
+        ("if key not in self.tables:", "self.tables", MADE, "self.tables = {}", "hot"),
+        ("if key not in self.tables:", "self.tables", MADE, "self.tables.clear()", "hot"),
+        ("if key not in self.tables:", "self.tables", "made = x.sum().item()", "", "hot"),
+        ("if key in self.tables:", "self.tables", MADE, "", "hot"),
+        ("if n not in self.tables:", "self.tables", MADE, "", "hot"),
+    ],
+)
+def test_what_a_table_remembers_is_built_once_for_each_key(
+    test: str, table: str, value: str, local: str, heat: str
+) -> None:
+    assert heats(REMEMBERS.format(test=test, table=table, value=value, local=local)) == [heat]
+
+
+def test_what_follows_a_table_that_has_the_key_is_built_once() -> None:
+    text = """
+        TABLES = {}
+
+        def table(n: int, device):
+            if n in TABLES:
+                return TABLES[n]
+            TABLES[n] = torch.arange(n).to(device)
+            return TABLES[n]
+
+        class Encoder(torch.nn.Module):
+            def forward(self, x):
+                return x + table(x.shape[0], x.device)
+        """
+    assert heats(text) == ["amortized"]
+
+
+def test_each_index_from_the_host_is_copied_for_itself() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x[[0, 2]] + x[[1, 3]]
+        """
+    assert heats(text) == ["hot", "hot"]

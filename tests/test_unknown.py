@@ -95,3 +95,30 @@ def test_a_number_of_something_is_no_tensor(name: str, found: list[str]) -> None
     text = f"import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x, {name}):\n"
     text += f"        return x if {name.partition('=')[0]} > 1 else -x\n"
     assert checked.codes(text, head="") == found
+
+
+def test_what_is_split_without_a_size_is_a_text() -> None:
+    text = """
+    import torch
+
+    def positions(lines):
+        rows = []
+        for line in lines:
+            name, x, y = line.replace("*^", "e").split()
+            rows.append([float(x), float(y)])
+        return torch.tensor(rows)
+    """
+    assert checked.codes(text) == []
+
+
+def test_what_is_told_to_add_is_no_tensor() -> None:
+    text = """
+    import torch
+
+    def clip(parameters, norms, norm):
+        limit = 1.5 * norms.mean()
+        if norm > limit:
+            norms.add({given})
+    """
+    assert checked.codes(text.format(given="2.0")) == []
+    assert checked.codes(text.replace("norms.add({given})", "return limit")) == ["SG204"]

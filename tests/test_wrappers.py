@@ -154,3 +154,23 @@ def test_what_only_the_caller_can_see_is_told_at_the_call(tmp_path, monkeypatch)
         ("user.py", 13, "SG102"),
     ]
     assert [f.because[-1].line for f in report.findings] == [14, 18]
+
+
+@pytest.mark.parametrize(
+    ("waits", "named"),
+    [
+        ("x.item()", "x.mean()"),
+        ("x.detach().view(-1).cpu()", "x.mean()"),
+        ("x.argmax().item()", "net.read(x.mean())"),
+        ("(x + 1).sum().item()", "net.read(x.mean())"),
+    ],
+)
+def test_what_is_named_is_what_the_call_waits_for(tmp_path, monkeypatch, waits, named):
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text("[project]\nname = 'p'\n")
+    Path("net.py").write_text(f"import torch\n\n\ndef read(x):\n    return {waits}\n")
+    Path("use.py").write_text("import net\nimport torch\n\n\ndef f(x: torch.Tensor):\n    return net.read(x.mean())\n")
+    report = pipeline.check(["use.py"], Config(root=os.getcwd(), cache=False, heat="all"))
+    (finding,) = report.findings
+    assert finding.message.startswith("`net.read(x.mean())`")
+    assert f" `{named}`" in finding.message

@@ -30,7 +30,7 @@ SHORT = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "torch.Ten
 @debug_option
 def command(what: str, config_file: str | None, isolated: bool, colour: str) -> None:
     """Explain a rule (SG101, nonzero), an operation (torch.nonzero: when it waits, and how we know), or a line
-    (train.py:41: what is believed of every expression there, and why).
+    (train.py:41: what is believed of every expression there, why, and what is found, reported or not).
     """
     from syncguard import config
     from syncguard.pack import load
@@ -50,6 +50,7 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     from syncguard import pipeline
     from syncguard.read.notebook import cell_path
     from syncguard.read.source import lines_of, read
+    from syncguard.selection import hidden
     from syncguard.show import explain
 
     source = read(path)
@@ -66,8 +67,8 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
-    found, brought = pipeline.beliefs(path, line, config), pipeline.brought(path, line, config)
-    return explain.beliefs(path, line, found, look(colour, lines=lines), brought)
+    found = [(finding, hidden(finding, config)) for finding in pipeline.on_line(path, line, config)]
+    return explain.beliefs(path, line, pipeline.beliefs(path, line, config), look(colour, lines=lines), found)
 
 
 def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:

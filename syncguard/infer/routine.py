@@ -97,7 +97,7 @@ class Context:
 class Sighting:
     """A sync as inference first sees it; `tell` makes a Sync of it."""
 
-    __slots__ = ("always", "at", "context", "hazard", "op", "operand", "sure", "why")
+    __slots__ = ("also", "always", "at", "context", "hazard", "op", "operand", "sure", "why")
 
     def __init__(
         self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context
@@ -111,6 +111,7 @@ class Sighting:
             sure,
             context,
         )
+        self.also: Why | None = None  # of an index from the host: why it is there
         self.always = True  # of a function of another file: whether every call of it comes here, and for nothing else
 
 
@@ -282,7 +283,9 @@ class Frame:
                 return self.world.resolved(f"{library}.{name}")
         return self.world.builtin(name)
 
-    def sight(self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int) -> None:
+    def sight(
+        self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int, also: Why | None = None
+    ) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
         if self.quiet or not sure or self.routine.gpuless:
@@ -290,6 +293,7 @@ class Frame:
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
         )
+        sighting.also = also
         if not self.home.own:
             sighting.always = self.always()
         self.emitted.append(sighting)

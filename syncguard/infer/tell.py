@@ -14,6 +14,7 @@ SURENESS: dict[int, Confidence] = {POSSIBLE: "possible", LIKELY: "likely", CERTA
 Texts = Callable[[str], Sequence[str]]
 LONGEST = 60
 FACTS = 6
+SHORT = 4  # of two chains, each
 
 
 def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
@@ -23,7 +24,7 @@ def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
     return Sync(
         site(path, sighting.at, lines), sighting.op, sighting.hazard,
         snippet(sighting.operand, lines) if sighting.operand else "",
-        because(sighting.why, text_of, path), SURENESS[sighting.sure], routine.qualname,
+        reasons(sighting, text_of, path), SURENESS[sighting.sure], routine.qualname,
         sighting.context.gate,
     )  # fmt: skip
 
@@ -58,7 +59,15 @@ def snippet(at: At, lines: Sequence[str]) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def because(why: Why | None, text_of: Texts, path: str) -> tuple[Fact, ...]:
+def reasons(sighting: Sighting, text_of: Texts, path: str) -> tuple[Fact, ...]:
+    """The chain of reasons of a sighting; behind it, shorter, that of an index from the host."""
+    if sighting.also is None:
+        return because(sighting.why, text_of, path)
+    first, then = because(sighting.why, text_of, path, SHORT), because(sighting.also, text_of, path, SHORT)
+    return (*[fact for fact in first if fact not in then], *then)
+
+
+def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS) -> tuple[Fact, ...]:
     """The chain of reasons, the first cause first; a long one keeps its ends."""
     facts: list[Fact] = []
     seen: set[tuple[At, str]] = set()
@@ -70,7 +79,7 @@ def because(why: Why | None, text_of: Texts, path: str) -> tuple[Fact, ...]:
                 facts.append(fact)
         why = why.parent
     facts.reverse()
-    return tuple(facts) if len(facts) <= FACTS else (*facts[:2], *facts[-(FACTS - 2) :])
+    return tuple(facts) if len(facts) <= most else (*facts[:2], *facts[-(most - 2) :])
 
 
 def sentence(why: Why, lines: Sequence[str]) -> str:

@@ -4,7 +4,8 @@ parser of arguments says that it is by default."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.routine import Home
@@ -15,7 +16,7 @@ from syncguard.read.walk import everything
 FLAGS = {"store_true": False, "store_false": True}
 
 
-class Asked(NamedTuple):
+class Asked(msgspec.Struct, frozen=True):
     """What is asked, for what, and what is taken where it has none; None where nothing is written for that."""
 
     of: Node

@@ -7,6 +7,7 @@ from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers
 from syncguard.judge.heat import Warmth, heat_of
+from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.pack import Pack
@@ -49,8 +50,9 @@ def judged(
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
     }
+    hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
     return Finding(
-        sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), rule.hint.format(**words),
+        sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
         options=opted(sighting.context, routine, callers, world, text_of),
     )  # fmt: skip

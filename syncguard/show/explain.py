@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from syncguard.judge.caused import by_caller
+from syncguard.pages import MANNERS
 from syncguard.rows import state
 from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
@@ -66,6 +68,9 @@ def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[st
     yield ""
     if rule.hint and text:
         yield from (look.prose(line) for line in wrapped(f"{rule.hint.rstrip('.')}.", look.width))
+        for manner, hint in rule.hints:
+            told = f"For {MANNERS[manner]}: {hint[:1].lower()}{hint[1:].rstrip('.')}."
+            yield from (look.prose(line) for line in wrapped(told, look.width))
         yield ""
     if look.colour:
         yield _markdown(rest.strip("\n"), look.width)
@@ -108,10 +113,10 @@ def beliefs(
     line: int,
     found: tuple[tuple[Site, str, str, tuple[Fact, ...]], ...],
     look: Look,
-    brought: tuple[Finding, ...] = (),
+    judged: Sequence[tuple[Finding, str]] = (),
 ) -> Iterator[str]:
-    """What is believed of every expression on a line: its place, its text, its value, and why; and the findings that
-    callers in other files bring about there."""
+    """What is believed of every expression on a line: its place, its text, its value, and why; and the findings there,
+    each with why it is not reported, if it is not."""
     yield look.paint("head", f"{printable(path)}:{line}")
     text = look.lines(path)[line - 1 : line]
     margin = len(str(line))
@@ -128,12 +133,23 @@ def beliefs(
         for fact in (fact for fact in because if fact not in said):
             yield from _reason(fact, path, look)
         said.update(because)
-    for finding in brought:
-        yield f"{look.paint('dim', f'{finding.site.column:>4}')}  What callers pass: {look.prose(finding.message)}"
-        for fact in finding.because:
-            yield from _reason(fact, path, look)
     if found:
         yield look.paint("dim", f"{plural(len(found), 'expression')}; the number is the column it begins at.")
+    for finding, hidden in judged:
+        yield from _found(finding, hidden, path, look)
+
+
+def _found(finding: Finding, hidden: str, path: str, look: Look) -> Iterator[str]:
+    """A finding on a line, why it is there if the line alone does not tell, its heat, and why it is not reported."""
+    callers = by_caller(finding)
+    yield ""
+    told = f"{finding.code} {'What callers pass: ' if callers else ''}{printable(finding.message)}"
+    yield from (look.prose(line) for line in wrapped(told, look.width))
+    for fact in finding.because if callers else ():
+        yield from _reason(fact, path, look)
+    yield from _entry(finding.heat, hidden or "reported", look)
+    for fact in (*finding.hot_path, *finding.options):
+        yield from _reason(fact, path, look) if fact.line else _entry("", fact.text, look)
 
 
 def _reason(fact: Fact, path: str, look: Look) -> Iterator[str]:

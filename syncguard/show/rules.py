@@ -37,6 +37,7 @@ def as_json(rules: Iterable[Rule]) -> str:
             "fix": list(rule.fix),
             "message": rule.message,
             "hint": rule.hint,
+            "hints": dict(rule.hints),
         }
         for rule in rules
     ]

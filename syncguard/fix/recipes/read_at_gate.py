@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import libcst as cst
 
 from syncguard.fix.called import timed
@@ -93,10 +95,23 @@ def asked(name: str, statement: cst.Assign, gates: list[cst.If], region: Region,
     line = region.statement(statement)
     if any(isinstance(part, cst.Comment) for part in inside(line)):
         return None
+    if len(gates) == 1 and follows(line, gates[0], region):
+        block = gates[0].body
+        assert isinstance(block, cst.IndentedBlock)
+        edits = (region.remove(line), region.before(block.body[0], region.code(statement)))
+        text = f"computes `{name}` where it is used: nothing in it may change the answer of `{tests[0]}`"
+        return Proposal("unsafe", text, edits, leaves=1)
     joined = tests[0] if len(tests) == 1 else " or ".join(f"({one})" if " " in one else one for one in tests)
     edit = region.put(line, f"if {joined}:", f"{INDENT}{indented(region.code(statement), INDENT)}")
     text = f"computes `{name}` only where it is used: nothing in between may change the answer of `{joined}`"
     return Proposal("unsafe", text, (edit,), leaves=1)
+
+
+def follows(line: cst.CSTNode, gate: cst.If, region: Region) -> bool:
+    """Whether a test is the next statement of the same block."""
+    block = region.parent(line)
+    body = block.body if isinstance(block, cst.IndentedBlock) else ()
+    return any(part is line and next_ is gate for part, next_ in pairwise(body))
 
 
 def _asks(part: cst.CSTNode, known: Known) -> bool:

@@ -87,6 +87,8 @@ def together(node: cst.CSTNode, region: Region, known: Known) -> Proposal | None
     if len(run) < 2:
         undisturbed(statement, found, region, known)
     different = distinct(found)
+    if len(different) > 1 and any(not one.dtype and isinstance(region.parent(one.whole), cst.Index) for one in found):
+        return None  # what may be an integer among floats picks nothing from a list any more
     slice_of = piece(found, region, known)
     text = slice_of or f"{torch}.stack(({', '.join(scalar(one, region) for one in different)})).tolist()"
     if len(different) == 1:
@@ -138,29 +140,42 @@ def alone(read: Read, region: Region) -> bool:
 
 def number(read: Read, kinds: set[str]) -> str:
     """What is made of the number in the list: what the host made of it, or what it was before it stood among others."""
+    if read.into == "float" and "float" in kinds <= {"float", "int", "bool"}:
+        return ""  # among floats all are
     if read.into:
         return read.into if read.into != read.dtype or kinds != {read.into} else ""
     return read.dtype if kinds > {read.dtype} and read.dtype in ("int", "bool") else ""
 
 
 def piece(found: list[Read], region: Region, known: Known) -> str:
-    """`x[1].item(), x[2].item()` as `x[1:3].tolist()`; '' of other reads."""
+    """`x[1].item(), x[2].item()` as `x[1:3].tolist()`, `x[i, 0].item(), x[i, 1].item()` as `x[i, :2].tolist()`; '' of
+    other reads."""
     bases: list[cst.BaseExpression] = []
     places: list[int] = []
+    before: list[list[cst.BaseSlice]] = []
     for one in found:
         match one.tensor:
-            case cst.Subscript(value=of, slice=[cst.SubscriptElement(slice=cst.Index(value=cst.Integer() as key))]):
+            case cst.Subscript(
+                value=of, slice=[*first, cst.SubscriptElement(slice=cst.Index(value=cst.Integer() as key))]
+            ):
                 bases.append(of)
                 places.append(key.evaluated_value)
+                before.append([part.slice for part in first])
     held = known.tensor(bases[0]) if bases else None
-    if held is None or len(bases) < len(found) or not single(bases[0], region):
+    if held is None or len(bases) < len(found) or not (before[0] or single(bases[0], region)):
         return ""
-    if not all(base.deep_equals(bases[0]) for base in bases):
+    if not all(base.deep_equals(bases[0]) and same(rows, before[0]) for base, rows in zip(bases, before)):
         return ""
     if places != [*range(places[0], places[0] + len(places))]:
         return ""
-    rows = "tolist()" if held.rank == 1 else "flatten().tolist()"  # it was read: of each there is one number
-    return f"{postfix(bases[0], region)}[{places[0] or ''}:{places[-1] + 1}].{rows}"
+    numbers = all(isinstance(part, cst.Index) and known.number(part.value) in ("int", "size") for part in before[0])
+    lists = "tolist()" if numbers and held.rank == len(before[0]) + 1 else "flatten().tolist()"  # each is one number
+    picked = ", ".join([*map(region.code, before[0]), f"{places[0] or ''}:{places[-1] + 1}"])
+    return f"{postfix(bases[0], region)}[{picked}].{lists}"
+
+
+def same(some: list[cst.BaseSlice], others: list[cst.BaseSlice]) -> bool:
+    return len(some) == len(others) and all(one.deep_equals(other) for one, other in zip(some, others))
 
 
 def scalar(read: Read, region: Region) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.keeps import BUILDS
+from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
 from syncguard.infer.functions.annotations import promised
@@ -13,7 +15,6 @@ from syncguard.read.walk import walk
 CONVERTS = "where a number is given for a tensor"
 SPENT = "on the first step"
 FALLBACK = "where the data leave nothing to compute"
-ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
 
 def excused(node: core.If, outcome: bool, frame: Frame) -> str:
@@ -23,6 +24,8 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return FALLBACK
     if spent(node.test, outcome, body, frame):
         return SPENT
+    if remembers(node, outcome, frame):
+        return BUILDS
     return CONVERTS if converts(node.test, outcome, body, frame) else ""
 
 

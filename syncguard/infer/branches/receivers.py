@@ -74,6 +74,21 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
     return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
+def works(nodes: Nodes, frame: Frame) -> bool:
+    """Whether a method of the receiver is called here for an effect that a tensor's would not have: `queue.add(x)`."""
+    name = nodes[0].id if nodes and type(nodes[0]) is core.Name else ""
+    for part in walk(frame.routine.node.body) if name else ():
+        call = part.value if type(part) is core.Run else None
+        if type(call) is not core.Call or type(call.fn) is not core.Attr or not call.args:
+            continue
+        of, asked = call.fn.of, call.fn.name
+        if type(of) is core.Name and of.id == name and asked not in frame.world.family and not asked.endswith("_"):
+            op = frame.world.op(f"torch.Tensor.{asked}")
+            if op is not None and not op.writes and op.returns.startswith("tensor"):
+                return True
+    return False
+
+
 def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
     """Whether the receiver holds what a tensor of the host picks: `counts[on_host] == 0`. It is likely there, too."""
     from syncguard.infer.expressions.evaluate import quiet_value

@@ -10,10 +10,13 @@ from syncguard.infer.branches.receivers import (
     of_numbers,
     part_of_batch,
     picked_by_host,
+    works,
 )
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import UNKNOWN, Tensor, Unknown, Value, options
 from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.kin import made_of
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
@@ -114,8 +117,17 @@ def proven(
     named = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
     loss = named and not world.other_losses(frame)
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
-    if not read or args or keywords or of_numbers(nodes, frame):
+    if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
+        return None
+    if works(nodes, frame):
         return None
     hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
     place = "host" if hostly else world.place(frame.routine)
     return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+
+
+def waits_alone(op: Op, name: str, frame: Frame) -> bool:
+    """Whether a method is a tensor's where it is given nothing: it waits for the tensor itself, as `line.split()` would
+    for sizes that are not there."""
+    alone = Arguments(op.args, [Tensor(device="device")], {}, frame.world.default_device)
+    return name in frame.world.reductions or any(sureness(wait.when, alone) for wait in op.waits)

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, 
 from syncguard.infer.domain.within import inside
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine, Sighting
@@ -86,5 +87,17 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
             frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
         elif held is not None:
             node, reason = held
+            if type(call) is core.Call and call.at == at and not _handed(wait.operand, routine, frame):
+                node = call
             why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))
+
+
+def _handed(operand: At, routine: Routine, frame: Frame) -> bool:
+    """Whether a function waits for what it is handed, or for a view of it; else for what it makes of that."""
+    views = frame.world.views
+    node = next((part for part in walk(routine.node.body) if part.at == operand), None)
+    while node is not None and type(node) is not core.Name:
+        fn = node.fn if type(node) is core.Call else node
+        node = fn.of if type(fn) is core.Attr and fn.name in views else None
+    return node is not None

@@ -7,7 +7,7 @@ from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
 from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
 from syncguard.infer.domain.within import inside
 from syncguard.infer.operations.arguments import Arguments
-from syncguard.infer.operations.conditions import sureness
+from syncguard.infer.operations.conditions import index_parts, picks_from_host, sureness
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.routine import Frame
@@ -55,7 +55,8 @@ def apply(
             operand, reason = _operand(wait, op, arguments, args, nodes, _by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
-            frame.sight(at, op.name, wait.hazard, operand, reason or why, sure)
+            picked, also = _picked(wait, op, arguments, nodes)
+            frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also)
             if wait.hazard == "synchronize":
                 _landed(frame)
     if any(tensor.pending for tensor in tensors):
@@ -167,6 +168,21 @@ def _operand(
             found = inside(value, node, device)
             if found is not None:
                 return found
+    return None, None
+
+
+def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
+    """The part of an index that is on the host, and why we think so."""
+    for condition, name in wait.when:
+        place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
+        if place < len(nodes):
+            parts, node = index_parts(arguments.get(name)), nodes[place]
+            items = node.items if type(node) is core.Seq and node.kind == "tuple" else ()
+            written = items if len(items) == len(parts) else (node,) * len(parts)
+            for part, own in zip(parts, written):
+                if picks_from_host(part, len(parts) > 1):
+                    found = inside(part, own, False)
+                    return own, found[1] if found is not None else None
     return None, None
 
 

@@ -205,16 +205,28 @@ def slice_bound(args: Arguments, name: str) -> int:
 
 
 def host_index(args: Arguments, name: str) -> int:
+    parts = index_parts(args.get(name))
+    return max((picks_from_host(part, len(parts) > 1) for part in parts), default=NO)
+
+
+def picks_from_host(part: Value, nested: bool) -> int:
+    """How sure it is that an index, or a part of one, is on the host, and no number."""
     best = NO
-    for part in index_parts(args.get(name)):
-        for option in options(part):
-            if type(option) is Tensor and option.device == "host":
-                best = max(best, LIKELY if option.rank != 0 else NO)
-            elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
-                best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
-            elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
-                best = max(best, data_sureness(option))
+    for option in options(part):
+        if type(option) is Tensor and option.device == "host":
+            best = max(best, LIKELY if option.rank != 0 else NO)
+        elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
+            best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
+        elif (type(option) is Seq and lists_places(option, nested)) or (
+            type(option) is Host and option.kind == "array"
+        ):
+            best = max(best, data_sureness(option))
     return best
+
+
+def lists_places(part: Seq, nested: bool) -> bool:
+    """Whether a part of an index lists places: a tuple does where it is not the whole index."""
+    return part.kind == "list" or (part.kind == "tuple" and nested)
 
 
 def target_device(args: Arguments, names: str) -> str:

@@ -34,11 +34,10 @@ from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.conditions import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
+from syncguard.infer.statements.collected import accumulated, alike, stays
 from syncguard.infer.statements.holders import container_in, filled, hold
 from syncguard.read import core
 from syncguard.read.core import At, Node
-
-HOST_READS = frozenset(("item", "python-number"))
 
 
 def store(target: Node, value: Value, frame: Frame, source: Node | None = None) -> None:
@@ -220,7 +219,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
         and any(alike(node.targets[0], side) for side in node.value.args)
         and not stays(value)
     ):
-        accumulated(frame, seen)
+        accumulated(frame, seen, [side for side in node.value.args if not alike(node.targets[0], side)])
     if node.annotation is not None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
         if (
@@ -261,46 +260,16 @@ def promise(target: Node, declared: Value, frame: Frame) -> None:
                 frame.world.look_again(info.readers(target.name))
 
 
-def alike(a: Node, b: Node) -> bool:
-    """The same place, written twice."""
-    match a, b:
-        case core.Name(), core.Name():
-            return a.id == b.id
-        case core.Attr(), core.Attr():
-            return bool(a.path) and a.path == b.path
-        case core.Const(), core.Const():
-            return bool(a.value == b.value)
-        case core.Index(), core.Index():
-            return alike(a.of, b.of) and alike(a.key, b.key)
-    return False
-
-
 def update(node: core.Update, frame: Frame) -> None:
     seen = len(frame.emitted)
     current = value_of(node.target, frame)
     value = value_of(node.value, frame)
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
     if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
-        accumulated(frame, seen)
+        accumulated(frame, seen, [node.value])
     if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
         result = result.but(device="host")  # in place: it stays where it is
     store(node.target, result, frame)
-
-
-def stays(value: Value) -> bool:
-    """Whether a value is a tensor on the device: a number that goes into it is not collected on the host."""
-    return type(value) is Tensor and value.on_device
-
-
-def accumulated(frame: Frame, since: int) -> None:
-    """A read of the device that a loop adds up is its own hazard."""
-    for sighting in frame.emitted[since:]:
-        if sighting.hazard in HOST_READS:
-            frame.routine.sightings.pop((sighting.at, sighting.hazard), None)
-            frame.sight(sighting.at, sighting.op, "accumulated-read", None, sighting.why, sighting.sure)
-            key = (sighting.at, "accumulated-read")
-            if key in frame.routine.sightings:
-                frame.routine.sightings[key].operand = sighting.operand
 
 
 def effect(node: core.Run, frame: Frame) -> None:
@@ -328,7 +297,7 @@ def effect(node: core.Run, frame: Frame) -> None:
         if held is not None and given[0] is call:
             _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
-                accumulated(frame, seen)
+                accumulated(frame, seen, (*call.args, *[value for _, value in call.keywords]))
             rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 
 

@@ -9,9 +9,10 @@ from syncguard.infer.branches.arms import remember, turned
 from syncguard.infer.branches.fallbacks import excused
 from syncguard.infer.branches.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.branches.guards import aimed, off_device
-from syncguard.infer.branches.keeps import GROWS, outgrown
+from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
+from syncguard.infer.branches.remembers import recalled
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import LIKELY
@@ -148,6 +149,8 @@ def branch(node: core.If, frame: Frame) -> None:
             failed = fails(node.orelse if i == 0 else node.body, frame)
             frame.sometimes += open_ and not failed
             frame.surround(gate="" if failed or sides[i][2] == NOTHING else sides[i][2], test=(node.test, i == 0))
+    if alive(frame) and recalled(node, frame):
+        frame.surround(gate=BUILDS)
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
 

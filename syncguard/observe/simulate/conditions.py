@@ -120,6 +120,8 @@ def data(args: Arguments, name: str) -> bool:
 
 
 def is_data(value: Any) -> bool:
+    if isinstance(value, range):
+        return len(value) > 0
     if isinstance(value, (list, tuple)):
         return bool(value) and all(is_data(item) for item in value)
     return isinstance(value, (Number, str)) or is_array(value)
@@ -196,7 +198,9 @@ def host_index(args: Arguments, name: str) -> bool:
         if isinstance(part, torch.Tensor):
             if part.ndim and place(part) != DEVICE:
                 return True
-        elif is_array(part) or (isinstance(part, list) and is_data(part)):
+        elif (
+            is_array(part) or (isinstance(part, (list, tuple)) and is_data(part)) or (isinstance(part, range) and part)
+        ):
             return True
     return False
 

@@ -1,0 +1,122 @@
+"""A test for a key in, whether what stands behind it fills a table that remembers what was built once for that key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.domain.values import Tensor, options
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import targets, walk
+
+ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
+
+
+def remembers(node: core.If, outcome: bool, frame: Frame) -> bool:
+    """Whether this side of `if key not in table:` stores under the key what is made of no tensor's numbers, in a table
+    that outlives the call: it is met once for each key."""
+    return _fills(node.body if outcome else node.orelse, _asked(node.test, outcome, frame), frame)
+
+
+def recalled(node: core.If, frame: Frame) -> bool:
+    """Whether what follows a test fills such a table, for where the key was there its value was given back."""
+    whole, last = frame.routine.node.body, node.body[-1] if node.body else None
+    place = next((n for n, part in enumerate(whole) if part is node), len(whole))
+    if node.orelse or type(last) is not core.Leave or last.what != "return":
+        return False
+    return _fills(whole[place + 1 :], _asked(node.test, False, frame), frame)
+
+
+def _fills(body: tuple[Node, ...], asked: tuple[Node, Node] | None, frame: Frame) -> bool:
+    if asked is None or not _outlives(asked[1], frame):
+        return False
+    stores = [part for part in walk(body) if type(part) is core.Bind and any(_is(aim, *asked) for aim in part.targets)]
+    return bool(stores) and not any(_reads(part, frame) for part in body)
+
+
+def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
+    """The key and the table of a test by which this outcome says that the key is not there."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _asked(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return _asked(inner, not outcome, frame)
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return _looked_up(name, frame) if (what == "is") is outcome else None
+        case core.Do(what="in" | "not in" as what, args=(key, table)) if (what == "not in") is outcome:
+            return key, table
+    return None
+
+
+def _looked_up(name: str, frame: Frame) -> tuple[Node, Node] | None:
+    """The key and the table that a name was looked up by: `kept = table.get(key)`."""
+    for part in binders(frame.routine).get(name, ()):
+        match part:
+            case core.Bind(value=core.Call(fn=core.Attr(of=table, name="get"), args=(key,))):
+                return key, table
+    return None
+
+
+def _outlives(table: Node, frame: Frame) -> bool:
+    """Whether a table is an attribute of the instance that no method empties, or stands outside of the function."""
+    routine = frame.routine
+    if type(table) is core.Name:
+        node = routine.node
+        given = node.params if type(node) is core.Function else ()
+        made = [aim for part in binders(routine).get(table.id, ()) for aim in targets(part)]
+        return not any(_names(aim, table.id) for aim in made) and all(param.name != table.id for param in given)
+    if type(table) is not core.Attr or table.path != f"self.{table.name}" or type(routine.node) is not core.Function:
+        return False
+    return not any(_empties(part, table.path) for part in walk(routine.node.body))
+
+
+def _names(aim: Node, name: str) -> bool:
+    """Whether a target binds a name anew; `table[key]` does not."""
+    if type(aim) is core.Seq:
+        return any(_names(item, name) for item in aim.items)
+    return type(aim) is core.Name and aim.id == name
+
+
+def _empties(part: Node, path: str) -> bool:
+    match part:
+        case core.Bind(targets=made):
+            return any(type(aim) is core.Attr and aim.path == path for aim in made)
+        case core.Call(fn=core.Attr(of=core.Attr() as of, name="clear")):
+            return of.path == path
+    return False
+
+
+def _is(aim: Node, key: Node, table: Node) -> bool:
+    """Whether a target is the place of this key in this table."""
+    return type(aim) is core.Index and _alike(aim.key, key) and _alike(aim.of, table)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two pieces are written alike."""
+    if type(a) is not type(b):
+        return False
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(_alike, a, b))
+    if isinstance(a, Node):
+        return all(_alike(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__ if name != "at")
+    return bool(a == b)
+
+
+def _reads(part: Any, frame: Frame) -> bool:
+    """Whether a piece makes something of the numbers of a tensor that the function has: what it is told by `x.device`
+    or `x.shape` are none."""
+    if type(part) is tuple:
+        return any(_reads(one, frame) for one in part)
+    if type(part) is core.Name:
+        return _looked_up(part.id, frame) is None and any(
+            type(option) is Tensor and option.on_device for option in options(frame.lookup(part.id))
+        )
+    if type(part) is core.Attr and (part.name in ABOUT or part.name.startswith("new_")):
+        return False
+    if type(part) is core.Bind:
+        return _reads(part.value, frame)
+    if type(part) in (core.Function, core.Class) or not isinstance(part, Node):
+        return False
+    return any(_reads(getattr(part, name), frame) for name in part.__struct_fields__ if name != "at")

@@ -1,0 +1,177 @@
+"""A sighting and what stands around it in, whether it waits in the manner that a page has another hint for out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.values import Why
+from syncguard.infer.project import World
+from syncguard.infer.routine import Routine, Sighting
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.read.walk import targets, walk
+
+KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+BATCHES = frozenset(("batch", "pinned batch", "part"))
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A sighting with its routine, the world, and the text of what is waited for."""
+
+    sighting: Sighting
+    routine: Routine
+    world: World
+    operand: str
+
+    @property
+    def causes(self) -> list[Why]:
+        """The links of its chain, the last first."""
+        found, why = list[Why](), self.sighting.why
+        while why is not None:
+            found.append(why)
+            why = why.parent
+        return found
+
+    def begins(self, why: Why | None, *kinds: str) -> bool:
+        """Whether a chain begins with a factory of one of these kinds."""
+        return why is not None and any(why.root.text in self.world.places.tables["factories"][kind] for kind in kinds)
+
+    def around(self) -> Iterator[Node]:
+        """The statements that it stands in, from without."""
+        parts: tuple[Node, ...] = self.routine.node.body
+        while parts:
+            held = next((part for part in parts if encloses(part.at, self.sighting.at)), None)
+            if held is None:
+                return
+            yield held
+            parts = within(held)
+
+    def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
+        """The statements that it is asked in the test of."""
+        for part in self.around():
+            match part:
+                case core.If(test=test) | core.Check(test=test) | core.Loop(test=test) if test is not None:
+                    if encloses(test.at, self.sighting.at):
+                        yield part
+
+
+def waits_so(manner: str, sighting: Sighting, routine: Routine, world: World, words: Mapping[str, str]) -> bool:
+    """Whether a place waits in this manner."""
+    return MANNERS[manner](Place(sighting, routine, world, words["operand"]))
+
+
+def encloses(whole: At, part: At) -> bool:
+    return whole[:2] <= part[:2] and part[2:] <= whole[2:]
+
+
+def within(part: Node) -> tuple[Node, ...]:
+    """The statements in a statement."""
+    match part:
+        case core.If(body=body, orelse=orelse) | core.Loop(body=body, orelse=orelse):
+            return (*body, *orelse)
+        case core.With(body=body):
+            return body
+        case core.Try():
+            return (*part.body, *[one for _, body in part.handlers for one in body], *part.orelse, *part.final)
+    return ()
+
+
+def drawn(place: Place) -> bool:
+    return place.begins(place.sighting.why, "drawn")
+
+
+def batch(place: Place) -> bool:
+    causes = place.causes
+    return bool(causes) and causes[-1].text in BATCHES
+
+
+def kept(place: Place) -> bool:
+    """What is copied is kept in an attribute, or in a name from around the function."""
+    why, node = place.sighting.why, place.routine.node
+    if why is None or KEPT.fullmatch(place.operand) is None or type(node) is not core.Function:
+        return False
+    here = why.root.path in ("", place.routine.home.path) and encloses(node.at, why.root.at)
+    name, _, rest = place.operand.partition("[")[0].partition(".")
+    bound = {part.id for one in walk(node.body) for part in walk(targets(one)) if type(part) is core.Name}
+    given = {param.name for param in node.params}
+    return not here and (bool(rest) or name not in bound | given)
+
+
+def brought(place: Place) -> bool:
+    """What is read was on the host before, and has only been moved and looked at in other shapes since."""
+    causes = [why.text for why in place.causes]
+    places = place.world.places.tables
+    if not causes or causes[-1] not in BATCHES | {"loaded", *places["factories"]["converts"]}:
+        return False
+    plain = {"iterate", *places["manners"]["moves"], *places["views"]["names"]}
+    return len(causes) > 1 and all(text.rpartition(".")[2] in plain for text in causes[:-1])
+
+
+def built(place: Place) -> bool:
+    return place.begins(place.sighting.also, "built", "drawn")
+
+
+def computed(place: Place) -> bool:
+    return place.sighting.also is not None
+
+
+def checked(place: Place) -> bool:
+    return any(type(part) is core.Check or (type(part) is core.If and raises(part.body)) for part in place.tests())
+
+
+def raises(body: tuple[Node, ...]) -> bool:
+    return bool(body) and type(body[-1]) is core.Leave and body[-1].what == "raise"
+
+
+def told(place: Place) -> bool:
+    says = place.world.places.tables["manners"]["says"]
+    return any(
+        type(part) is core.If
+        and not part.orelse
+        and all(type(one) is core.Run and last_name(one.value) in says for one in part.body)
+        for part in place.tests()
+    )
+
+
+def skipped(place: Place) -> bool:
+    return any(type(part) is core.If and leaves(part.body) for part in place.tests())
+
+
+def leaves(body: tuple[Node, ...]) -> bool:
+    return len(body) == 1 and type(body[0]) is core.Leave and body[0].what != "raise"
+
+
+def repeated(place: Place) -> bool:
+    return any(type(part) is core.Loop for part in place.tests())
+
+
+def collected(place: Place) -> bool:
+    last = list(place.around())[-1:]
+    return bool(last) and type(last[0]) is core.Run and last_name(last[0].value) == "append"
+
+
+def updated(place: Place) -> bool:
+    return any(type(part) is core.Update and part.target.at == place.sighting.at for part in place.around())
+
+
+def bound(place: Place) -> bool:
+    return place.sighting.op in ("torch.Tensor.__getitem__", "torch.Tensor.__setitem__")
+
+
+def recorded(place: Place) -> bool:
+    return not place.sighting.op.startswith(("builtins.", "torch.Tensor.", "str."))
+
+
+def argument(place: Place) -> bool:
+    return place.sighting.op.startswith("torch.") and not place.sighting.op.startswith("torch.Tensor.")
+
+
+MANNERS: dict[str, Callable[[Place], bool]] = {
+    "drawn": drawn, "batch": batch, "kept": kept, "brought": brought, "built": built, "computed": computed,
+    "checked": checked, "told": told, "skipped": skipped, "repeated": repeated, "collected": collected,
+    "updated": updated, "bound": bound, "recorded": recorded, "argument": argument,
+}  # fmt: skip

@@ -1,0 +1,160 @@
+"""A wait, and what stands around it, in; the hint that fits it out."""
+
+from __future__ import annotations
+
+import pytest
+from checked import findings
+
+from syncguard import pack
+from syncguard.judge.manners import MANNERS
+from syncguard.pages import MANNERS as WORDS
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\n"
+
+
+CASES = [
+    ("SG301", "drawn", """
+        def f(x: torch.Tensor):
+            noise = torch.randn(4).to(x.device)
+            return x + noise
+    """),
+    ("SG301", "batch", """
+        def f(model, data):
+            for x in DataLoader(data):
+                model(x.cuda()).sum().backward()
+    """),
+    ("SG301", "kept", """
+        M = torch.tensor([[1.0, 2.0]])
+        def f(x: torch.Tensor):
+            return x @ M.to(x.device)
+    """),
+    ("SG301", "", """
+        def f(x: torch.Tensor, rows):
+            t = torch.tensor(rows)
+            return x + t.to(x.device)
+    """),
+    ("SG304", "kept", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.arange(4)
+            def forward(self, x):
+                return x + self.table[None, :].to(x.device)
+    """),
+    ("SG304", "", """
+        def f(x: torch.Tensor):
+            return x + torch.zeros(4).to(x.device)
+    """),
+    ("SG201", "brought", """
+        def f(data):
+            for x, n in DataLoader(data):
+                x, n = x.cuda(), n.cuda()
+                print(n[0].item())
+    """),
+    ("SG201", "checked", """
+        def f(x: torch.Tensor):
+            assert x.abs().max().item() < 1e-4
+            return x
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor):
+            return x.abs().max().item()
+    """),
+    ("SG204", "checked", """
+        def f(x: torch.Tensor):
+            if x.isnan().any():
+                raise ValueError(x.shape)
+            return x
+    """),
+    ("SG204", "told", """
+        def f(x: torch.Tensor):
+            if x.min() < -1:
+                print('small')
+            return x
+    """),
+    ("SG204", "skipped", """
+        def f(x: torch.Tensor):
+            if not x.any():
+                return x
+            return x * 2
+    """),
+    ("SG204", "repeated", """
+        def f(x: torch.Tensor):
+            while x.max() > 1:
+                x = x / 2
+            return x
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor):
+            if x.max() > 1:
+                x = x / x.max()
+                print('big')
+            return x
+    """),
+    ("SG209", "collected", """
+        def f(x: torch.Tensor):
+            xs = []
+            for r in x:
+                xs.append(r.sum().item())
+            return xs
+    """),
+    ("SG209", "", """
+        def f(x: torch.Tensor):
+            s = 0.0
+            for r in x:
+                s += r.sum().item()
+            return s
+    """),
+    ("SG102", "updated", """
+        def f(x: torch.Tensor):
+            x[x > 1] -= 1
+            return x
+    """),
+    ("SG108", "bound", """
+        def f(x: torch.Tensor):
+            n = x.argmax()
+            return x[:n]
+    """),
+    ("SG203", "argument", """
+        def f(x: torch.Tensor):
+            return torch.linspace(0, x.max(), 4)
+    """),
+    ("SG206", "recorded", """
+        from torch.utils.tensorboard import SummaryWriter
+        def f(x: torch.Tensor):
+            SummaryWriter().add_scalar('x', x.sum(), 1)
+    """),
+    ("SG307", "built", """
+        def f(x: torch.Tensor, t: torch.Tensor):
+            return x[torch.arange(4), t]
+    """),
+    ("SG307", "computed", """
+        def f(x: torch.Tensor, rows):
+            index = torch.tensor(rows)
+            return x.cuda()[index]
+    """),
+    ("SG307", "", """
+        def f(x: torch.Tensor):
+            return x[:, [-1]]
+    """),
+]  # fmt: skip
+
+
+def test_each_manner_has_words_and_a_test() -> None:
+    assert set(MANNERS) == set(WORDS)
+
+
+def test_each_manner_is_used() -> None:
+    assert {name for rule in pack.load().rules for name, _ in rule.hints} == set(WORDS)
+
+
+def hint(code: str, manner: str) -> str:
+    rule = pack.load().rule(code)
+    assert rule is not None
+    return dict(rule.hints)[manner] if manner else rule.hint
+
+
+@pytest.mark.parametrize(("code", "manner", "text"), CASES)
+def test_the_hint_fits_the_manner(code: str, manner: str, text: str) -> None:
+    found = [one for one in findings(text, HEAD) if one.code == code]
+    assert [one.hint for one in found[:1]] == [hint(code, manner)]
