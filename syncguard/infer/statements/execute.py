@@ -33,6 +33,7 @@ from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.refills import refill
@@ -137,6 +138,7 @@ def branch(node: core.If, frame: Frame) -> None:
         for (told, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
             forget(told, arm, before)
             follow(arm, other, before, frame)
+        arrive(node, yes, no)
     frame.env = joined(yes, no)
     if alive_in(yes) and alive_in(no):
         remember(node.test, yes, no, frame)
