@@ -108,6 +108,8 @@ class World(Definitions):
         routine.running, self.depth = True, self.depth + 1
         frame = Frame(self, routine, {})
         parameters.bind(frame, node)
+        if routine.aside:
+            frame.passed = frozenset(routine.seen)
         default = self.default_device
         if default == "host" and routine.owner is not None and self.resets(routine.owner):
             self.default_device = "mixed"

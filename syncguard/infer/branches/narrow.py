@@ -230,7 +230,7 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     path = path_of(subject)
     if not path:
         return {}
-    named = _kinds(kinds, frame)
+    named = kinds_of(kinds, frame)
     names = [value.name for value in named if type(value) is Named]
     if any(frame.world.is_tensor_type(name) for name in names):
         alone = len(names) == len(named) and all(map(frame.world.is_tensor_type, names))
@@ -260,12 +260,12 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     return {path: without(value, lambda option: _of_kind(option, named, frame))}
 
 
-def _kinds(kinds: Node, frame: Frame) -> list[Value]:
+def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
     """The types that a value is tested for: one, several in a tuple, or a name for such a tuple."""
     if type(kinds) is core.Seq:
-        return [kind for part in kinds.items for kind in _kinds(part, frame)]
+        return [kind for part in kinds.items for kind in kinds_of(part, frame)]
     if type(kinds) is core.Do and kinds.what == "|":
-        return [kind for part in kinds.args for kind in _kinds(part, frame)]
+        return [kind for part in kinds.args for kind in kinds_of(part, frame)]
     value = value_at(kinds, frame)
     return list(value.items) if type(value) is Seq and value.items is not None else [value]
 

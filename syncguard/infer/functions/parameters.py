@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -92,6 +93,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return seen if told and seen is not None else Host("device:assumed")
     if world.places.is_("names", "dtypes", param.name):
         return Host("dtype")
+    if routine.aside and seen is not None and exact_kind(seen):
+        return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
