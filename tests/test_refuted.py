@@ -106,3 +106,23 @@ class Net(Base):
         return x
 """
     assert ("make.py", 27, "SG204") in waits(tmp_path, body)
+
+
+OWN = """
+def pair(size):
+    if isinstance(size, torch.Tensor):
+        return (size / 2).ceil()
+    return int(size) // 2
+
+
+def deep(x: torch.Tensor, size: torch.Tensor):
+    for _ in range(3):
+        y = torch.nn.functional.pad(x, (pair(x.shape[0]), pair(x.shape[0])))
+        y = torch.zeros(pair({size}), device=x.device)
+    return y
+"""
+
+
+@pytest.mark.parametrize(("size", "found"), [("size", ["SG108"]), ("x.shape[1]", [])])
+def test_a_function_of_the_same_file_gives_each_its_own(tmp_path: Path, size: str, found: list[str]) -> None:
+    assert [code for _, _, code in waits(tmp_path, OWN.format(size=size))] == found

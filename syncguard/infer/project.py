@@ -124,10 +124,15 @@ class World(Definitions):
             returned = Seq("iterator", None, routine.yielded)
         return promises.with_annotation(frame, node, returned)
 
-    def shared(self, routine: Routine, passed: list[Value], frame: Frame) -> Value:
-        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show."""
+    def shared(self, routine: Routine, handed: Given, passed: list[Value], frame: Frame) -> Value:
+        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show, and
+        what it finds by the kinds of what it is given."""
         if routine.returned is None:
             return promises.declared(frame, routine)
+        if callbacks.applies(routine):
+            return self.apart(routine, handed)
+        if kinds := callbacks.of_kinds(routine, handed):
+            return self.apart(routine, {**routine.seen, **kinds})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)
@@ -215,9 +220,8 @@ class World(Definitions):
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        if routine.returned is not None and callbacks.applies(routine):
-            return self.apart(routine, parameters.given(routine, given, keywords, receiver is not None))
-        return self.shared(routine, [*args, *keywords.values()], frame)
+        handed = parameters.given(routine, given, keywords, receiver is not None)
+        return self.shared(routine, handed, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments."""

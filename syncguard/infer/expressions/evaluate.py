@@ -8,6 +8,7 @@ from typing import Any
 from syncguard.infer.branches.gates import gated, last_name
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all
@@ -276,10 +277,10 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     values = []
     offs = []
     asked, frame.asked = frame.asked, {}
-    told = [
-        (off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame), gated(node.test, outcome, frame))
-        for outcome in (True, False)
-    ]
+    told = []
+    for outcome in (True, False):
+        off = off_device(node.test, outcome, frame) or refuted(node.test, outcome, frame)
+        told.append((off, narrowed(node.test, outcome, frame), gated(node.test, outcome, frame)))
     frame.asked = asked
     open_ = not decided(node.test) and not (told[0][0] or told[1][0])
     frame.sometimes += open_
@@ -294,7 +295,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     yes, no = values
     frame.sometimes -= open_
     frame.env = before
-    if offs[0] is not offs[1]:  # the device never sees the other one
+    if offs[0] is not offs[1]:  # the device, or this caller, never sees the other one
         return no if offs[0] else yes
     unmet = [gate == UNMET for _, _, gate in told]
     if unmet[0] is not unmet[1]:
