@@ -42,7 +42,7 @@ def of_kinds(routine: Routine, handed: dict[str, Value]) -> dict[str, Value]:
     """What a call passes for parameters of which a function tests the kind, where it is of one kind for sure."""
     node, written = routine.node, routine.written
     if written.asked is None:
-        tests = [part.test for part in node.body if type(part) is core.If] if type(node) is core.Function else []
+        tests = tuple([part.test for part in node.body if type(part) is core.If])
         written.asked = frozenset(
             part.args[0].id
             for part in walk(tests)
