@@ -180,6 +180,7 @@ class World(Definitions):
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         given = [receiver, *args] if receiver is not None else args
         found = self.called(routine, receiver, args, keywords, at, frame)
+        found = promises.of_receiver(found, routine, receiver, self.places)
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 
     def called(

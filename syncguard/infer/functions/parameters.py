@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.counted import counted
+from syncguard.infer.functions.numbers import is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine
@@ -230,6 +231,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if uses & (CONTAINER | COUNTED) or uses & frame.world.keepers:
         return Unknown(frame.why("forward", param.at))
     places = frame.world.places
+    if is_data(node, param.name, frame):
+        return UNKNOWN
     if param.name in counted(routine, places) or places.is_("names", "tables", param.name):
         return UNKNOWN
     called = any(use.endswith("()") and use[:-2] in frame.world.tensor_names for use in uses)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in
+from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Tensor, Union, Unknown, Value, kind_of, options
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    kind_of,
+    options,
+)
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Routine
+from syncguard.places import Places
 from syncguard.read import core
 
 TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
@@ -63,6 +76,21 @@ def declared(frame: Frame, routine: Routine) -> Value:
         return UNKNOWN
     asking = Frame(frame.world, routine, {})
     return promised(node.returns, asking, frame.world.place(routine))
+
+
+def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: Places) -> Value:
+    """A copy of an instance is of its own class, where the method of a base says that it gives an instance of that."""
+    owner = routine.owner
+    if type(receiver) is not Instance or receiver.info is None or receiver.info is owner:
+        return found
+    if owner is None or not places.is_("names", "copies", routine.name):
+        return found
+    bases = [option for option in options(found) if type(option) is Instance and option.info is owner]
+    if not bases:
+        return found
+    rest = without(found, lambda option: any(option is base for base in bases))
+    own = Instance(receiver.info, device=receiver.device)
+    return own if rest is UNKNOWN else join(rest, own)
 
 
 def instantiated(returned: Value, args: list[Value]) -> Value:
