@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.narrow import kinds_of
 from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -11,6 +12,24 @@ from syncguard.read.walk import walk
 def is_data(node: core.Function, name: str, frame: Frame) -> bool:
     """Whether a tensor is made of what has this name: `torch.tensor(rows)`, or `torch.tensor(row)` in a loop."""
     return any(_of_data(use, frame) for one in (name, *_drawn(node, name)) for use in node.uses.get(one, ()))
+
+
+def asks_kind(frame: Frame, name: str) -> bool:
+    """Whether a function tests if what has this name is a tensor, or one of several things that have a name."""
+    node = frame.routine.node
+    asked = [
+        part.args[1]
+        for part in walk(node.body)
+        if type(part) is core.Call and type(part.fn) is core.Name and part.fn.id == "isinstance" and len(part.args) == 2
+        if type(part.args[0]) is core.Name and part.args[0].id == name
+    ]
+    return any(_may_be_tensor(kinds, frame) for kinds in asked)
+
+
+def _may_be_tensor(kinds: core.Node, frame: Frame) -> bool:
+    """Whether a tensor is among these types; of a name that is bound later nobody knows."""
+    named = kinds_of(kinds, frame)
+    return UNKNOWN in named or any(type(one) is Named and frame.world.is_tensor_type(one.name) for one in named)
 
 
 def _drawn(node: core.Function, name: str) -> list[str]:

@@ -22,7 +22,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.counted import counted
-from syncguard.infer.functions.numbers import is_data
+from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine
@@ -157,6 +157,8 @@ def _by_use(frame: Frame, param: Param, position: int) -> Value:
     if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
         return Seq("list", None)
     found = frame.world.evidence(param.name, param.name, frame, param.at)
+    if type(found) is Tensor and asks_kind(frame, param.name):
+        return _forwarded(frame, param, position)  # what it is asked for is asked where it is known to be a tensor
     if found is None or (type(found) is Tensor and _replaced(frame, param)):
         return _forwarded(frame, param, position)
     return found
@@ -166,7 +168,7 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
     """What no use tells alone may follow from two: something that has a shape and `.dim()` is a tensor, unless a caller
     that we see passes something else."""
     world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
-    if not uses or _typed(param) or _replaced(frame, param):
+    if not uses or _typed(param) or _replaced(frame, param) or asks_kind(frame, param.name):
         return UNKNOWN
     shared, given = uses & world.together, world.computes(uses, frame)
     if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):

@@ -179,7 +179,9 @@ def any_part(test: Callable[[Tensor], bool], anywhere: bool = False) -> Callable
         best = NO
         if not anywhere and built(args, "self"):
             return NO
-        for part in index_parts(args.get(name)):
+        index = args.get(name)
+        many = type(index) is Seq and index.kind == "tuple" and index.items is None  # `x[tuple(row)]`
+        for part in (index.element,) if type(index) is Seq and many else index_parts(index):
             for option in options(part):
                 if type(option) is Tensor and option.device != "host" and test(option):
                     best = max(best, min(tensor_sureness(part), LIKELY if option.dtype == "named mask" else CERTAIN))
