@@ -55,6 +55,12 @@ def bind(frame: Frame, node: core.Function) -> None:
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
 
 
+def _text(declared: Value) -> bool:
+    """Whether a text is declared, or None: `device: str | None` names one."""
+    kinds = [option for option in options(declared) if option is not NONE]
+    return bool(kinds) and all(type(kind) is Host and kind.kind == "str" for kind in kinds)
+
+
 def annotated(frame: Frame, param: Param, place: str) -> Value:
     """What the annotation says that a parameter may hold, its default None included."""
     declared = promised(param.annotation, frame, place)
@@ -87,9 +93,10 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
-    if declared is not UNKNOWN:
+    names_device = world.places.is_("names", "devices", param.name)
+    if declared is not UNKNOWN and not (names_device and _text(declared)):
         return refined(declared, seen)
-    if world.places.is_("names", "devices", param.name):
+    if names_device:
         told = seen is not None and any(device_of(option) for option in options(seen))
         return seen if told and seen is not None else Host("device:assumed")
     if world.places.is_("names", "dtypes", param.name):

@@ -48,12 +48,16 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     if declared is UNKNOWN or not unknown:
         return returned
     promise = tensor_in(declared)
-    result = declared
+    found = tensor_in(returned)
+    # What is declared to be a tensor is one for sure, and what is known of it says more than the declaration.
+    own = found is not None and promise is not None
+    result = without(declared, lambda option: own and type(option) is Tensor)
     for option in options(returned):
-        if type(option) is Tensor and promise is not None:  # what is declared to be a tensor is one for sure
-            option = option.but(sure=option.sure or promise.sure)
+        if type(option) is Tensor and promise is not None:
+            rank = option.rank if option.rank >= 0 else promise.rank
+            option = option.but(sure=option.sure or promise.sure, dtype=option.dtype or promise.dtype, rank=rank)
         if type(option) is not Unknown:
-            result = join(option, result)
+            result = option if result is UNKNOWN else join(option, result)
     return result
 
 

@@ -212,7 +212,11 @@ def host_index(args: Arguments, name: str) -> int:
         for option in options(part):
             if type(option) is Tensor and option.device == "host":
                 best = max(best, LIKELY if option.rank != 0 else NO)
-            elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
+            elif (
+                type(option) is Host
+                and not number_sureness(option)
+                and any(type(one) is Tensor for one in options(part))
+            ):
                 best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
             elif (type(option) is Seq and option.kind == "list") or (type(option) is Host and option.kind == "array"):
                 best = max(best, data_sureness(option))
