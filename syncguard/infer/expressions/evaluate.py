@@ -42,6 +42,7 @@ from syncguard.infer.expressions.subscript import item
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -97,9 +98,15 @@ def slice_(node: core.Slice, frame: Frame) -> Value:
 
 def index(node: core.Index, frame: Frame) -> Value:
     of, key = value_of(node.of, frame), value_of(node.key, frame)
+    if type(of) is Unknown and of.batch is None and type(key) is Const and _device(key, frame):
+        return Host("device:assumed")  # `config["device"]`
     if type(of) is not Union:
         return item(of, key, node, frame)
     return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
+
+
+def _device(key: Const, frame: Frame) -> bool:
+    return type(key.value) is str and frame.world.places.is_("names", "devices", key.value)
 
 
 def call(node: core.Call, frame: Frame) -> Value:
@@ -174,7 +181,7 @@ def do(node: core.Do, frame: Frame) -> Value:
                 apply(frame, frame.world.row("torch.Tensor.__format__"), node.at, args[:1], {}, node.args[:1])
             return Host("str")
         case "join":
-            return Host("str")
+            return begun(args[0]) if args else Host("str")
         case "*" | "await":
             return args[0]
         case "yield" | "yield from":
