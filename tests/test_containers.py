@@ -70,3 +70,15 @@ class Metric:
 def test_a_bare_dict_or_list_holds_what_callers_give() -> None:
     assert checked.codes(BARE.format(device="cuda")) == ["SG102", "SG201"]
     assert checked.codes(BARE.format(device="cpu")) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ("*x.shape[:2]", ["SG201"]),  # two of them: `top` is what comes third
+        ("*x.shape[: 2]", ["SG201", "SG205"]),  # how many there are is read off the plainest way of writing alone
+    ],
+)
+def test_the_first_sizes_are_as_many_as_are_asked_for(sizes: str, found: list[str]) -> None:
+    text = f"rows, cols, top = {sizes}, x.amax()\n    for _ in range(cols): ...\n    return top.item()"
+    assert sorted(codes(text, confidence="possible")) == found

@@ -189,6 +189,14 @@ from torchtyping import TensorType
 
 def some(valid: TensorType["rays"]):
     return np.pi if valid.any() else 0.0  # sync: SG204
+
+
+class Rays(TensorType["rays", 3]):
+    pass
+
+
+def there(rays: Rays, valid: Rays):
+    return rays[valid[:, 0] > 0]  # sync: SG102
 """,
     "parts of a batch": """
 def feed(model, batch, device):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.contents import holds_tensor, tensors_in
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import LINKS, Why
@@ -83,7 +83,9 @@ class Causes:
         only tells of a failure says little of who calls."""
         if sighting.sure < LIKELY or why.text.startswith(WRAPPED) or sighting.context.failing:
             return False
-        return _leads_to(why, caller.home.path) or (not call.links and self._declared(sighting, why, call))
+        if _leads_to(why, caller.home.path):
+            return True
+        return not call.links and (_passes(call.given, why) or self._declared(sighting, why, call))
 
     def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:
         """Whether a function waits for a declared tensor because of where the one is that is passed."""
@@ -110,6 +112,19 @@ def _leads_to(why: Why, path: str) -> bool:
         if link is None or link.text in VAGUE:
             break
         found = found or link.path == path
+        link = link.parent
+    return found and link is None
+
+
+def _passes(given: Given, why: Why) -> bool:
+    """Whether a chain of reasons leads to a tensor that is passed: what a base class of another file keeps, say."""
+    passed = {id(tensor.why) for value in given.values() for tensor in tensors_in(value) if tensor.why is not None}
+    link: Why | None = why
+    found = False
+    for _ in range(LINKS):
+        if link is None or link.text in VAGUE:
+            break
+        found = found or id(link) in passed
         link = link.parent
     return found and link is None
 

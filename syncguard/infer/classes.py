@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.contents import arrived
+from syncguard.infer.domain.contents import arrived, changed
 from syncguard.infer.domain.lattice import join, pooled, same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
+from syncguard.infer.moves import moves_all
 from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
 from syncguard.read.core import Bind, Class, Function, Name
 
@@ -30,6 +31,7 @@ class ClassInfo:
         "is_tensor",
         "line",
         "members",
+        "moved",
         "mro",
         "name",
         "node",
@@ -53,6 +55,7 @@ class ClassInfo:
         self.settled: set[str] = set()
         self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
         self.resets: bool | None = None  # whether a method of it says where factories build
+        self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
@@ -157,10 +160,27 @@ class ClassInfo:
             self.hostly[name] = known
         return known
 
+    def moves(self) -> bool:
+        """Whether a method, or a function that was given an instance, moves all that it holds to a device."""
+        if self.moved is None:
+            nodes = [m.routine.node for info in self.mro for m in info.members.values() if type(m) is Call]
+            self.moved = any(moves_all(node, self.world.moving) for node in nodes if type(node) is Function)
+        return self.moved
+
+    def move(self) -> None:
+        """Something moves all that an instance holds to a device."""
+        if self.home.own and not self.moved:
+            self.moved = True
+            for (info, _), routines in list(self.world.readers.items()):
+                if self in info.mro or info in self.mro:
+                    self.world.look_again(routines)
+
     def kept(self, name: str, found: Value | None) -> Value | None:
         """What was assigned; where that is None and things unknown, what was declared (`self.x: Tensor = None`)."""
         if type(found) is Tensor and found.device == "assumed" and self.on_host(name):
             return found.but(device="host")
+        if found is not None and not self.is_module and self.moves():
+            found = changed(found, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
         if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):
             return found
         declared = self.expected(name)

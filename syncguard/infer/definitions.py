@@ -129,17 +129,18 @@ class Definitions(Outcomes):
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
 
-    def register(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], frame: Frame) -> Value:
-        """register_buffer and its kin: the attribute moves with the module."""
-        value = args[1] if len(args) > 1 else next(iter(keywords.values()), UNKNOWN)
-        moved = [
-            option.but(device="assumed") if type(option) is Tensor and option.device == "host" else option
-            for option in options(value)
-        ]
-        self.learn(
-            info,
-            str(args[0].value) if type(args[0]) is Const else "",
-            moved[0] if len(moved) == 1 else Union(tuple(moved)),
-            frame,
-        )
+    def register(
+        self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: core.At, frame: Frame
+    ) -> Value:
+        """register_buffer and its kin: the attribute is a tensor or None, and moves with the module."""
+        given = [keywords[name] for name in ("tensor", "param") if name in keywords]
+        value = args[1] if len(args) > 1 else given[0] if given else UNKNOWN
+        if value is NONE:
+            moved: list[Value] = [NONE]
+        else:
+            tensors = [option for option in options(value) if type(option) is Tensor]
+            moved = [tensor.but(device="assumed") if tensor.device == "host" else tensor for tensor in tensors]
+            moved = moved or [Tensor(sure=False, why=frame.why("registered", at))]
+        name = str(args[0].value) if type(args[0]) is Const else ""
+        self.learn(info, name, moved[0] if len(moved) == 1 else Union(tuple(moved)), frame)
         return NONE

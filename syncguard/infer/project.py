@@ -108,6 +108,8 @@ class World(Definitions):
         routine.running, self.depth = True, self.depth + 1
         frame = Frame(self, routine, {})
         parameters.bind(frame, node)
+        if routine.aside:
+            frame.passed = frozenset(routine.seen)
         default = self.default_device
         if default == "host" and routine.owner is not None and self.resets(routine.owner):
             self.default_device = "mixed"
@@ -122,10 +124,15 @@ class World(Definitions):
             returned = Seq("iterator", None, routine.yielded)
         return promises.with_annotation(frame, node, returned)
 
-    def shared(self, routine: Routine, passed: list[Value], frame: Frame) -> Value:
-        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show."""
+    def shared(self, routine: Routine, handed: Given, passed: list[Value], frame: Frame) -> Value:
+        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show, and
+        what it finds by the kinds of what it is given."""
         if routine.returned is None:
             return promises.declared(frame, routine)
+        if callbacks.applies(routine):
+            return self.apart(routine, handed)
+        if kinds := callbacks.of_kinds(routine, handed):
+            return self.apart(routine, {**routine.seen, **kinds})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)
@@ -173,6 +180,7 @@ class World(Definitions):
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         given = [receiver, *args] if receiver is not None else args
         found = self.called(routine, receiver, args, keywords, at, frame)
+        found = promises.of_receiver(found, routine, receiver, self.places)
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 
     def called(
@@ -213,9 +221,8 @@ class World(Definitions):
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        if routine.returned is not None and callbacks.applies(routine):
-            return self.apart(routine, parameters.given(routine, given, keywords, receiver is not None))
-        return self.shared(routine, [*args, *keywords.values()], frame)
+        handed = parameters.given(routine, given, keywords, receiver is not None)
+        return self.shared(routine, handed, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments."""

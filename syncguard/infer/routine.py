@@ -132,6 +132,7 @@ class Routine:
         "alone",
         "annotated",
         "apart",
+        "aside",
         "asks",
         "calls",
         "clocks",
@@ -181,6 +182,7 @@ class Routine:
         self.readers: dict[Routine, None] = {}  # in order, so that runs do not differ
         self.runs = 0
         self.running = False
+        self.aside = False  # whether it is run for one call alone
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
         self.contexts: dict[object, Told] = {}  # of an interface
         self.asks: Asks = {}  # the functions of other files that it calls, with what it gives them
@@ -224,6 +226,7 @@ class Frame:
         "outer",
         "paid",
         "parts",
+        "passed",
         "quiet",
         "returned",
         "routine",
@@ -243,6 +246,9 @@ class Frame:
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
         self.taken: dict[str, Node] = {}  # names of containers that something else holds, and where it holds them
         self.parts: set[str] = set()  # names that a loop gives to the parts of what is called a batch
+        self.passed: frozenset[str] = (
+            frozenset()
+        )  # the parameters that a call gives something, where it is run for this
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
         self.comps: tuple[Uses, ...] = ()  # those of the variables of comprehensions around, from within

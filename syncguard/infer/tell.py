@@ -114,6 +114,7 @@ SENTENCES = {
     "loss": "`{source}`: what is read from a loss is read from a tensor",
     "overrides": "`{source}` is given what `{detail}` is given, which this overrides",
     "wrapped": "`{source}` is what `{detail}` waits for",
+    "registered": "`{source}` makes a tensor part of the module",
     "isinstance": "`{source}` was tested to be a tensor",
     "mask": "`{source}` indexes a tensor, as a mask does",
 }

@@ -12,6 +12,7 @@ class Written:
 
     __slots__ = (
         "applies",
+        "asked",
         "binders",
         "binds",
         "chooses",
@@ -34,6 +35,7 @@ class Written:
 
     def __init__(self) -> None:
         self.applies: bool | None = None  # whether it is short, and calls what it is given
+        self.asked: frozenset[str] | None = None  # the names of whose kind its own tests ask
         self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run

@@ -247,7 +247,9 @@ def walrus(node: ast.NamedExpr, scope: Scope) -> Node:
 
 
 def joined(node: ast.JoinedStr, scope: Scope) -> Node:
-    return Do("join", several([v for v in node.values if type(v) is ast.FormattedValue], scope), at(node))
+    # Of its texts only the first is kept: it may name a device, `f"cuda:{rank}"`.
+    kept = [v for i, v in enumerate(node.values) if i == 0 or type(v) is ast.FormattedValue]
+    return Do("join", several(kept, scope), at(node))
 
 
 def formatted(node: ast.FormattedValue, scope: Scope) -> Node:

@@ -230,19 +230,18 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     path = path_of(subject)
     if not path:
         return {}
-    named = [value_at(part, frame) for part in (kinds.items if type(kinds) is core.Seq else (kinds,))]
+    named = kinds_of(kinds, frame)
     names = [value.name for value in named if type(value) is Named]
     if any(frame.world.is_tensor_type(name) for name in names):
-        if len(named) == 1 or not outcome:
+        alone = len(names) == len(named) and all(map(frame.world.is_tensor_type, names))
+        if alone or not outcome:
             found = _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
-            return (
-                found
-                if outcome or len(named) == 1
-                else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
-            )
+            return found if alone else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
         held = value_at(subject, frame)
         if type(held) is not Unknown:
-            return {}
+            numbers = any(number_sureness(option) for option in options(held)) and _no_number(named)
+            left = without(held, lambda option: number_sureness(option) > 0) if numbers else UNKNOWN
+            return {} if left is UNKNOWN else {path: left}
         why = frame.why("isinstance", subject.at)
         return {path: Union((Tensor(device=_place(subject, frame), sure=False, why=why), held))}
     value = value_at(subject, frame)
@@ -261,6 +260,16 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
     return {path: without(value, lambda option: _of_kind(option, named, frame))}
 
 
+def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
+    """The types that a value is tested for: one, several in a tuple, or a name for such a tuple."""
+    if type(kinds) is core.Seq:
+        return [kind for part in kinds.items for kind in kinds_of(part, frame)]
+    if type(kinds) is core.Do and kinds.what == "|":
+        return [kind for part in kinds.args for kind in kinds_of(part, frame)]
+    value = value_at(kinds, frame)
+    return list(value.items) if type(value) is Seq and value.items is not None else [value]
+
+
 def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
     """Whether a value is of one of these types."""
     names = [kind.name for kind in kinds if type(kind) is Named]
@@ -269,6 +278,15 @@ def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
     if option.info is None:
         return any(frame.world.is_subclass(option.name, name) for name in names)
     return any(type(kind) is ClassOf and kind.info in option.info.mro for kind in kinds)
+
+
+def _no_number(kinds: list[Value]) -> bool:
+    """Whether none of these types is one of numbers."""
+    return all(
+        type(kind) is ClassOf
+        or (type(kind) is Named and not kind.name.startswith("builtins.") and not kind.name.startswith("numbers."))
+        for kind in kinds
+    )
 
 
 KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}

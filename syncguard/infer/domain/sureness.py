@@ -13,6 +13,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    kind_of,
     options,
 )
 
@@ -104,3 +105,23 @@ def host_inside(value: Value) -> int:
         if any(type(inner) is Tensor and inner.device == "host" for item in held for inner in options(item)):
             return LIKELY
     return NO
+
+
+CONTAINERS = ("list", "tuple", "set", "dict")
+PLAIN = ("int", "float", "bool", "str", "size", "array")
+
+
+def exact_kind(value: Value) -> str:
+    """The one kind of thing that this is for sure, or ''."""
+    match value:
+        case Tensor():
+            return "tensor" if value.sure and not value.either else ""
+        case Const():
+            return kind_of(value)
+        case Host():
+            return value.kind if value.kind in PLAIN else ""
+        case Seq():
+            return value.kind if value.kind in CONTAINERS else ""
+        case Table():
+            return "dict"
+    return ""

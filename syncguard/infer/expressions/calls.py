@@ -203,7 +203,7 @@ def inherited(
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
     if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, args, keywords, frame)
+        return world.register(info, args, keywords, at, frame)
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:

@@ -7,7 +7,7 @@ from typing import Any
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Value
+from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Value
 from syncguard.infer.expressions import evaluate
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.routine import Frame, Step
@@ -25,11 +25,26 @@ def seq(node: core.Seq, frame: Frame) -> Value:
             if type(value) is Seq and value.items is not None:
                 items += value.items
                 continue
+            if first := _first(part.args[0], value):
+                items += [Host("int")] * first
+                continue
             value, counted = element_of(value, node.at, frame), False
         items.append(value)
     if not counted or len(items) > LONGEST:
         return Seq(node.kind, None, join_all(items[:LONGEST]))
     return Seq(node.kind, tuple(items))
+
+
+def _first(node: core.Node, value: Value) -> int:
+    """How many sizes `*x.shape[:2]` puts here; 0 where the code does not say."""
+    if type(node) is not core.Index or type(node.key) is not core.Slice or type(value) is not Host:
+        return 0
+    key = node.key
+    if value.kind not in ("size", "shape") or len(key.bounds) != 1 or type(key.bounds[0]) is not core.Const:
+        return 0
+    bound, (line, column, *end) = key.bounds[0], key.at
+    ends = bound.at == (line, column + 1, *end)  # `[:2]`, and neither `[2:]` nor `[::2]`
+    return bound.value if ends and type(bound.value) is int else 0
 
 
 def table(node: core.Map, frame: Frame) -> Value:

@@ -8,6 +8,7 @@ from typing import Any
 from syncguard.infer.branches.gates import gated, last_name
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all
@@ -41,6 +42,7 @@ from syncguard.infer.expressions.subscript import item
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -96,9 +98,15 @@ def slice_(node: core.Slice, frame: Frame) -> Value:
 
 def index(node: core.Index, frame: Frame) -> Value:
     of, key = value_of(node.of, frame), value_of(node.key, frame)
+    if type(of) is Unknown and of.batch is None and type(key) is Const and _device(key, frame):
+        return Host("device:assumed")  # `config["device"]`
     if type(of) is not Union:
         return item(of, key, node, frame)
     return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
+
+
+def _device(key: Const, frame: Frame) -> bool:
+    return type(key.value) is str and frame.world.places.is_("names", "devices", key.value)
 
 
 def call(node: core.Call, frame: Frame) -> Value:
@@ -173,7 +181,7 @@ def do(node: core.Do, frame: Frame) -> Value:
                 apply(frame, frame.world.row("torch.Tensor.__format__"), node.at, args[:1], {}, node.args[:1])
             return Host("str")
         case "join":
-            return Host("str")
+            return begun(args[0]) if args else Host("str")
         case "*" | "await":
             return args[0]
         case "yield" | "yield from":
@@ -276,10 +284,10 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     values = []
     offs = []
     asked, frame.asked = frame.asked, {}
-    told = [
-        (off_device(node.test, outcome, frame), narrowed(node.test, outcome, frame), gated(node.test, outcome, frame))
-        for outcome in (True, False)
-    ]
+    told = []
+    for outcome in (True, False):
+        off = off_device(node.test, outcome, frame) or refuted(node.test, outcome, frame)
+        told.append((off, narrowed(node.test, outcome, frame), gated(node.test, outcome, frame)))
     frame.asked = asked
     open_ = not decided(node.test) and not (told[0][0] or told[1][0])
     frame.sometimes += open_
@@ -294,7 +302,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     yes, no = values
     frame.sometimes -= open_
     frame.env = before
-    if offs[0] is not offs[1]:  # the device never sees the other one
+    if offs[0] is not offs[1]:  # the device, or this caller, never sees the other one
         return no if offs[0] else yes
     unmet = [gate == UNMET for _, _, gate in told]
     if unmet[0] is not unmet[1]:

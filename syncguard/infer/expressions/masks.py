@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value
 from syncguard.infer.expressions.operate import compares
 from syncguard.infer.operations.results import dtype_of
@@ -22,6 +23,8 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is Tensor and key.rank < 0 and type(node) is core.Index:
+        return placed_first(key, node, frame)
     if type(key) is Union:
         key = without(key, lambda option: option is NONE)  # `mask=None`, and what is indexed with it is no axis more
     if type(key) is not Unknown or key.batch is not None or not of.on_device:
@@ -33,6 +36,17 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
         return key
     why = frame.why("mask", node.at, key.weak or of.why)
     return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
+
+
+def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:
+    """`x[order[i]]`: what is picked from an order by a number, and indexes, is a number where no rank is known: of many
+    columns, an order is made along one that is named."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    order = key.why.parent if key.why is not None and key.why.text == "torch.Tensor.__getitem__" else None
+    if order is None or not frame.world.places.is_("factories", "orders", order.text):
+        return key
+    return key.but(rank=0, sure=False) if number_sureness(quiet_value(node.key, frame)) else key
 
 
 def _cast(node: Node, frame: Frame) -> bool:

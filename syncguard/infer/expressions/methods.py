@@ -7,6 +7,7 @@ from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.infer.expressions.iterators import called
 from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 
@@ -115,7 +116,7 @@ def host_method(
         shown = next((value for value in (*args, *keywords.values()) if tensor_sureness(value)), None)
         if name == "format" and shown is not None:
             apply(frame, frame.world.row("torch.Tensor.__format__"), at, [shown], {}, nodes[1:])
-        return of_text(name)
+        return begun(of) if name == "format" else of_text(name)
     if kind == "array":
         if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords):
             return Host("number")

@@ -27,6 +27,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
@@ -98,7 +99,7 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
         case (Const(), _) if what == "%" and isinstance(a.value, str):
             if tensor_sureness(b):
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
-            return Host("str")
+            return begun(a)
     return on_host(what, a, b)
 
 
@@ -123,7 +124,7 @@ def on_host(what: str, a: Value, b: Value) -> Value:
             "float" if what == "/" or "float" in kinds else "int" if kinds <= {"int", "bool", "size"} else "number",
             _read(a) or _read(b),
         )
-    return Host("str") if kinds == {"str"} else UNKNOWN
+    return (begun(a) if what == "+" else Host("str")) if kinds == {"str"} else UNKNOWN
 
 
 def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:

@@ -10,6 +10,7 @@ from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Alias,
+    Call,
     Callback,
     ClassOf,
     Host,
@@ -107,6 +108,10 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
     why = frame.why("annotation", node.at)
     match value:
         case ClassOf(info=info):
+            if info.is_tensor and not any(type(member) is Call for member in info.members.values()):
+                return frame.world.typed(
+                    "torch.Tensor", device, why
+                )  # a name for one: `class Rows(TensorType["n", 3])`
             return Instance(info)
         case Named(name=name):
             last = name.rpartition(".")[2]

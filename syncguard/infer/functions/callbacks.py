@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Union, Value
 from syncguard.infer.functions import parameters
 from syncguard.infer.functions.annotations import promised
@@ -35,6 +36,20 @@ def applies(routine: Routine) -> bool:
         calls = [part.fn for part in walk(node.body) if type(part) is core.Call] if params else []
         written.applies = any(type(fn) is core.Name and fn.id in params for fn in calls)
     return written.applies
+
+
+def of_kinds(routine: Routine, handed: dict[str, Value]) -> dict[str, Value]:
+    """What a call passes for parameters of which a function tests the kind, where it is of one kind for sure."""
+    node, written = routine.node, routine.written
+    if written.asked is None:
+        tests = tuple([part.test for part in node.body if type(part) is core.If])
+        written.asked = frozenset(
+            part.args[0].id
+            for part in walk(tests)
+            if type(part) is core.Call and type(part.fn) is core.Name and part.fn.id == "isinstance"
+            if part.args and type(part.args[0]) is core.Name
+        )
+    return {name: value for name, value in handed.items() if name in written.asked and exact_kind(value)}
 
 
 def _passes(value: Value) -> bool:

@@ -94,8 +94,9 @@ class Outcomes(Modules):
     def aside(self, routine: Routine, node: core.Function, given: Given) -> tuple[Value, Sightings, Asks]:
         """What a routine returns, waits for and asks when it is given this, of which it keeps nothing itself."""
         kept = (routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded)
-        routine.seen, routine.sightings, routine.calls, routine.asks = given, {}, {}, {}
+        routine.seen, routine.sightings, routine.calls, routine.asks, routine.aside = given, {}, {}, {}, True
         found = self.body(routine, node), routine.sightings, routine.asks
+        routine.aside = False
         routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded = kept
         return found
 

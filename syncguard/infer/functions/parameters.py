@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -21,6 +22,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.counted import counted
+from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine
@@ -51,6 +53,12 @@ def bind(frame: Frame, node: core.Function) -> None:
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
         frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+
+
+def _text(declared: Value) -> bool:
+    """Whether a text is declared, or None: `device: str | None` names one."""
+    kinds = [option for option in options(declared) if option is not NONE]
+    return bool(kinds) and all(type(kind) is Host and kind.kind == "str" for kind in kinds)
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
@@ -85,13 +93,16 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
         return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
-    if declared is not UNKNOWN:
+    names_device = world.places.is_("names", "devices", param.name)
+    if declared is not UNKNOWN and not (names_device and _text(declared)):
         return refined(declared, seen)
-    if world.places.is_("names", "devices", param.name):
+    if names_device:
         told = seen is not None and any(device_of(option) for option in options(seen))
         return seen if told and seen is not None else Host("device:assumed")
     if world.places.is_("names", "dtypes", param.name):
         return Host("dtype")
+    if routine.aside and seen is not None and exact_kind(seen):
+        return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
     if type(default) is core.Const and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
@@ -153,6 +164,8 @@ def _by_use(frame: Frame, param: Param, position: int) -> Value:
     if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
         return Seq("list", None)
     found = frame.world.evidence(param.name, param.name, frame, param.at)
+    if type(found) is Tensor and asks_kind(frame, param.name):
+        return _forwarded(frame, param, position)  # what it is asked for is asked where it is known to be a tensor
     if found is None or (type(found) is Tensor and _replaced(frame, param)):
         return _forwarded(frame, param, position)
     return found
@@ -162,7 +175,7 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
     """What no use tells alone may follow from two: something that has a shape and `.dim()` is a tensor, unless a caller
     that we see passes something else."""
     world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
-    if not uses or _typed(param) or _replaced(frame, param):
+    if not uses or _typed(param) or _replaced(frame, param) or asks_kind(frame, param.name):
         return UNKNOWN
     shared, given = uses & world.together, world.computes(uses, frame)
     if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):
@@ -227,6 +240,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if uses & (CONTAINER | COUNTED) or uses & frame.world.keepers:
         return Unknown(frame.why("forward", param.at))
     places = frame.world.places
+    if is_data(node, param.name, frame):
+        return UNKNOWN
     if param.name in counted(routine, places) or places.is_("names", "tables", param.name):
         return UNKNOWN
     called = any(use.endswith("()") and use[:-2] in frame.world.tensor_names for use in uses)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in
+from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Tensor, Union, Unknown, Value, kind_of, options
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    kind_of,
+    options,
+)
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Routine
+from syncguard.places import Places
 from syncguard.read import core
 
 TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
@@ -35,12 +48,16 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     if declared is UNKNOWN or not unknown:
         return returned
     promise = tensor_in(declared)
-    result = declared
+    found = tensor_in(returned)
+    # What is declared to be a tensor is one for sure, and what is known of it says more than the declaration.
+    own = found is not None and promise is not None
+    result = without(declared, lambda option: own and type(option) is Tensor)
     for option in options(returned):
-        if type(option) is Tensor and promise is not None:  # what is declared to be a tensor is one for sure
-            option = option.but(sure=option.sure or promise.sure)
+        if type(option) is Tensor and promise is not None:
+            rank = option.rank if option.rank >= 0 else promise.rank
+            option = option.but(sure=option.sure or promise.sure, dtype=option.dtype or promise.dtype, rank=rank)
         if type(option) is not Unknown:
-            result = join(option, result)
+            result = option if result is UNKNOWN else join(option, result)
     return result
 
 
@@ -63,6 +80,21 @@ def declared(frame: Frame, routine: Routine) -> Value:
         return UNKNOWN
     asking = Frame(frame.world, routine, {})
     return promised(node.returns, asking, frame.world.place(routine))
+
+
+def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: Places) -> Value:
+    """A copy of an instance is of its own class, where the method of a base says that it gives an instance of that."""
+    owner = routine.owner
+    if type(receiver) is not Instance or receiver.info is None or receiver.info is owner:
+        return found
+    if owner is None or not places.is_("names", "copies", routine.name):
+        return found
+    bases = [option for option in options(found) if type(option) is Instance and option.info is owner]
+    if not bases:
+        return found
+    rest = without(found, lambda option: any(option is base for base in bases))
+    own = Instance(receiver.info, device=receiver.device)
+    return own if rest is UNKNOWN else join(rest, own)
 
 
 def instantiated(returned: Value, args: list[Value]) -> Value:

@@ -179,7 +179,9 @@ def any_part(test: Callable[[Tensor], bool], anywhere: bool = False) -> Callable
         best = NO
         if not anywhere and built(args, "self"):
             return NO
-        for part in index_parts(args.get(name)):
+        index = args.get(name)
+        many = type(index) is Seq and index.kind == "tuple" and index.items is None  # `x[tuple(row)]`
+        for part in (index.element,) if type(index) is Seq and many else index_parts(index):
             for option in options(part):
                 if type(option) is Tensor and option.device != "host" and test(option):
                     best = max(best, min(tensor_sureness(part), LIKELY if option.dtype == "named mask" else CERTAIN))
@@ -215,7 +217,7 @@ def picks_from_host(part: Value, nested: bool) -> int:
     for option in options(part):
         if type(option) is Tensor and option.device == "host":
             best = max(best, LIKELY if option.rank != 0 else NO)
-        elif type(option) is Host and any(type(one) is Tensor for one in options(part)):
+        elif type(option) is Host and not number_sureness(option) and any(type(one) is Tensor for one in options(part)):
             best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
         elif (type(option) is Seq and lists_places(option, nested)) or (
             type(option) is Host and option.kind == "array"

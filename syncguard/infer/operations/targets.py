@@ -36,6 +36,12 @@ def named(text: str) -> str:
     return "device" if text.partition(":")[0] in ACCELERATORS else ""
 
 
+def begun(text: Value) -> Value:
+    """What a text becomes that goes on with something: `"cuda:" + str(rank)` and `"cuda:%d" % rank` name a device."""
+    word, colon, rest = text.value.partition(":") if type(text) is Const and type(text.value) is str else ("", "", "")
+    return Host("device:device") if colon and word in ACCELERATORS and rest in ORDINALS else Host("str")
+
+
 def tensor_type(name: str) -> tuple[str, str] | None:
     """The device and dtype class that an old tensor type names: `torch.LongTensor` is on the host."""
     if not name.startswith("torch.") or not name.endswith("Tensor"):
@@ -44,6 +50,7 @@ def tensor_type(name: str) -> tuple[str, str] | None:
     return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
 
 
+ORDINALS = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
 ACCELERATORS = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
 TYPES = {
     "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",

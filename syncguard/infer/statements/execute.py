@@ -12,6 +12,7 @@ from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
+from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.remembers import recalled
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.lattice import join, join_all, same
@@ -35,6 +36,7 @@ from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.refills import refill
@@ -105,6 +107,7 @@ def branch(node: core.If, frame: Frame) -> None:
     test = value_of(node.test, frame)
     before, paid = frame.env, frame.paid
     sides = both(node, frame)
+    never = [refuted(node.test, outcome, frame) for outcome in (True, False)]
     arms: list[Env] = []
     copies: list[bool] = []
     open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
@@ -112,7 +115,7 @@ def branch(node: core.If, frame: Frame) -> None:
     for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
         if gate and fails(node.orelse if body is node.body else node.body, frame):
             gate = ""  # where anything else would be a failure, this is what there always is
-        if test is dead and frame.world.settled(node.test, frame):
+        if (test is dead and frame.world.settled(node.test, frame)) or never[body is node.orelse]:
             run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
             continue
@@ -140,6 +143,7 @@ def branch(node: core.If, frame: Frame) -> None:
         for (told, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
             forget(told, arm, before)
             follow(arm, other, before, frame)
+        arrive(node, yes, no)
     frame.env = joined(yes, no)
     if alive_in(yes) and alive_in(no):
         remember(node.test, yes, no, frame)

@@ -1,0 +1,64 @@
+"""A test of what one call passes in, whether an outcome cannot be for this caller out."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.narrow import KINDS, kinds_of
+from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
+from syncguard.infer.domain.values import NONE, Named, Value
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def refuted(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed."""
+    if not frame.passed:
+        return False
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _refuted(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return refuted(inner, not outcome, frame)
+        case core.Either(what=what, operands=operands):
+            found = [refuted(operand, outcome, frame) for operand in operands]
+            return any(found) if (what == "and") is outcome else all(found)
+    return False
+
+
+def _refuted(inner: Node, outcome: bool, frame: Frame) -> bool:
+    holds: bool | None = None
+    match inner:
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            value = _passed(name, frame)
+            if value is not None and exact_kind(value):
+                holds = (value is NONE) is (what == "is")
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)):
+            value = _passed(name, frame)
+            holds = None if value is None else _is_one(value, kinds_of(kinds, frame), frame)
+        case core.Either() | core.Do():
+            return refuted(inner, outcome, frame)
+    return holds is not None and holds is not outcome
+
+
+def _passed(name: str, frame: Frame) -> Value | None:
+    """What a parameter holds that a call gives something."""
+    return frame.env.get(name) if name in frame.passed else None
+
+
+def _is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
+    """Whether a value is of one of these types; None where we cannot tell."""
+    kind = exact_kind(value)
+    told = [_answer(kind, one.name, frame) if type(one) is Named else None for one in kinds] if kind else [None]
+    return True if True in told else None if None in told else False
+
+
+def _answer(kind: str, name: str, frame: Frame) -> bool | None:
+    """Whether what is of a kind is of the type of this name."""
+    last = name.rpartition(".")[2]
+    if name in frame.world.places.tables["types"]["tensor"]:
+        return (True if last == "Tensor" else None) if kind == "tensor" else False
+    if name == "numpy.ndarray":
+        return kind == "array"
+    if name.startswith("builtins.") and (last in KINDS or last in CONTAINERS):
+        return kind == last or kind in KINDS.get(last, ())
+    return None

@@ -1,0 +1,59 @@
+"""A parameter in, whether a function makes tensors of it, or of its items, out: then it is numbers, and no tensor."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.narrow import kinds_of
+from syncguard.infer.domain.values import UNKNOWN, Named
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.walk import walk
+
+
+def is_data(node: core.Function, name: str, frame: Frame) -> bool:
+    """Whether a tensor is made of what has this name: `torch.tensor(rows)`, or `torch.tensor(row)` in a loop."""
+    return any(_of_data(use, frame) for one in (name, *_drawn(node, name)) for use in node.uses.get(one, ()))
+
+
+def asks_kind(frame: Frame, name: str) -> bool:
+    """Whether a function tests if what has this name is a tensor, or one of several things that have a name."""
+    node = frame.routine.node
+    asked = [
+        part.args[1]
+        for part in walk(node.body)
+        if type(part) is core.Call and type(part.fn) is core.Name and part.fn.id == "isinstance" and len(part.args) == 2
+        if type(part.args[0]) is core.Name and part.args[0].id == name
+    ]
+    return any(_may_be_tensor(kinds, frame) for kinds in asked)
+
+
+def _may_be_tensor(kinds: core.Node, frame: Frame) -> bool:
+    """Whether a tensor is among these types; of a name that is bound later nobody knows."""
+    named = kinds_of(kinds, frame)
+    return UNKNOWN in named or any(type(one) is Named and frame.world.is_tensor_type(one.name) for one in named)
+
+
+def _drawn(node: core.Function, name: str) -> list[str]:
+    """The names that loops give to the items of what has this name."""
+    clauses = [
+        (target, iterable)
+        for part in walk(node.body)
+        for target, iterable in (
+            [(part.target, part.iterable)] if type(part) is core.Loop
+            else [clause[:2] for clause in part.clauses] if type(part) is core.Comp
+            else []
+        )
+    ]  # fmt: skip
+    return [
+        target.id
+        for target, iterable in clauses
+        if type(target) is core.Name and type(iterable) is core.Name and iterable.id == name
+    ]
+
+
+def _of_data(use: str, frame: Frame) -> bool:
+    """Whether this use makes a tensor of numbers: `torch.tensor(rows)`."""
+    head, _, rest = use[2:].partition(".") if use.startswith("(0") else ("", "", "")
+    value = frame.lookup(head) if head else UNKNOWN
+    if type(value) is not Named:
+        return False
+    return frame.world.places.is_("factories", "of_data", f"{value.name}.{rest}" if rest else value.name)

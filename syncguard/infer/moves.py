@@ -1,0 +1,35 @@
+"""A piece of code in, whether it moves all that an object holds to a device out, by names that it does not write."""
+
+from __future__ import annotations
+
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+HOST = "cpu"
+
+
+def moves_all(node: core.Function, moving: frozenset[str]) -> bool:
+    """Whether a method does so with its instance: `for k, v in vars(self).items(): setattr(self, k, v.to(device))`."""
+    me = node.params[0].name if node.params else ""
+    for part in walk(node.body):
+        match part:
+            case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id=of), key, value)) if of == me:
+                told = type(key) is not core.Const and moved(value, moving)
+            case core.Bind(targets=(core.Index(of=core.Attr(path=path), key=key),), value=value) if value is not None:
+                told = path == f"{me}.__dict__" and type(key) is not core.Const and moved(value, moving)
+            case _:
+                told = False
+        if told:
+            return True
+    return False
+
+
+def moved(value: Node, moving: frozenset[str]) -> bool:
+    """Whether this is something on its way to a device: `value.to(device)`, and not `value.to("cpu")`."""
+    for part in walk(value):
+        if type(part) is core.Call and type(part.fn) is core.Attr and part.fn.name in moving and part.fn.name != HOST:
+            first = part.args[0] if part.args else None
+            if type(first) is not core.Const or first.value != HOST:
+                return True
+    return False
