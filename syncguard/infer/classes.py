@@ -35,6 +35,7 @@ class ClassInfo:
         "mro",
         "name",
         "node",
+        "own_moves",
         "promises",
         "qualname",
         "resets",
@@ -56,6 +57,7 @@ class ClassInfo:
         self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
         self.resets: bool | None = None  # whether a method of it says where factories build
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
+        self.own_moves: bool | None = None  # whether a method of this very class does
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
@@ -163,9 +165,15 @@ class ClassInfo:
     def moves(self) -> bool:
         """Whether a method, or a function that was given an instance, moves all that it holds to a device."""
         if self.moved is None:
-            nodes = [m.routine.node for info in self.mro for m in info.members.values() if type(m) is Call]
-            self.moved = any(moves_all(node, self.world.moving) for node in nodes if type(node) is Function)
+            self.moved = any(info.moving() for info in self.mro)
         return self.moved
+
+    def moving(self) -> bool:
+        """Whether one of its own methods does so."""
+        if self.own_moves is None:
+            nodes = [m.routine.node for m in self.members.values() if type(m) is Call]
+            self.own_moves = any(moves_all(node, self.world.moving) for node in nodes if type(node) is Function)
+        return self.own_moves
 
     def move(self) -> None:
         """Something moves all that an instance holds to a device."""

@@ -3,7 +3,7 @@ where such an object is made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import cast
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.project import World
-from syncguard.infer.routine import Asked, Context, Routine
+from syncguard.infer.routine import Asked, Context, Home, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers
 from syncguard.judge.opted import opted
@@ -40,9 +40,7 @@ class Built(msgspec.Struct):
         if info.home is not home:
             return ()
         if self.named is None:
-            self.named = {}
-            for name, mention in _named(home.core, home.top, (), home.made):
-                self.named.setdefault(name, []).append(mention)
+            self.named = _mentions(home)
         if info.name not in self.known:
             every = self.named.get(info.name, ())
             told = [{fact.text: fact for fact in self._around(*mention)} for mention in every]
@@ -56,38 +54,37 @@ class Built(msgspec.Struct):
         return opted(Context(tests=tests), routine, self.callers, self.world, self.text_of)
 
 
-def _named(
-    node: Node, routine: Routine | None, tests: tuple[Asked, ...], made: dict[int, Routine]
-) -> Iterator[tuple[str, Mention]]:
-    """The names that are read in a piece, each with the tests around it; what a class says of itself names nothing."""
-    if type(node) is core.Name:
-        yield node.id, (routine, tests)
-    elif type(node) is core.If:
-        yield from _in_arms(node.test, node.body, node.orelse, routine, tests, made)
-    elif type(node) is core.Choose:
-        yield from _in_arms(node.test, (node.yes,), (node.no,), routine, tests, made)
-    elif type(node) is core.Call and last_name(node.fn) in ASKING:
-        return
-    else:
-        within, around = (made.get(id(node)), ()) if type(node) is core.Function else (routine, tests)
-        for part in _values(node):
-            for name, mention in _named(part, within, around, made):
-                if type(node) is not core.Class or name != node.name:
-                    yield name, mention
+def _mentions(home: Home) -> dict[str, list[Mention]]:
+    """The names of classes that a file reads, each time with the tests around it, in order; what a class says of itself
+    names nothing."""
+    classes, found = {info.name for info in home.classes}, dict[str, list[Mention]]()
+    todo: list[tuple[Node, Routine | None, tuple[Asked, ...], tuple[str, ...]]] = [(home.core, home.top, (), ())]
+    while todo:
+        node, routine, tests, within = todo.pop()
+        kind = type(node)
+        if kind is core.Name:
+            name = cast(core.Name, node).id
+            if name in classes and name not in within:
+                found.setdefault(name, []).append((routine, tests))
+        elif type(node) is core.If or type(node) is core.Choose:
+            for outcome, arm in ((False, _arm(node, False)), (True, _arm(node, True))):
+                todo += [(part, routine, (*tests, (node.test, outcome)), within) for part in reversed(arm)]
+            todo.append((node.test, routine, tests, within))
+        elif type(node) is core.Call and last_name(node.fn) in ASKING:
+            continue
+        else:
+            if type(node) is core.Function:
+                routine, tests = home.made.get(id(node)), ()
+            elif type(node) is core.Class:
+                within = (*within, node.name)
+            todo += [(part, routine, tests, within) for part in reversed(_values(node))]
+    return found
 
 
-def _in_arms(
-    test: Node,
-    yes: tuple[Node, ...],
-    no: tuple[Node, ...],
-    routine: Routine | None,
-    tests: tuple[Asked, ...],
-    made: dict[int, Routine],
-) -> Iterator[tuple[str, Mention]]:
-    yield from _named(test, routine, tests, made)
-    for outcome, arm in ((True, yes), (False, no)):
-        for part in arm:
-            yield from _named(part, routine, (*tests, (test, outcome)), made)
+def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:
+    if type(node) is core.Choose:
+        return (node.yes,) if outcome else (node.no,)
+    return cast(core.If, node).body if outcome else cast(core.If, node).orelse
 
 
 def _values(node: Node) -> list[Node]:

@@ -13,7 +13,7 @@ from syncguard.infer.routine import Context, Home, Routine
 from syncguard.judge.carried import parsed
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.walk import everything, targets
+from syncguard.read.walk import BINDING, everything, targets
 
 ME = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
@@ -51,17 +51,21 @@ class Callers:
         return found
 
     @cached_property
+    def binding(self) -> list[core.Node]:
+        """What assigns something anywhere in the file, if it is checked itself."""
+        parts = everything(self.home.core.body) if self.home.own else []
+        return [part for part in parts if type(part) in BINDING]
+
+    @cached_property
     def set(self) -> frozenset[str]:
         """The attributes that the file, if it is checked itself, assigns to what is not the object of a method."""
-        parts = everything(self.home.core.body) if self.home.own else []
-        aims = [aim for part in parts for aim in targets(part) if type(aim) is core.Attr]
+        aims = [aim for part in self.binding for aim in targets(part) if type(aim) is core.Attr]
         return frozenset([aim.name for aim in aims if type(aim.of) is not core.Name or aim.of.id not in ME])
 
     @cached_property
     def turned(self) -> frozenset[str]:
         """Those of these that are set to what is written there: `config.exact = True`."""
-        parts = everything(self.home.core.body) if self.home.own else []
-        binds = [part for part in parts if type(part) is core.Bind and type(part.value) is core.Const]
+        binds = [part for part in self.binding if type(part) is core.Bind and type(part.value) is core.Const]
         return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is core.Attr])
 
     @cached_property

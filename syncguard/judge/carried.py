@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.routine import Home
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import everything
 
 FLAGS = {"store_true": False, "store_false": True}
 
@@ -50,10 +49,9 @@ def carried(node: Node, is_carrier: Callable[[str], bool]) -> bool:
 def parsed(home: Home) -> dict[str, list[Node | None]]:
     """What each `add_argument` of a file says that an argument is where it is not given."""
     found: dict[str, list[Node | None]] = {}
-    for part in everything(home.core.body):
-        if type(part) is core.Call and last_name(part.fn) == "add_argument":
-            for name in _destination(part):
-                found.setdefault(name, []).append(_default(part))
+    for call in calls_of("add_argument", home):
+        for name in _destination(call):
+            found.setdefault(name, []).append(_default(call))
     return found
 
 

@@ -12,7 +12,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.walk import everything, targets, walk
+from syncguard.read.walk import everything, parts, targets, walk
 
 UNMET = "where no call leads"
 UNPROMISED = "where a parameter is None that is declared to be a tensor"
@@ -186,18 +186,17 @@ def _name(node: Node) -> str:
 
 def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:
     """Where a block binds a name, but for where nothing leads while it is None; while it is not, if it is `given`."""
-    if isinstance(part, tuple):
+    if type(part) is tuple:
         for item in part:
             yield from _bound(item, name, given)
     elif type(part) is core.If:
         yield from _bound(part.test, name, given)
         yield from () if _dead(part.test, True, name, given) else _bound(part.body, name, given)
         yield from () if _dead(part.test, False, name, given) else _bound(part.orelse, name, given)
-    elif isinstance(part, Node) and type(part) is not core.Function and type(part) is not core.Class:
+    elif type(part) is not core.Function and type(part) is not core.Class:
         yield from (aim for aim in walk(targets(part)) if type(aim) is core.Name and aim.id == name)
-        for field in part.__struct_fields__:
-            if field != "at":
-                yield from _bound(getattr(part, field), name, given)
+        for inner in parts(part):
+            yield from _bound(inner, name, given)
 
 
 def _dead(test: Node, outcome: bool, name: str, given: bool) -> bool:

@@ -17,6 +17,8 @@ def is_data(node: core.Function, name: str, frame: Frame) -> bool:
 def asks_kind(frame: Frame, name: str) -> bool:
     """Whether a function tests if what has this name is a tensor, or one of several things that have a name."""
     node = frame.routine.node
+    if type(node) is core.Function and "(0isinstance" not in node.uses.get(name, ()):
+        return False
     asked = [
         part.args[1]
         for part in walk(node.body)
