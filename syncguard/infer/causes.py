@@ -105,26 +105,24 @@ def _because(why: Why | None, links: tuple[Swaps, ...]) -> Why | None:
 
 
 def _leads_to(why: Why, path: str) -> bool:
-    """Whether a chain of reasons leads to this file, and through nothing of which nobody knows what it gives back."""
-    link: Why | None = why
-    found = False
-    for _ in range(LINKS):
-        if link is None or link.text in VAGUE:
-            break
-        found = found or link.path == path
-        link = link.parent
-    return found and link is None
+    """Whether a chain of reasons leads to this file."""
+    return _through(why, lambda link: link.path == path)
 
 
 def _passes(given: Given, why: Why) -> bool:
     """Whether a chain of reasons leads to a tensor that is passed: what a base class of another file keeps, say."""
     passed = {id(tensor.why) for value in given.values() for tensor in tensors_in(value) if tensor.why is not None}
+    return _through(why, lambda link: id(link) in passed)
+
+
+def _through(why: Why, wanted: Callable[[Why], bool]) -> bool:
+    """Whether a chain of reasons has such a link, and none of which nobody knows what it gives back."""
     link: Why | None = why
     found = False
     for _ in range(LINKS):
         if link is None or link.text in VAGUE:
             break
-        found = found or id(link) in passed
+        found = found or wanted(link)
         link = link.parent
     return found and link is None
 

@@ -30,7 +30,8 @@ from syncguard.infer.functions.placing import placed
 from syncguard.infer.modules import Load, nothing
 from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Frame, Given, Home, Routine
-from syncguard.infer.statements.execute import Dead, run
+from syncguard.infer.statements.execute import run
+from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import stores_of
 from syncguard.pack import Pack
 from syncguard.read import core

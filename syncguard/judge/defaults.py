@@ -16,6 +16,7 @@ from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.statements.collected import around
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -108,14 +109,12 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
 def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
     """The statements that may have bound a name where it stands: those behind it have not, unless a loop leads back."""
     later = [bind for bind in binds if bind.at[:2] > node.at[:2]] if binds[1:] or function.params else []
-    loops = [part for part in walk(function.body) if type(part) is core.Loop and _within(node, part)] if later else []
-    if any(_within(bind, loop) for bind in later for loop in loops):
+    loops = (
+        [part for part in walk(function.body) if type(part) is core.Loop and around(part.at, node.at)] if later else []
+    )
+    if any(around(loop.at, bind.at) for bind in later for loop in loops):
         return binds
     return tuple([bind for bind in binds if not any(bind is one for one in later)])
-
-
-def _within(node: Node, outer: Node) -> bool:
-    return outer.at[:2] <= node.at[:2] and node.at[2:] <= outer.at[2:]
 
 
 def _names(node: Node, name: str) -> bool:

@@ -11,8 +11,9 @@ from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.statements.collected import around
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
@@ -44,7 +45,7 @@ class Place(msgspec.Struct, frozen=True):
         """The statements that it stands in, from without."""
         parts: tuple[Node, ...] = self.routine.node.body
         while parts:
-            held = next((part for part in parts if encloses(part.at, self.sighting.at)), None)
+            held = next((part for part in parts if around(part.at, self.sighting.at)), None)
             if held is None:
                 return
             yield held
@@ -55,17 +56,13 @@ class Place(msgspec.Struct, frozen=True):
         for part in self.around():
             match part:
                 case core.If(test=test) | core.Check(test=test) | core.Loop(test=test) if test is not None:
-                    if encloses(test.at, self.sighting.at):
+                    if around(test.at, self.sighting.at):
                         yield part
 
 
 def waits_so(manner: str, sighting: Sighting, routine: Routine, world: World, words: Mapping[str, str]) -> bool:
     """Whether a place waits in this manner."""
     return MANNERS[manner](Place(sighting, routine, world, words["operand"]))
-
-
-def encloses(whole: At, part: At) -> bool:
-    return whole[:2] <= part[:2] and part[2:] <= whole[2:]
 
 
 def within(part: Node) -> tuple[Node, ...]:
@@ -94,7 +91,7 @@ def kept(place: Place) -> bool:
     why, node = place.sighting.why, place.routine.node
     if why is None or KEPT.fullmatch(place.operand) is None or type(node) is not core.Function:
         return False
-    here = why.root.path in ("", place.routine.home.path) and encloses(node.at, why.root.at)
+    here = why.root.path in ("", place.routine.home.path) and around(node.at, why.root.at)
     name, _, rest = place.operand.partition("[")[0].partition(".")
     bound = {part.id for one in walk(node.body) for part in walk(targets(one)) if type(part) is core.Name}
     given = {param.name for param in node.params}

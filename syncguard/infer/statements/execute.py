@@ -15,7 +15,7 @@ from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.remembers import recalled
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.domain.lattice import join, join_all, same
+from syncguard.infer.domain.lattice import join_all, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (
     FALSE,
@@ -23,14 +23,11 @@ from syncguard.infer.domain.values import (
     TRUE,
     UNKNOWN,
     Call,
-    Const,
     Host,
     Instance,
     Seq,
-    Tensor,
     Union,
     Value,
-    options,
 )
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
@@ -39,15 +36,12 @@ from syncguard.infer.routine import Env, Frame, Step
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
+from syncguard.infer.statements.paths import Dead, alive, alive_in, follow, forget, joined
 from syncguard.infer.statements.refills import refill
 from syncguard.read import core
 from syncguard.read.core import Node
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
-
-
-class Dead(dict[str, Value]):
-    """The variables of a place that control does not reach."""
 
 
 def run(body: tuple[Node, ...], frame: Frame) -> None:
@@ -59,30 +53,6 @@ def run(body: tuple[Node, ...], frame: Frame) -> None:
         STATEMENTS[type(node)](node, frame)
     frame.quiet, frame.sometimes = quiet, sometimes
     frame.context = gate
-
-
-def alive_in(env: Env) -> bool:
-    return type(env) is not Dead
-
-
-def alive(frame: Frame) -> bool:
-    return type(frame.env) is not Dead
-
-
-def joined(a: Env, b: Env) -> Env:
-    """What two paths agree on; a name that only one of them binds keeps its value."""
-    if type(a) is Dead:
-        return b
-    if type(b) is Dead:
-        return a
-    result = dict(a)
-    for name, value in b.items():
-        other = a.get(name)
-        if other is not value:
-            result[name] = value if other is None else join(other, value)
-    for path in [name for name in result if "." in name and not (name in a and name in b)]:
-        del result[path]  # only one path knows it
-    return result
 
 
 def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
@@ -157,30 +127,6 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.surround(gate=BUILDS)
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
-
-
-def forget(told: Env, arm: Env, before: Env) -> None:
-    """Drop what a test told one arm of a global name, for that the other did not hear of it tells nothing; and of what
-    is a number or a text, which is no tensor behind the test whether it is one."""
-    for name in told:
-        if arm.get(name) is not told[name]:
-            continue
-        if name not in before:
-            del arm[name]
-        elif type(told[name]) is Tensor and all(type(option) in (Host, Const) for option in options(before[name])):
-            arm[name] = before[name]
-
-
-def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
-    """What one arm moves to the device is there (`if cuda: x = x.cuda()`): where it is not, there is no device."""
-    world = frame.world
-    for name, was in before.items():
-        now = arm.get(name)
-        if type(was) is Tensor and was.device == "host" and type(now) is Tensor and now.on_device:
-            why = now.why
-            moved = why is not None and why.parent is was.why and why.text.rpartition(".")[2] in world.moving
-            if moved and other.get(name) is was:
-                other[name] = now
 
 
 def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:

@@ -1,0 +1,59 @@
+"""The variables of two paths in, what is known where they meet out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.values import Const, Host, Tensor, Value, options
+from syncguard.infer.routine import Env, Frame
+
+
+class Dead(dict[str, Value]):
+    """The variables of a place that control does not reach."""
+
+
+def alive_in(env: Env) -> bool:
+    return type(env) is not Dead
+
+
+def alive(frame: Frame) -> bool:
+    return type(frame.env) is not Dead
+
+
+def joined(a: Env, b: Env) -> Env:
+    """What two paths agree on; a name that only one of them binds keeps its value."""
+    if type(a) is Dead:
+        return b
+    if type(b) is Dead:
+        return a
+    result = dict(a)
+    for name, value in b.items():
+        other = a.get(name)
+        if other is not value:
+            result[name] = value if other is None else join(other, value)
+    for path in [name for name in result if "." in name and not (name in a and name in b)]:
+        del result[path]  # only one path knows it
+    return result
+
+
+def forget(told: Env, arm: Env, before: Env) -> None:
+    """Drop what a test told one arm of a global name, for that the other did not hear of it tells nothing; and of what
+    is a number or a text, which is no tensor behind the test whether it is one."""
+    for name in told:
+        if arm.get(name) is not told[name]:
+            continue
+        if name not in before:
+            del arm[name]
+        elif type(told[name]) is Tensor and all(type(option) in (Host, Const) for option in options(before[name])):
+            arm[name] = before[name]
+
+
+def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
+    """What one arm moves to the device is there (`if cuda: x = x.cuda()`): where it is not, there is no device."""
+    world = frame.world
+    for name, was in before.items():
+        now = arm.get(name)
+        if type(was) is Tensor and was.device == "host" and type(now) is Tensor and now.on_device:
+            why = now.why
+            moved = why is not None and why.parent is was.why and why.text.rpartition(".")[2] in world.moving
+            if moved and other.get(name) is was:
+                other[name] = now
