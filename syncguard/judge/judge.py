@@ -10,6 +10,7 @@ from syncguard.judge.heat import Warmth, heat_of
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
+from syncguard.judge.switched import switched
 from syncguard.pack import Pack
 from syncguard.terms import Finding, Sync
 
@@ -54,7 +55,10 @@ def judged(
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
-        options=opted(sighting.context, routine, callers, world, text_of),
+        options=(
+            *opted(sighting.context, routine, callers, world, text_of),
+            *switched(sighting, routine, callers, world, pack, text_of),
+        ),
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@ other way."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from syncguard.infer.project import World
@@ -70,7 +70,12 @@ def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
         return None
     if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
         return None
-    return "; by default " + " and ".join(f"`{name}` {_shown(value)}" for name, value in told.by.items())
+    return f"; by default {shown(told.by)}"
+
+
+def shown(defaults: Mapping[str, Any]) -> str:
+    """What options are unless they are set."""
+    return " and ".join(f"`{name}` {_shown(value)}" for name, value in defaults.items())
 
 
 def _shown(value: Any) -> str:
