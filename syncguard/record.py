@@ -45,6 +45,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     bubble_us: tuple[float, ...] = ()  # GPU idle time that it caused, likewise
     verdict: str = ""  # gpu-bound | host-bound | true-dependency | "" where not measured
     static: str = ""  # confirmed | missed-alarm | "" where not compared
+    hint: str = ""  # what `check` suggests in this place; "" where not predicted
     allowed: str = ""  # the reason of an `allow` in force
     call: str = ""  # of the function that waits, with arguments of the same kinds: "loss(torch.rand([8]))"
     ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it; the numbers are those of one of them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from syncguard.compare.changes import difference
 from syncguard.compare.gate import reasons
@@ -11,6 +12,7 @@ from syncguard.compare.merge import merged
 from syncguard.compare.missed import examples
 from syncguard.compare.verdicts import joined, marked
 from syncguard.record import VERSION, Machine, Place, Record, Steps, Wait
+from syncguard.show.run.rows import hint
 from syncguard.terms import Finding, Site
 
 SOURCE = """\
@@ -75,6 +77,14 @@ def test_the_same_expression_confirms_whatever_the_rule_is_called():
     seen = record(wait("y.item()", "SG201"))
     assert verdict(finding("y.item()", "SG209"), seen) == "confirmed"
     assert verdict(finding("torch.nonzero(mask)", "SG101"), seen) == "false-alarm"
+
+
+def test_a_wait_has_the_hint_of_the_finding_that_predicts_it():
+    seen = record(wait("y.item()", "SG201"), wait("torch.nonzero(mask)", "SG101"))
+    found = replace(finding("y.item()", "SG201"), hint="Read it a step later")
+    read, other = joined(seen, [found], ["loss.py"], lambda path: LINES).waits
+    assert hint(read) == "Read it a step later"
+    assert hint(other).startswith("Keep the shape")  # that of the rule's page
 
 
 def test_a_wait_is_of_the_rule_that_its_surroundings_make_it():

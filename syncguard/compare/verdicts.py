@@ -50,8 +50,10 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
         for n in (*hits, *inside.get((path, place.line, wait.op), ())):
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
-        code = next((findings[n].code for n in hits if findings[n].code in REFINED), wait.code)
-        waits.append(msgspec.structs.replace(wait, static=static, code=code))
+        judged = [findings[n].code for n in hits]
+        code = next((one for one in judged if one in REFINED), wait.code)
+        hint = next((findings[n].hint for n in hits if findings[n].code == code), "")
+        waits.append(msgspec.structs.replace(wait, static=static, code=code, hint=hint))
     statics = tuple(_static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings))
     return msgspec.structs.replace(record, waits=tuple(waits), findings=statics)
 

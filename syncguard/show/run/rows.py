@@ -144,7 +144,9 @@ def ranked(wait: Wait, world: int) -> str:
 
 
 def hint(wait: Wait) -> str:
-    """What the rule's page suggests in place of it; nothing where no rule is known."""
+    """What `check` suggests in this place, else what the rule's page does; nothing where no rule is known."""
+    if wait.hint:
+        return wait.hint
     text = hints().get(wait.code, "")
     source = span(wait.forward or wait.place) or wait.op
     return text.format(source=source, operand=source, op=wait.op) if text else ""
