@@ -218,10 +218,12 @@ class Names:
         uses = frame.uses(path)
         if self.places.is_("names", "loaders", name):
             return self.loader
-        if not uses or self.namespace(path) or uses & self.keepers:
+        if not uses or self.namespace(path):
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:
             return Instance(None, self.places.tables["names"]["scaler"][0])
+        if uses & self.keepers:
+            return None
         if uses & self.draws and uses & self.densities and not self.own_density(frame):
             return self.distribution
         proof = uses & self.tensor_only
