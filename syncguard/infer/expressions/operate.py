@@ -85,7 +85,10 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
         case (Unknown(), _) | (_, Unknown()):
             weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
             batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
-            return Unknown(weak, batch) if weak or batch else UNKNOWN
+            if weak or batch:
+                return Unknown(weak, batch)
+            read = _read(a) or _read(b)  # what was read off the device is computed with as a number
+            return Host("number", read) if read is not None and what not in COMPARISONS else UNKNOWN
         case Seq(), Seq() if what == "+":
             return (
                 Seq(a.kind, None, join(a.element, b.element))
