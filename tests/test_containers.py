@@ -82,3 +82,16 @@ def test_a_bare_dict_or_list_holds_what_callers_give() -> None:
 def test_the_first_sizes_are_as_many_as_are_asked_for(sizes: str, found: list[str]) -> None:
     text = f"rows, cols, top = {sizes}, x.amax()\n    for _ in range(cols): ...\n    return top.item()"
     assert sorted(codes(text, confidence="possible")) == found
+
+
+@pytest.mark.parametrize(
+    ("write", "found"),
+    [
+        ("out[x.argmax()] = n", ["SG203"]),
+        ("out[x.argmax() :] = [n]", ["SG203"]),
+        ("out[x > 0] = n", []),  # no list takes a mask: so it is none there
+        ("out[n] = n", []),
+    ],
+)
+def test_a_list_reads_the_tensor_that_it_is_written_at(write: str, found: list[str]) -> None:
+    assert codes(f"out = [None] * n\n    {write}") == found

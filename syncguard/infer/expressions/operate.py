@@ -83,12 +83,7 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             # Nothing of Python's own is multiplied so.
             return Tensor("", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
         case (Unknown(), _) | (_, Unknown()):
-            weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
-            batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
-            if weak or batch:
-                return Unknown(weak, batch)
-            read = _read(a) or _read(b)  # what was read off the device is computed with as a number
-            return Host("number", read) if read is not None and what not in COMPARISONS else UNKNOWN
+            return with_unknown(what, a, b)
         case Seq(), Seq() if what == "+":
             return (
                 Seq(a.kind, None, join(a.element, b.element))
@@ -104,6 +99,16 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
             return begun(a)
     return on_host(what, a, b)
+
+
+def with_unknown(what: str, a: Value, b: Value) -> Value:
+    """`a op b`, one of which is unknown: what was read off the device is computed with as a number."""
+    weak = (type(a) is Unknown and a.weak) or (type(b) is Unknown and b.weak) or None
+    batch = (type(a) is Unknown and a.batch) or (type(b) is Unknown and b.batch) or None
+    if weak or batch:
+        return Unknown(weak, batch)
+    read = _read(a) or _read(b)
+    return Host("number", read) if read is not None and what not in COMPARISONS else UNKNOWN
 
 
 def compares(node: Node) -> bool:

@@ -28,7 +28,7 @@ from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.evaluate import quiet_value, value_of
 from syncguard.infer.expressions.masks import foreseen, mask, picks
 from syncguard.infer.expressions.operate import binary
-from syncguard.infer.expressions.subscript import picked_there
+from syncguard.infer.expressions.subscript import picked_there, read_index
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.conditions import index_parts, one_element
@@ -152,9 +152,8 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 if tensor is not None and tensor.on_device and one_element(key) and not _alongside(of, value):
                     apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
             case Seq() | Table():
-                tensor = tensor_in(key)
-                if type(option) is Seq and tensor is not None and tensor.on_device:
-                    apply(frame, frame.world.row("torch.Tensor.__index__"), target.at, [key], {}, (target.key,))
+                if type(option) is Seq:
+                    read_index(key, target, frame)
                 rebind(target.of, filled(option, key, value), frame)
             case Unknown():
                 tensor = tensor_in(key)
