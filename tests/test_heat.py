@@ -58,6 +58,23 @@ def test_what_is_compiled_runs_often_and_what_is_left_out_of_it_as_it_may(decora
     assert heats(text.format(decorator)) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("check", "heat"),
+    [
+        ("torch._check(x.ndim > 0, lambda: f'{x}')", "cold"),
+        ("torch._check_value(x.ndim > 0, message=lambda: f'{x}')", "cold"),
+        ("torch._check(x.ndim > 0, f'{x}')", "hot"),
+    ],
+)
+def test_a_message_is_asked_for_where_a_check_fails(check: str, heat: str) -> None:
+    assert heats(f"""
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                {check}
+                return x
+        """) == [heat]
+
+
 def test_what_shows_a_module_is_cold_though_it_is_exported() -> None:
     assert heats(
         """

@@ -260,6 +260,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
     return (
         bool(routine.host)
+        or places.is_("cold", "checks", routine.given_to)
         or places.seldom(name)
         or matches(cold, name)
         or matches(cold, dotted)

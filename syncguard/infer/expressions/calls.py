@@ -31,6 +31,7 @@ from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, made_of, operand
 from syncguard.infer.operations.results import is_true
 from syncguard.infer.routine import Frame
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 
@@ -90,6 +91,16 @@ def array_or_tensor(values: list[Value]) -> bool:
     )
 
 
+def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:
+    """Note what compiles or captures a function that it is given, and what asks one for the message of a failure."""
+    if args and type(args[0]) is Call and places.is_("hot", "decorators", name):
+        args[0].routine.given_to = name
+    elif places.is_("cold", "checks", name):
+        for value in (*args[1:], *keywords.values()):
+            if type(value) is Call:
+                value.routine.given_to = name
+
+
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call something that was imported, by its dotted name."""
     frame.home.called.add(name)
@@ -102,8 +113,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
             return value
     op = frame.world.op(name)
     if op is not None:
-        if args and type(args[0]) is Call and frame.world.places.is_("hot", "decorators", name):
-            args[0].routine.given_to = name
+        given_away(name, args, keywords, frame.world.places)
         if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
             args = [operand(args[0]), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
