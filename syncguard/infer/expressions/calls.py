@@ -111,9 +111,9 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         value = special(args, keywords, at, nodes, frame)
         if value is not None:
             return value
+    given_away(name, args, keywords, frame.world.places)
     op = frame.world.op(name)
     if op is not None:
-        given_away(name, args, keywords, frame.world.places)
         if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
             args = [operand(args[0]), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
