@@ -16,9 +16,23 @@ BINDING = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it bin
 _WITHIN = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
 
 
+KEPT = 512  # blocks that were walked through lately
+_lately: dict[int, tuple[Any, list[Node]]] = {}
+
+
 def walk(part: Any) -> list[Node]:
-    """A piece, or pieces, and all within but for what is defined there."""
-    return _pieces(part, _WITHIN)
+    """A piece, or pieces, and all within but for what is defined there; nobody changes the list, for whoever asks about
+    the same block again gets it again."""
+    if type(part) is not tuple:
+        return _pieces(part, _WITHIN)
+    known = _lately.get(id(part))
+    if known is not None and known[0] is part:
+        return known[1]
+    found = _pieces(part, _WITHIN)
+    if len(_lately) >= KEPT:
+        _lately.clear()
+    _lately[id(part)] = (part, found)
+    return found
 
 
 def everything(part: Any) -> list[Node]:
