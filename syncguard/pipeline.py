@@ -20,7 +20,7 @@ from syncguard.judge.caused import by_caller
 from syncguard.judge.reach import Function, Where, behind, gpuless, reached
 from syncguard.read import project
 from syncguard.read.find import find
-from syncguard.read.notebook import facts_in, file_of, line_in, site_in
+from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
@@ -80,7 +80,7 @@ def check(
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
-        return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=lambda f: (f.site, f.code))
+        return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=order)
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
     divided = divide(past, findings, sources, examined, config, rules.rules)
@@ -212,7 +212,7 @@ def on_line(path: str, line: int, config: Config) -> tuple[Finding, ...]:
         return ()
     report = check([path], replace(config, heat="all", confidence="possible", jobs=1))
     found = [f for f in (*report.findings, *report.allowed) if f.site.line <= line <= f.site.end_line and f.op]
-    return tuple(sorted(found, key=lambda f: (f.site, f.code)))
+    return tuple(sorted(found, key=order))
 
 
 def beliefs_in(source: Source, line: int, config: Config) -> tuple[Belief, ...]:

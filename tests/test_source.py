@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from syncguard import pipeline
 from syncguard.config import Config
 from syncguard.read.find import find
 from syncguard.read.notebook import in_cells
@@ -388,6 +389,13 @@ def test_findings_move_into_their_cells():
     assert moved.hot_path == (Fact("here", 2, "n.ipynb:cell 1"),)
     assert moved.fix.edits[0].site == moved.site
     assert in_cells(decode("a.py", "x"), finding) is finding
+
+
+def test_the_second_cell_stands_before_the_tenth():
+    wait = ("code", "import torch\nx = torch.rand(4, device='cuda').sum().item()")
+    Path("n.ipynb").write_text(notebook(*[wait] * 11))
+    findings = pipeline.check(["n.ipynb"], Config(heat="all", cache=False)).findings
+    assert [finding.site.path for finding in findings] == [f"n.ipynb:cell {number}" for number in range(1, 12)]
 
 
 def test_the_lines_of_a_cell():

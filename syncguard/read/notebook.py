@@ -66,6 +66,11 @@ def parts_of(path: str) -> tuple[str, int]:
     return (file, int(number)) if cell and file.endswith(".ipynb") and number.isdigit() else (path, 0)
 
 
+def order(finding: Finding) -> tuple[str, int, Site, str]:
+    """By what findings are sorted: their file, cell, place and code; the second cell stands before the tenth."""
+    return (*parts_of(finding.site.path), finding.site, finding.code)
+
+
 def file_of(path: str) -> str:
     """The file that a finding's path is in: a notebook's cells belong to the notebook."""
     return parts_of(path)[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from syncguard.read.notebook import file_of
+from syncguard.read.notebook import file_of, order
 from syncguard.show.look import Look
 from syncguard.show.places import sentence
 from syncguard.terms import Finding
@@ -25,7 +25,7 @@ def render(report: Report, look: Look) -> Iterator[str]:
     told += [(f, _skipped(f"allowed: {f.allowed}".strip(": "), f)) for f in report.allowed if look.allowed]
     told += [(finding, _skipped("baselined", finding)) for finding in report.baselined if look.baselined]
     suites: dict[str, list[tuple[Finding, str]]] = {n.path: [] for n in report.files if n.state != "skipped"}
-    for finding, text in sorted(told, key=lambda item: (item[0].site, item[0].code)):
+    for finding, text in sorted(told, key=lambda item: order(item[0])):
         suites.setdefault(file_of(finding.site.path), []).append((finding, text))
     cases = sum(len(found) or 1 for found in suites.values())
     yield '<?xml version="1.0" encoding="UTF-8"?>'
