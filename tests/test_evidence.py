@@ -229,3 +229,30 @@ def test_it_waits_where_it_says(program, tmp_path, monkeypatch):
     report = pipeline.check(["program.py"], Config(root=os.getcwd(), cache=False, heat="all"))
     marks = {(n, line.split("# sync: ")[1]) for n, line in enumerate(text.split("\n"), 1) if "# sync: " in line}
     assert {(finding.site.line, finding.code) for finding in report.findings} == marks
+
+
+@pytest.mark.parametrize(
+    ("imports", "codes"),
+    [
+        ("import torch", ["SG204", "SG204"]),
+        ("from .core import grid", ["SG204", "SG204"]),
+        ("import math\nimport weakref", []),
+        ("import math\nfrom collections import deque", []),
+        ("", []),
+    ],
+)
+def test_words_of_anybody_prove_nothing_where_nothing_but_python_is_imported(imports, codes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    body = "def near(a, b, end):\n    if a.dist(b) > 3 or end.detach() is None or not end.detach():\n        end()\n"
+    text = f"{imports}\n\n\n{body}"
+    Path("program.py").write_text(text)
+    report = pipeline.check(["program.py"], Config(root=os.getcwd(), cache=False, heat="all"))
+    assert [finding.code for finding in report.findings] == codes
+
+
+def test_a_height_is_no_conjugate_transpose(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(
+        "import torch\n\n\ndef rays(cfg):\n    return torch.zeros(cfg.H * cfg.W) if cfg.H > 3 else cfg\n"
+    )
+    assert not pipeline.check(["program.py"], Config(root=os.getcwd(), cache=False, heat="all")).findings

@@ -5,10 +5,15 @@ They come from what torch, numpy, pandas and Python have. Run with all three ins
 
 from __future__ import annotations
 
+import decimal
 import functools
 import inspect
+import io
 import json
 import pathlib
+import socket
+import symtable
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -57,7 +62,7 @@ tolist data grad is_cuda layout map_ apply_ apply backward register_hook require
 pin_memory is_pinned is_shared record_stream storage untyped_storage new names rename rename_ align_to align_as
 refine_names unflatten select split chunk gather stack cat unbind unsqueeze_ squeeze_ view reshape flatten permute
 expand expand_as contiguous is_contiguous index index_select masked_select masked_fill masked_fill_ name module
-retain_grad is_leaf set_ resize_ resize where add sub mul div add_ sub_ mul_ div_ update char short byte log exp
+H mH retain_grad is_leaf set_ resize_ resize where add sub mul div add_ sub_ mul_ div_ update char short byte log exp
 sqrt square abs neg sign norm coalesce is_sparse sparse_dim dense_dim values indices row col crow_indices
 col_indices nnz to_dense to_sparse is_coalesced unique sort topk max min mean sum std var any all triu tril solve
 inverse det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile xpu
@@ -65,6 +70,8 @@ mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm storage_o
 numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros
 new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax relu tanh t scatter
 """.split()
+# Classes that come with Python and have methods of the same names: where nothing else is imported, those prove nothing.
+PYTHONS = [decimal.Decimal, decimal.Context, weakref.finalize, io.TextIOWrapper, socket.socket, symtable.Function]
 # What only tensors, modules and containers of tensors have: asked of something unknown, it moves tensors all the same.
 SHARED_WITH_MODULES = ["cpu", "cuda"]
 STRONG = """
@@ -132,11 +139,14 @@ def main() -> None:
     others = {name for kind in OTHERS for name in dir(kind)}
     only = sorted((tensor - others - set(SHARED)) | (set(STRONG) & tensor))
     names = sorted(tensor)
+    of_python = {name for kind in PYTHONS for name in dir(kind)}
+    words = sorted(name for name in only if name in of_python or not ("_" in name or name in STRONG))
     target = RULES / "evidence.toml"
     family = sorted(name for name in SHARED_WITH_MODULES if name in tensor)
     text = f"# Made by tools/evidence.py from torch {torch.__version__.split('+')[0]}; do not edit.\n[evidence]\n"
     for key, values in (
         ("tensor_only", only),
+        ("words", words),
         ("tensor_names", names),
         ("family", family),
         ("keywords", ["as_tuple", "dim", "end_dim", "keepdim", "start_dim"]),

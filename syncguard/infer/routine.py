@@ -46,6 +46,7 @@ class Home:
         "package",
         "path",
         "processes",
+        "reaches_out",
         "routines",
         "stars",
         "steps",
@@ -70,6 +71,7 @@ class Home:
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
+        self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
 
 
 class Step:

@@ -25,6 +25,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.imported import reaches_out
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -193,9 +194,11 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
     known = frame.world.evidence(node.path, name, frame, node.at)
     if known is not None:
         return known
-    asked = name in frame.world.tensor_only or (name in frame.world.tensor_names and cast(node.of, name, frame))
-    if asked and not frame.world.namespace(node.path.rpartition(".")[0]):
-        return Bound(Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
+    world = frame.world
+    asked = name in world.tensor_names and cast(node.of, name, frame)
+    asked = asked or (name in world.tensor_only and (name not in world.words or reaches_out(frame)))
+    if asked and not world.namespace(node.path.rpartition(".")[0]):
+        return Bound(Tensor(device=world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
     return Bound(of, name)
 
 

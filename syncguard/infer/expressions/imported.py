@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Set as AbstractSet
+
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -21,6 +24,22 @@ def imports(frame: Frame) -> frozenset[str]:
         names = [name for part in walk(body) if type(part) is core.Bring for name in part.names]
         written.imports = frozenset(module.partition(".")[0] for _, module, _ in names)
     return written.imports
+
+
+def reaches_out(frame: Frame) -> bool:
+    """Whether a file, or this function of it, imports anything that does not come with Python: else it computes with
+    plain objects, whatever their methods are called."""
+    home = frame.home
+    if home.reaches_out is None:
+        brings = [part for part in walk(home.core.body) if type(part) is core.Bring]
+        home.reaches_out = any(one.level for one in brings) or not _of_python(
+            {module.partition(".")[0] for one in brings for _, module, _ in one.names}
+        )
+    return home.reaches_out or not _of_python(imports(frame))
+
+
+def _of_python(packages: AbstractSet[str]) -> bool:
+    return packages <= sys.stdlib_module_names
 
 
 def torch_among(roots: set[str], frame: Frame) -> bool:

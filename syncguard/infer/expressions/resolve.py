@@ -18,7 +18,7 @@ from syncguard.infer.domain.values import (
     Value,
     Why,
 )
-from syncguard.infer.expressions.imported import imported_by, imports, torch_among
+from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
@@ -49,6 +49,7 @@ class Names:
         self._namespaces: dict[str, bool] = {}
         self._hints: dict[str, tuple[bool, bool]] = {}
         self.tensor_only = frozenset(places.tables["evidence"]["tensor_only"])
+        self.words = frozenset(places.tables["evidence"]["words"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
@@ -227,7 +228,7 @@ class Names:
         if uses & self.draws and uses & self.densities and not self.own_density(frame):
             return self.distribution
         proof = uses & self.tensor_only
-        if proof:
+        if proof and (not proof <= self.words or reaches_out(frame)):
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
             return Tensor(
