@@ -588,6 +588,18 @@ def test_what_another_file_asks_for_is_told(
     assert options("p") == {"help.py": [HERE], "reader.py": []}
 
 
+def test_what_its_own_file_asks_for_is_told_before_what_others_ask_for(project: Path) -> None:
+    own = "only where `often` holds; by default `often` is `False`"
+    read = READ.replace(
+        "(x: torch.Tensor):\n    return deep(x)", "(x, often=False):\n    if often:\n        return deep(x)"
+    )
+    Path("p/reader.py").write_text(read)
+    asking = {"taken": "", "before": "", "call": "if self.size > 0: read(x, True)"}
+    Path("p/user.py").write_text(ASKING.format(**asking))
+    for cache in (False, True, True):
+        assert options("p/reader.py", "p/user.py", cache=cache) == {"reader.py": [f"in this file called {own}", SIZE]}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -137,7 +137,14 @@ def behind(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ..
     for where, path in called if found else ():
         if path != where[0]:
             found.pop(where, None)
-    return {**found, **_from_elsewhere(files, found)}
+    elsewhere = _from_elsewhere(files, found)
+    return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """What a function stands behind in its file, and what else all calls that are known share."""
+    told = {_text(fact) for fact in own}
+    return (*own, *[fact for fact in elsewhere if _text(fact) not in told])
 
 
 def _from_elsewhere(
@@ -145,7 +152,7 @@ def _from_elsewhere(
 ) -> dict[Where, tuple[Fact, ...]]:
     """What all calls that are known share, of the functions that nothing but these makes hot."""
     follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
-    followed = {(path, f.name) for path, f in follows if not f.keeper and (path, f.name) not in own}
+    followed = {(path, f.name) for path, f in follows if not f.keeper}
     made: dict[Where, list[tuple[Where, tuple[Fact, ...]]]] = {}
     for path, functions in sorted(files.items()):
         for function in functions:
@@ -156,7 +163,7 @@ def _from_elsewhere(
 
     def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
         """What a call stands behind, as another file says it."""
-        yield from _plain(own.get(caller) or found.get(caller, ()), caller[0])
+        yield from _plain(_together(own.get(caller, ()), found.get(caller, ())), caller[0])
         for fact in options:
             yield replace(fact, path=fact.path or caller[0])
 
@@ -173,7 +180,11 @@ def _from_elsewhere(
 def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
     """The same as its callers' callers say it."""
     for fact in facts:
-        yield replace(fact, text=fact.text.removeprefix(HERE).removeprefix(SEEN), path=fact.path or path)
+        yield replace(fact, text=_text(fact), path=fact.path or path)
+
+
+def _text(fact: Fact) -> str:
+    return fact.text.removeprefix(HERE).removeprefix(SEEN)
 
 
 def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
