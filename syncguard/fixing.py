@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from syncguard import pipeline
 from syncguard.config import Config
 from syncguard.fix.apply import applied, chosen
+from syncguard.fix.imports import unneeded
 from syncguard.fix.permit import permitted
 from syncguard.fix.propose import parses
 from syncguard.judge.baseline import Past
@@ -114,10 +115,26 @@ def fixed(
         else:
             work.keep(wave, names, texts)
             report = after
+    if tidy := _tidied(first, work.texts):
+        work.texts = work.texts | tidy
+        after = pipeline.check(paths, config, stdin, fixes=frozenset(tidy), texts=work.texts, past=past)
+        report = carried(report, after, set(tidy))
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
     return Fixed(report, pairs, tuple(work.made), waiting=waiting)
+
+
+def _tidied(first: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts of the files in which fixes leave imports without a use, without these."""
+    now = {**first, **texts}
+    found: dict[str, str] = {}
+    for path, text in texts.items():
+        others = (other for name, other in now.items() if name != path)
+        after = applied(text, unneeded(path, first[path], text, others))
+        if after != text and parses(after):
+            found[path] = after
+    return found
 
 
 def permitting(

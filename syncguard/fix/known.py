@@ -33,6 +33,8 @@ from syncguard.terms import Op
 NUMBERS = ("int", "float", "bool", "size", "number")
 # The functions that reduce to one number unless they are told not to.
 LOSS = re.compile(r"torch\.nn\.functional\.(\w+_loss|\w*cross_entropy(_with_logits)?|kl_div)")
+# The classes of which an instance does the same.
+LOSSES = re.compile(r"torch\.nn\.(modules\.loss\.)?(?!Adaptive)\w+Loss")
 # Of other things than tensors these change something.
 CHANGING = ("add", "sort", "apply", "backward", "set", "put", "register_hook")
 # The options that ask for another place for what is computed.
@@ -75,9 +77,10 @@ class Known:
         made = defined(self.region, node) if isinstance(node, cst.BaseExpression) else node
         match made:
             case cst.Call() if LOSS.fullmatch(self.callee(made)):
-                reduction = self.argument(made, "reduction")
-                word = reduction.evaluated_value if isinstance(reduction, cst.SimpleString) else None
-                return 0 if reduction is None or word in ("mean", "sum") else -1
+                return 0 if _reduces(self.argument(made, "reduction")) else -1
+            case cst.Call(func=func) if type(of := self.value(func)) is Instance and LOSSES.fullmatch(of.name):
+                maker = defined(self.region, func)
+                return 0 if isinstance(maker, cst.Call) and _reducing(maker) else -1
             case cst.BinaryOperation():
                 sides = [0 if self.number(side) else self.rank(side) for side in (made.left, made.right)]
                 return 0 if sides == [0, 0] else -1
@@ -274,6 +277,21 @@ def again(world: World, routine: Routine) -> None:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
         routine.sightings, routine.calls, routine.yielded, routine.seen = kept
+
+
+def _reduces(reduction: cst.BaseExpression | None) -> bool:
+    """Whether a loss that is told this gives one number."""
+    word = reduction.evaluated_value if isinstance(reduction, cst.SimpleString) else None
+    return reduction is None or word in ("mean", "sum")
+
+
+def _reducing(maker: cst.Call) -> bool:
+    """Whether a loss that is made so gives one number: it is told nothing else by name, and no more than one thing by
+    place."""
+    given = {arg.keyword.value: arg.value for arg in maker.args if arg.keyword is not None}
+    plain = [arg for arg in maker.args if arg.keyword is None]
+    told = any(arg.star for arg in maker.args) or len(plain) > 1 or given.keys() & {"reduce", "size_average"}
+    return not told and _reduces(given.get("reduction"))
 
 
 def on(value: cst.BaseExpression | None) -> bool:

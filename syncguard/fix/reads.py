@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from syncguard.fix.gradless import gradless
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, stores
 from syncguard.fix.region import Region
@@ -76,7 +77,7 @@ def passed(tensor: cst.BaseExpression) -> cst.BaseExpression:
 def kept(
     read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True, now: bool = False
 ) -> str:
-    """The tensor in place of its number: detached, and its own unless it is used up `now`; `exact` in the precision
+    """The tensor in place of its number: without a gradient, and its own unless it is used up `now`; `exact` in the precision
     that a Python float has, or, where no `fraction` comes of it, an integer of 64 bits."""
     text = postfix(read.tensor, region)
     if exact and fraction and read.dtype in ("int", "bool"):
@@ -85,9 +86,12 @@ def kept(
         if exact:
             return region.code(read.tensor) if counted(read.tensor, region, known) else f"{text}.long()"
         return region.code(read.tensor) if now or fresh(read.tensor, region, known) else f"{text}.clone()"
+    loose = "" if gradless(read.tensor, region, known) else ".detach()"
     if exact:
-        return f"{text}.detach().double()"
-    return f"{text}.detach()" if now or fresh(read.tensor, region, known) else f"{text}.detach().clone()"
+        return f"{text}{loose}.double()"
+    if now or fresh(read.tensor, region, known):
+        return f"{text}{loose}" if loose else region.code(read.tensor)
+    return f"{text}{loose}.clone()"
 
 
 def counted(node: cst.BaseExpression, region: Region, known: Known) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
+from syncguard.fix.loops import bound_in
 from syncguard.fix.names import between, occurrences, reads, stored, stores
 from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region, Unfit
@@ -133,6 +136,33 @@ def gate(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) 
             return True
         child = held
     return False
+
+
+def crowded(nodes: list[cst.Name], loop: Loop, region: Region) -> bool:
+    """Whether more than one of some reads stands behind gates that no turn opens or shuts, `if rank == 0:`: where those
+    are open each turn waits for all of them, and waited once before."""
+    return sum(all(map(_fixed(loop, region), _gates(node, loop, region))) for node in nodes) > 1
+
+
+def _gates(node: cst.CSTNode, loop: Loop, region: Region) -> list[cst.BaseExpression]:
+    """The tests on the way from a loop to a place."""
+    around = [*region.around(node)]
+    return [held.test for held in around[: around.index(loop)] if isinstance(held, cst.If)]
+
+
+def _fixed(loop: Loop, region: Region) -> Callable[[cst.BaseExpression], bool]:
+    """Whether a test is the same in every turn of a loop: of variables and attributes that are not set there."""
+    held = [region.code(node.target) for node in inside(loop) if isinstance(node, cst.AssignTarget | cst.AugAssign)]
+
+    def fixed(test: cst.BaseExpression) -> bool:
+        parts = [*inside(test)]
+        if any(isinstance(part, cst.Call | cst.Modulo | cst.Subscript | cst.NamedExpr) for part in parts):
+            return False
+        if any(isinstance(part, cst.Attribute) and region.code(part) in held for part in parts):
+            return False
+        return not any(isinstance(part, cst.Name) and bound_in(part.value, loop, region) for part in parts)
+
+    return fixed
 
 
 def handled(loop: Loop, every: list[cst.Name], region: Region) -> bool:

@@ -16,6 +16,8 @@ from syncguard.terms import Edit, Site
 LEAST, MOST = 88, 120
 # Of so few lines the longest tells nothing.
 ENOUGH = 100
+# What was too long may grow by so much.
+GROWN = 1.25
 BESIDE = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE, tokenize.ENDMARKER)
 # A line with a comment, or one that nobody wrote by hand.
 NEVER = re.compile(r"#|\"\"\"|'''|\\$|^.{4000}")
@@ -27,7 +29,7 @@ def narrowed(text: str, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     most = limit(lines)
     every = groups(edits)
     for group in [*every]:
-        if not all(map(blank, group)) and group in every and longest(lined(group, lines, most), lines) > most:
+        if not all(map(blank, group)) and group in every and overlong(group, lines, most):
             # What no line alone can be broken for is laid out anew, the whole statement.
             first, last = span(group)
             found = statement(text, first, last)
@@ -65,7 +67,21 @@ def lined(group: Sequence[Edit], lines: Sequence[str], most: int) -> list[str]:
     """The lines of a group of edits, those that are too long broken one by one."""
     first, last = span(group)
     around = ("", *lines, "")
-    return broken(replaced(group, lines, first, last), most, lines, around[first - 1], around[last + 1])
+    new = replaced(group, lines, first, last)
+    return broken(new, most, [*lines, *were(new, lines[first - 1 : last], most)], around[first - 1], around[last + 1])
+
+
+def overlong(group: Sequence[Edit], lines: Sequence[str], most: int) -> bool:
+    """Whether a line stays too long that a group of edits makes so."""
+    first, last = span(group)
+    known = were(replaced(group, lines, first, last), lines[first - 1 : last], most)
+    return longest(lined(group, lines, most), [*lines, *known]) > most
+
+
+def were(new: Sequence[str], old: Sequence[str], most: int) -> list[str]:
+    """The lines that were too long before, and are not much longer now: whoever wrote them so wants no other."""
+    pairs = zip(new, old) if len(new) == len(old) else ()
+    return [line for line, before in pairs if len(before) > most and len(line) <= GROWN * len(before)]
 
 
 def longest(new: Sequence[str], old: Sequence[str]) -> int:

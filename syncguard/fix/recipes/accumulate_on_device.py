@@ -10,7 +10,7 @@ from syncguard.fix.names import definition, loaded, reads
 from syncguard.fix.reads import Read, counted, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given, told
-from syncguard.fix.sums import accumulated, added, begun, gate, needed, plain, reached, uses
+from syncguard.fix.sums import accumulated, added, begun, crowded, gate, needed, plain, reached, uses
 from syncguard.fix.windows import window
 from syncguard.terms import Edit, Finding
 
@@ -46,6 +46,8 @@ def total(
     loop, adding, gated = uses(name, statement, region)
     if len({_withs(other, loop, region) for other in adding}) > 1 or _moded(statement, loop, region):
         raise Unfit("added up in different modes, of which one may give tensors that the other may not write into")
+    if crowded(gated, loop, region):
+        raise Unfit("read more often than before")
     parts = [operand for other in adding for operand in [added(other)]]
     found: list[Read] = []
     sure = True
@@ -68,7 +70,7 @@ def total(
     fraction = not whole or "float" in begins or any(_fractional(part, wholes, known) for part in parts)
     if whole and any(_divides(part) for part in parts):
         raise Unfit("integers divided")
-    back = _back(name, fraction, begins, known)
+    back = _back(name, fraction, begins, loop, region, known)
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
     edits += [region.swap(use, _number(use, back, name, statement, region, fraction)) for use in gated]
     after = needed(name, loop, region)
@@ -91,13 +93,25 @@ def _moded(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> bool:
     return bool(turning) or asked or any(isinstance(item, cst.IfExp) for item in items)
 
 
-def _back(name: str, fraction: bool, begins: set[str], known: Known) -> str:
-    """The number of a sum: an integer stays one where the loop adds nothing."""
-    if not fraction or "int" not in begins:
+def _back(name: str, fraction: bool, begins: set[str], loop: cst.CSTNode, region: Region, known: Known) -> str:
+    """The number of a sum: an integer stays one where the loop adds nothing, unless all ask for its fraction."""
+    found = reads(region, region.scope(loop), name)
+    if not fraction or "int" not in begins or all(_fraction(use, region) for use in found):
         return f"{'float' if fraction else 'int'}({name})"
     if not known.torch():
         raise Unfit("torch has no name")
     return f"{name}.item() if {known.torch()}.is_tensor({name}) else {name}"
+
+
+def _fraction(use: cst.Name, region: Region) -> bool:
+    """Whether of an integer the same becomes as of a float: it is divided, or a fraction multiplied with it."""
+    match region.parent(use):
+        case cst.BinaryOperation(left=left, operator=cst.Divide()):
+            return left is use
+        case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
+            return isinstance(left, cst.Float) or isinstance(right, cst.Float)
+    small = plain(use, region)
+    return small is not None and accumulated(small) == use.value  # `total = total + loss`
 
 
 def _number(
@@ -171,11 +185,13 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     others: list[str] = []
     later = 0
     plain_sums = True
+    behind: list[cst.Name] = []
     for use in found:
         if definition(region, use) is not statement:
             return None
         small = plain(use, region)
         if gate(use, statement, loops[0], region):
+            behind.append(use)
             edits.append(region.swap(use, f"{read.kind or 'float'}({name})"))
         elif small is not None and (target := accumulated(small)) and isinstance(added(small), cst.Name):
             loop, adding, gated = uses(target, small, region)
@@ -186,7 +202,8 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             exact = "double" if fraction else "long"
             if fraction or not counted(read.tensor, region, known):
                 edits.append(region.swap(added(small), f"{name}.{exact}()"))
-            back = _back(target, fraction, begins, known)
+            back = _back(target, fraction, begins, loop, region, known)
+            behind += gated
             edits += [region.swap(node, _number(node, back, target, small, region, fraction)) for node in gated]
             after = needed(target, loop, region)
             edits += [region.after(loop, f"{target} = {back}")] if after else []
@@ -202,7 +219,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             others += takers
         else:
             return None
-    if not sums:
+    if not sums or crowded(behind, loops[-1], region):
         return None
     if others:
         text = f"`{name}` stays on the device: {told(others)} must take a 0-d tensor"
