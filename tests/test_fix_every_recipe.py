@@ -227,6 +227,13 @@ def f(x: torch.Tensor, y: torch.Tensor):
         ANY,
         left=1,
     ),
+    "read-once": Case(
+        "    n = x.nan_to_num().long().abs().sum()\n    if n > 5:\n        y = y * 2\n"
+        "    return y, f'{n}', n.item(), torch.zeros(n % 3, n.clamp(max=2).item())\n",
+        "safe",
+        ANY,
+        left=1,
+    ),
     "read-at-gate": Case(
         "    found = []\n    for step in range(4):\n        total = (x * y).sum()\n        number = total.item()\n"
         "        if step % 4 == 3:\n            found.append(number)\n    return found\n",

@@ -15,7 +15,8 @@ HEAD = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor
 FINITE = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0)
 CLAMPED = HEAD + "    z = x * 1\n    m = z > 0.25\n    z[m] = y[m] * 2 - 1\n    return z\n"
 SCALED = HEAD + "    z = x * 1\n    z[z < 0] *= 0.5\n    return z\n"
-ROWS = HEAD + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n    return z\n"
+FLAT = "    x, y = x.reshape(-1, 1), y.reshape(-1, 1)\n"
+ROWS = HEAD + FLAT + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n    return z\n"
 TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
 MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
 PICKED = (
@@ -53,7 +54,7 @@ ONE_HOT = HEAD + "    best = x.argmax(dim=-1)\n    return F.one_hot(best) * x\n"
 PROGRAMS = {
     CLAMPED: ("where-assign", "z.copy_(torch.where(m, y * 2 - 1, z))"),
     SCALED: ("where-assign", "z.copy_(torch.where(z < 0, z * 0.5, z))"),
-    ROWS: ("where-assign", "z.copy_(torch.where(m.reshape(m.shape + (1,) * (z.ndim - m.ndim)), y + 1, z))"),
+    ROWS: ("where-assign", "z.copy_(torch.where(m.unsqueeze(-1), y + 1, z))"),
     TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
     MEAN: ("masked-reduction", ".expand_as(x).sum()"),
     PICKED: ("masked-reduction", "v, 0).sum()"),
@@ -102,6 +103,18 @@ def test_rewrites(program):
 )
 def test_leaves_alone(body):
     assert not [fix for fix in fixes(HEAD + body) if fix.recipe in {name for name, _ in PROGRAMS.values()}]
+
+
+def test_a_mask_of_unknown_shape_is_looked_up_once():
+    """Widening it is not worth a line; of a divisor that it keeps out the gradient would be NaN."""
+    rows = ROWS.replace(FLAT, "")
+    assert not fixes(rows, "where-assign")
+    assert "m_index = torch.where(m)" in (rewritten(rows, unsafe=True) or "")
+    for value in ("y[m] / x[m]", "(x[m] - 1).log()", "(y[m] / x[m].sqrt()) ** 2"):
+        body = f"    z = y * 1\n    m = x > 0\n    z[m] = {value}\n    return z, {value}.mean()\n"
+        assert not fixes(HEAD + body, "where-assign") + fixes(HEAD + body, "masked-reduction")
+        off = HEAD.replace("def f", "@torch.no_grad()\ndef f")
+        assert fixes(off + body, "where-assign")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -12,6 +12,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from syncguard.fix import text as texts
 from syncguard.fix.nodes import inside
+from syncguard.fix.width import limit
 from syncguard.terms import Edit, Site
 
 PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|pylint:|mypy:|ruff:|fmt:|pragma:|nosec|syncguard:)")
@@ -218,11 +219,22 @@ class Region:
         first = min(self.places[call.args[-1]][:2], (top, start))
         margin, rest = self.lines[first[0] - 1][: first[1] - 1], self.lines[end - 1][behind - 1 :]
         comma = "," if rest.lstrip().startswith(",") else ""
+        if not comma and (under := self._under(call, end, text)):
+            return Edit(Site(self.path, end, behind, end, behind), f",\n{under}{text}")
         row = not comma and self.places[call.args[0]][0] == end  # all of them on a line
         if row or margin.strip() or line == end or rest.lstrip(" \t,")[:1] not in ("", "#"):
             return Edit(Site(self.path, end, behind, end, behind), f", {text}")
         text = f"{rest if comma else ',' + rest}\n{margin}{text}{comma}"
         return Edit(Site(self.path, end, behind, end, behind + len(rest)), text)
+
+    def _under(self, call: cst.Call, line: int, text: str) -> str:
+        """The space before the arguments of a call that stand one below another, behind its bracket; '' where they do
+        not, or one more has room on the last line."""
+        top, column = self.places[call.args[0]][:2]
+        row = self.lines[line - 1]
+        space = row[: len(row) - len(row.lstrip())]
+        below = top < line and len(space) == column - 1
+        return space if below and len(row) + len(f", {text}") > limit(self.lines) else ""
 
     def swap(self, node: cst.CSTNode, text: str) -> Edit:
         """Put this text where a node stands; parentheses around it stay. Unfit: an f-string cannot hold the text."""

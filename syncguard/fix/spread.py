@@ -9,7 +9,9 @@ import libcst as cst
 
 from syncguard.fix.conditions import positive
 from syncguard.fix.devices import keywords
+from syncguard.fix.gradless import gradless, off
 from syncguard.fix.known import Known
+from syncguard.fix.loops import paths
 from syncguard.fix.masks import Selected, selected
 from syncguard.fix.names import defined, reaching
 from syncguard.fix.nodes import inside
@@ -25,18 +27,21 @@ CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqu
 ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
 TOTALS = ("torch.Tensor.sum", "torch.sum", "torch.Tensor.count_nonzero", "torch.count_nonzero")
 COMPARED = (cst.Equal, cst.NotEqual, cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+DEPTH = 3
 SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 
 
 @dataclass(frozen=True)
 class Spread:
     """A value computed from all elements: whether some are `taken` by the mask, whether it is `loose` (more than
-    numbers goes into it), and `curved` (its derivative may be infinite or NaN where the mask is false)."""
+    numbers goes into it), `curved` (its derivative may be infinite or NaN where the mask is false), and `shielded`
+    (what is divided by, or given to a function, is what the mask was computed from: it keeps out just such elements)."""
 
     value: cst.BaseExpression
     loose: bool = False
     taken: bool = False
     curved: bool = False
+    shielded: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,13 +64,17 @@ class Reach:
                 if one is None or other is None:
                     return None
                 straight = not (one.taken or other.taken) or smooth(operator, left, right, known)
+                shielded = False
                 if isinstance(operator, cst.Divide) and (sound := self.divisor(other)) is not None:
                     other, straight = sound, True
+                elif isinstance(operator, cst.Divide | cst.Power) and not straight and not _square(operator, right):
+                    shielded = self.shields(other if isinstance(operator, cst.Divide) else one)
                 return Spread(
                     value.with_changes(left=one.value, right=other.value),
                     one.loose or other.loose,
                     one.taken or other.taken,
                     one.curved or other.curved or not straight,
+                    one.shielded or other.shielded or shielded,
                 )
             case cst.Call() if numbering(value, self.mask, self.region, known):
                 return Spread(counted(self.mask, self.region, self.flat or known.rank(self.mask) == 1), taken=True)
@@ -84,7 +93,8 @@ class Reach:
                     return None
                 args = [value.args[0].with_changes(value=first.value), *value.args[1:]]
                 loose = first.loose or any(one.loose for one in rest if one is not None)
-                return Spread(value.with_changes(args=args), loose, True, curved=True)
+                shielded = self.shields(first)
+                return Spread(value.with_changes(args=args), loose, True, curved=True, shielded=shielded)
         if isinstance(value, cst.Name) and (found := selected(value, self.region, known)) is not None:
             return Spread(found.source, taken=True) if found.mask.deep_equals(self.mask) else None
         held = known.tensor(value)
@@ -164,7 +174,31 @@ class Reach:
         else:
             whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
         bounded = known.callee(call).rpartition(".")[2] in BOUNDED or self.column(call)
-        return replace(inner, value=whole, curved=inner.curved or not bounded)
+        shielded = inner.shielded or (not bounded and self.shields(inner))
+        return replace(inner, value=whole, curved=inner.curved or not bounded, shielded=shielded)
+
+    def shields(self, operand: Spread) -> bool:
+        """Whether a gradient flows through an operand of which the mask was computed."""
+        region, known = self.region, self.known
+        if off(self.mask, region, known) or gradless(operand.value, region, known):
+            return False
+        return bool(origins(operand.value, region, known, 1) & origins(self.mask, region, known, DEPTH))
+
+
+def origins(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> set[str]:
+    """The tensors in an expression, and in what their variables were bound to."""
+    found: set[str] = set()
+    for path in paths(node, region, known):
+        found.add(region.code(path))
+        made = defined(region, path)
+        if depth and made is not path:
+            found |= origins(made, region, known, depth - 1)
+    return found
+
+
+def _square(operator: cst.BaseBinaryOp, exponent: cst.BaseExpression) -> bool:
+    """Whether it is a power with a whole exponent, which has a derivative everywhere."""
+    return isinstance(operator, cst.Power) and isinstance(exponent, cst.Integer)
 
 
 def numbering(call: cst.Call, mask: cst.BaseExpression, region: Region, known: Known) -> bool:

@@ -268,7 +268,7 @@ def given_to(node: cst.Name, assign: cst.Assign, region: Region) -> cst.BaseExpr
 ARITHMETIC = (cst.BinaryOperation, cst.Comparison, cst.UnaryOperation)
 # What a tensor may stand in and be nobody's.
 LEAVING = (
-    *ARITHMETIC, cst.AugAssign, cst.Index, cst.ComparisonTarget, cst.Expr, cst.If, cst.While, cst.Assert,
+    *ARITHMETIC, cst.AugAssign, cst.Index, cst.Slice, cst.ComparisonTarget, cst.Expr, cst.If, cst.While, cst.Assert,
     cst.FormattedStringExpression,
 )  # fmt: skip
 DISPLAYS = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp)

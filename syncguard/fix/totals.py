@@ -52,7 +52,7 @@ def total(call: cst.Call, region: Region, known: Known) -> Total | None:
         return Total(call, kind, bare(region.code(found.source)), (found,))
     reach = reaching(value, region, known)
     spread = reach.spread(value) if reach is not None and known.pure(value) else None
-    if reach is None or spread is None or not spread.taken or spread.loose:
+    if reach is None or spread is None or not spread.taken or spread.loose or spread.shielded:
         return None
     return Total(call, kind, bare(region.code(spread.value)), tuple(reach.picks(value)), spread.curved)
 
