@@ -227,6 +227,12 @@ def f(x: torch.Tensor, y: torch.Tensor):
         ANY,
         left=1,
     ),
+    "index-once": Case(
+        "    i = torch.arange(len(y.flatten()))\n    a = x.flatten()[i] * 2\n    return a, y.flatten()[i]\n",
+        "unsafe",
+        ANY,
+        left=1,
+    ),
     "read-once": Case(
         "    n = x.nan_to_num().long().abs().sum()\n    if n > 5:\n        y = y * 2\n"
         "    return y, f'{n}', n.item(), torch.zeros(n % 3, n.clamp(max=2).item())\n",

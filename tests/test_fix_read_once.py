@@ -1,4 +1,4 @@
-"""A number for which the host asks again and again is read once: where its tensor is made, or where it is first asked."""
+"""A number for which the host asks again and again is read once: where it is made, or where it is first asked."""
 
 from __future__ import annotations
 

@@ -53,9 +53,9 @@ def off(node: cst.CSTNode, region: Region, known: Known) -> bool:
         return False
     child = node
     for held in region.around(node):
-        if isinstance(held, cst.With) and held.body is child:
-            if any(_off(item.item, known) for item in held.items):
-                return True
+        within = isinstance(held, cst.With) and held.body is child
+        if within and any(_off(item.item, known) for item in cst.ensure_type(held, cst.With).items):
+            return True
         if isinstance(held, cst.FunctionDef | cst.Lambda):
             made = getattr(held, "decorators", ())
             return any(_off(one.decorator, known) for one in made) and held.body is child

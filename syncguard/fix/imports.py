@@ -1,4 +1,4 @@
-"""A file's text before and after its fixes in, the edits that take away the imports that they leave without a use out."""
+"""A file's text before and after its fixes in, the edits that take away the imports that these leave unused out."""
 
 from __future__ import annotations
 

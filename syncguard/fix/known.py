@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from syncguard.fix.names import defined, stored
+from syncguard.fix.names import defined, stored, stores
 from syncguard.fix.region import Region
 from syncguard.infer.domain.values import (
     UNKNOWN,
@@ -84,7 +84,20 @@ class Known:
             case cst.BinaryOperation():
                 sides = [0 if self.number(side) else self.rank(side) for side in (made.left, made.right)]
                 return 0 if sides == [0, 0] else -1
-        return -1 if made is node else self.rank(made)
+        return self._scalars(node) if made is node else self.rank(made)
+
+    def _scalars(self, node: cst.CSTNode) -> int:
+        """0 where a variable is bound, in its function, to nothing but losses and sums of no dimension."""
+        if not isinstance(node, cst.Name):
+            return -1
+        scope = self.region.scope(node)
+        bound = stores(self.region, scope, node.value) if isinstance(scope, cst.FunctionDef) else []
+        made = [self.region.parent(self.region.parent(one)) for one in bound]
+        if not made or not all(isinstance(one, cst.Assign) and len(one.targets) == 1 for one in made):
+            return -1
+        values = [one.value for one in made if isinstance(one, cst.Assign)]
+        calls = all(isinstance(value, cst.Call) for value in values)  # nothing that may be this variable again
+        return 0 if calls and all(self.rank(value) == 0 for value in values) else -1
 
     def number(self, node: cst.CSTNode) -> str:
         """What kind of number on the host an expression is: int float bool size number; '' if it is not known to be."""

@@ -77,8 +77,8 @@ def passed(tensor: cst.BaseExpression) -> cst.BaseExpression:
 def kept(
     read: Read, region: Region, known: Known, exact: bool = False, fraction: bool = True, now: bool = False
 ) -> str:
-    """The tensor in place of its number: without a gradient, and its own unless it is used up `now`; `exact` in the precision
-    that a Python float has, or, where no `fraction` comes of it, an integer of 64 bits."""
+    """The tensor in place of its number: without a gradient, and its own unless it is used up `now`; `exact` in the
+    precision that a Python float has, or, where no `fraction` comes of it, an integer of 64 bits."""
     text = postfix(read.tensor, region)
     if exact and fraction and read.dtype in ("int", "bool"):
         return f"{text}.double()"

@@ -35,7 +35,7 @@ SIMPLE = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Power)
 class Spread:
     """A value computed from all elements: whether some are `taken` by the mask, whether it is `loose` (more than
     numbers goes into it), `curved` (its derivative may be infinite or NaN where the mask is false), and `shielded`
-    (what is divided by, or given to a function, is what the mask was computed from: it keeps out just such elements)."""
+    (it divides by, or gives to a function, what the mask was computed from: that keeps out just such elements)."""
 
     value: cst.BaseExpression
     loose: bool = False

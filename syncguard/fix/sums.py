@@ -29,7 +29,7 @@ def accumulated(statement: cst.BaseSmallStatement) -> str:
 
 def begun(name: str, loop: Loop, region: Region) -> set[str]:
     """The kinds of number that a sum is set to."""
-    starts = [node for node in stores(region, region.scope(loop), name) if not _adds(node, name, region)]
+    starts = [node for node in stores(region, region.scope(loop), name) if _starts(node, name, region)]
     values = [_set_to(node, region) for node in starts]
     return {"int" if isinstance(value, cst.Integer) else "float" for value in values}
 
@@ -43,7 +43,7 @@ def uses(
     if any(region.scope(node) is not scope for node in every) or isinstance(scope, cst.Lambda):
         raise Unfit("another function has it, too")
     loops = region.loops(statement)
-    starts = [node for node in every if stored(region, node) and not _adds(node, name, region)]
+    starts = [node for node in every if stored(region, node) and _starts(node, name, region)]
     if not starts or not all(_number(node, region) for node in starts):
         raise Unfit("it does not begin as a number")
     outside = [
@@ -54,6 +54,8 @@ def uses(
     if not outside or not any(not region.within(node, outside[-1]) for node in starts):
         raise Unfit("no loop adds to it")
     loop = outside[-1]
+    if any(region.within(node, loop) for node in every if scaled(node, name, region)):
+        raise Unfit("the loop does more than add to it")
     if isinstance(region.parent(loop), cst.Else | cst.Finally) or handled(loop, every, region):
         raise Unfit("it is read where the loop may have failed")
     inside = [node for node in every if region.within(node, loop) and node not in starts]
@@ -73,7 +75,9 @@ def uses(
 def needed(name: str, loop: Loop, region: Region) -> bool:
     """Whether a sum may be read outside of its loop: below it, or above where a loop around comes back."""
     scope = region.scope(loop)
-    outside = [use for use in reads(region, scope, name) if not region.within(use, loop)]
+    every = occurrences(region, scope, name)
+    found = [*reads(region, scope, name), *(node for node in every if scaled(node, name, region))]
+    outside = [use for use in found if not region.within(use, loop)]
     return any(region.places[use] > region.places[loop] or bool(region.loops(loop)) for use in outside)
 
 
@@ -93,6 +97,17 @@ def added(statement: cst.BaseSmallStatement) -> cst.BaseExpression:
 def _adds(node: cst.Name, name: str, region: Region) -> bool:
     small = plain(node, region)
     return small is not None and accumulated(small) == name
+
+
+def scaled(node: cst.Name, name: str, region: Region) -> bool:
+    """Whether a sum is changed in place by another operator, `total /= n`."""
+    held = region.parent(node)
+    return isinstance(held, cst.AugAssign) and held.target is node and not _adds(node, name, region)
+
+
+def _starts(node: cst.Name, name: str, region: Region) -> bool:
+    """Whether a sum is set where it is bound."""
+    return not _adds(node, name, region) and not scaled(node, name, region)
 
 
 def plain(node: cst.CSTNode, region: Region) -> cst.BaseSmallStatement | None:

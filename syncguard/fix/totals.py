@@ -101,6 +101,14 @@ def plain(picks: tuple[Selected, ...], region: Region, known: Known) -> bool:
     return variables or any(fits(one.source, one.mask, region, known) for one in picks)
 
 
+def shapeless(found: Total, region: Region, known: Known) -> bool:
+    """Whether nobody knows how many dimensions a mask is to be given."""
+    picks = [one for one in found.picks if not one.last]
+    return len(picks) == len(found.picks) and not any(
+        fits(one.source, one.mask, region, known) or behind(one.source, one.mask, region, known) >= 0 for one in picks
+    )
+
+
 def text(found: Total, torch: str, region: Region, known: Known, least: bool = False) -> str:
     """The reduction over all elements; a mean by `least` 1."""
     same = next((one for one in found.picks if fits(one.source, one.mask, region, known)), None)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from syncguard.fix.known import Known
-from syncguard.fix.names import occurrences, spare, stored
+from syncguard.fix.names import occurrences, reaching, spare, stored
 from syncguard.fix.recipe import Unfit
 from syncguard.fix.region import Region
+from syncguard.fix.steady import given_to
 from syncguard.fix.sums import Loop, gate, handled
 from syncguard.terms import Edit
 
@@ -16,9 +17,30 @@ BLIND = ("clear",)
 KEEPING = ("append", "insert", "put", "add", "setdefault")
 
 
-def window(held: cst.Name, statement: cst.BaseSmallStatement, region: Region, known: Known) -> tuple[list[Edit], int]:
-    """The edits, and how many reads they leave. Unfit: the list is used in the loop otherwise than behind a gate."""
+def taken_up(node: cst.Name, region: Region) -> cst.BaseExpression | None:
+    """What a list takes up where it stands: `losses.append(value)`, `losses += [value]`."""
+    held = region.parent(node)
+    call = region.parent(held)
+    match held:
+        case cst.Attribute(value=of, attr=cst.Name(value="append")) if of is node and isinstance(call, cst.Call):
+            plain = len(call.args) == 1 and not call.args[0].star and isinstance(region.parent(call), cst.Expr)
+            return call.args[0].value if plain else None
+        case cst.AugAssign(target=of, operator=cst.AddAssign(), value=cst.List(elements=[cst.Element(value=value)])):
+            return value if of is node else None
+    return None
+
+
+def window(
+    held: cst.Name,
+    statement: cst.BaseSmallStatement,
+    region: Region,
+    known: Known,
+    others: tuple[cst.Name, ...] = (),
+) -> tuple[list[Edit], int]:
+    """The edits, and how many reads they leave; at `others` the loop adds to it as well. Unfit: the list is used in the
+    loop otherwise than behind a gate."""
     loop, every = _collecting(held, statement, region)
+    every = [node for node in every if node not in others]
     name, torch = held.value, known.torch()
     rows = f"{torch}.stack({name}).tolist() if {name} else []"
     if not torch:
@@ -51,8 +73,9 @@ def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Regio
     """The outermost loop in which a list only grows, but behind a gate, and all that is done with the list."""
     scope = region.scope(statement)
     every = occurrences(region, scope, held.value)
-    starts = [node for node in every if stored(region, node)]
-    if any(region.scope(node) is not scope for node in every) or not all(_empty(node, region) for node in starts):
+    bound = [node for node in every if stored(region, node) and taken_up(node, region) is None]
+    starts = [node for node in bound if _empty(node, region)]
+    if any(region.scope(node) is not scope for node in every) or not starts:
         raise Unfit("it does not begin as an empty list of this function")
     loops = [
         loop
@@ -62,6 +85,12 @@ def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Regio
     if not loops or all(region.within(node, loops[-1]) for node in starts):
         raise Unfit("no loop collects in it")
     loop = loops[-1]
+    if len(starts) < len(bound):
+        again = [node for node in bound if node not in starts]
+        if any(region.places[node][0] <= region.bottom(loop) for node in again):
+            raise Unfit("it does not begin as an empty list")
+        if reaching(region, held.value, loop) not in starts:
+            raise Unfit("it may be another list")
     before = [node for node in every if node not in starts and region.places[node][0] < region.top(loop)]
     if before or handled(loop, every, region) or isinstance(region.parent(loop), cst.Else | cst.Finally):
         raise Unfit("it is used where the loop may have failed")
@@ -69,8 +98,12 @@ def _collecting(held: cst.Name, statement: cst.BaseSmallStatement, region: Regio
 
 
 def _empty(node: cst.Name, region: Region) -> bool:
-    """Whether a variable is set to an empty list: `a = []`, `a: list[float] = []`."""
+    """Whether a variable is set to an empty list: `a = []`, `a: list[float] = []`, `a, b = [], []`."""
     held = region.parent(node)
+    if isinstance(held, cst.Element):
+        assign = next((one for one in region.around(node) if isinstance(one, cst.Assign)), None)
+        value = given_to(node, assign, region) if assign is not None and len(assign.targets) == 1 else None
+        return isinstance(value, cst.List) and not value.elements
     made = held if isinstance(held, cst.AnnAssign) else region.parent(held)
     plain = isinstance(made, cst.AnnAssign) or (isinstance(made, cst.Assign) and isinstance(held, cst.AssignTarget))
     if not plain or (isinstance(made, cst.Assign) and len(made.targets) != 1):

@@ -6,12 +6,13 @@ import libcst as cst
 
 from syncguard.fix.collect import filled
 from syncguard.fix.loops import bound_in, varying
-from syncguard.fix.names import definition, loaded, reads
+from syncguard.fix.names import definition, loaded, occurrences, reaching, reads, stores
+from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, counted, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given, told
-from syncguard.fix.sums import accumulated, added, begun, crowded, gate, needed, plain, reached, uses
-from syncguard.fix.windows import window
+from syncguard.fix.sums import accumulated, added, begun, crowded, gate, needed, plain, reached, scaled, uses
+from syncguard.fix.windows import taken_up, window
 from syncguard.terms import Edit, Finding
 
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide)
@@ -24,10 +25,10 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     statement = region.small(read.whole)
     name = accumulated(statement)
-    if name:
+    if name and not isinstance(region.parent(read.whole), cst.Element):
         edits, sure, later = total(name, statement, region, known)
         when = "after the loop" if needed(name, uses(name, statement, region)[0], region) else "where it is used"
-    elif isinstance(statement, cst.Expr):
+    elif isinstance(statement, cst.Expr | cst.AugAssign):
         return collected(read, statement, region, known)
     elif isinstance(statement, cst.Assign) and statement.value is read.whole:
         return filled(read, statement, region, known) or passed_on(read, statement, region, known)
@@ -95,7 +96,9 @@ def _moded(statement: cst.CSTNode, loop: cst.CSTNode, region: Region) -> bool:
 
 def _back(name: str, fraction: bool, begins: set[str], loop: cst.CSTNode, region: Region, known: Known) -> str:
     """The number of a sum: an integer stays one where the loop adds nothing, unless all ask for its fraction."""
-    found = reads(region, region.scope(loop), name)
+    scope = region.scope(loop)
+    later = [use for use in stores(region, scope, name) if scaled(use, name, region)]
+    found = [*later, *(use for use in reads(region, scope, name) if reaching(region, name, use) not in later)]
     if not fraction or "int" not in begins or all(_fraction(use, region) for use in found):
         return f"{'float' if fraction else 'int'}({name})"
     if not known.torch():
@@ -106,6 +109,8 @@ def _back(name: str, fraction: bool, begins: set[str], loop: cst.CSTNode, region
 def _fraction(use: cst.Name, region: Region) -> bool:
     """Whether of an integer the same becomes as of a float: it is divided, or a fraction multiplied with it."""
     match region.parent(use):
+        case cst.AugAssign(operator=cst.DivideAssign()):
+            return True
         case cst.BinaryOperation(left=left, operator=cst.Divide()):
             return left is use
         case cst.BinaryOperation(left=left, operator=cst.Multiply(), right=right):
@@ -140,23 +145,28 @@ def summands(part: cst.BaseExpression, region: Region, known: Known) -> tuple[li
     raise Unfit("not a sum of numbers")
 
 
-def collected(read: Read, statement: cst.Expr, region: Region, known: Known) -> Proposal | None:
-    """`losses.append(loss.item())` in a loop, and nothing else of the list there."""
-    torch = known.torch()
-    match statement.value:
-        case cst.Call(
-            func=cst.Attribute(value=cst.Name() as held, attr=cst.Name(value="append")), args=[cst.Arg(value=value)]
-        ) if torch and value is read.whole:
-            pass
-        case _:
-            return None
-    if read.into == "int" and read.dtype != "int":
+def collected(read: Read, statement: cst.Expr | cst.AugAssign, region: Region, known: Known) -> Proposal | None:
+    """`losses.append(loss.item())` or `losses += [loss.item()]` in a loop, and nothing else of the list there."""
+    names = [node for node in inside(statement) if isinstance(node, cst.Name)]
+    held = next((node for node in names if taken_up(node, region) is read.whole), None)
+    loops = region.loops(statement)
+    if held is None or not known.torch() or not loops:
         return None
     name = held.value
-    edits, later = window(held, statement, region, known)
-    edits.append(region.swap(read.whole, kept(read, region, known)))
-    sure = uniform(read) and not varying(read.tensor, region.loops(statement)[-1], region, known)
-    if sure:
+    more = {
+        node: value
+        for node in occurrences(region, region.scope(statement), name)
+        if node is not held and region.within(node, loops[-1]) and (value := taken_up(node, region)) is not None
+    }
+    found = [read, *(one for value in more.values() if (one := read_of(value, region, known)) is not None)]
+    if [one.whole for one in found[1:]] != [*more.values()]:
+        return None
+    if any(one.into == "int" and one.dtype != "int" for one in found):
+        return None
+    edits, later = window(held, statement, region, known, tuple(more))
+    edits += [region.swap(one.whole, kept(one, region, known)) for one in found]
+    sure = all(uniform(one) and not varying(one.tensor, loops[-1], region, known) for one in found)
+    if sure and len({one.dtype for one in found}) == 1 and not more:
         text = f"collects on the device, and reads all of `{name}` at once"
         return Proposal("safe", text, tuple(edits), leaves=later)
     text = f"`{name}` is read at once, and not in each turn: its elements must be 0-d tensors of one dtype and device"

@@ -10,7 +10,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import subscript
-from syncguard.fix.totals import Total, plain, text, total
+from syncguard.fix.totals import Total, plain, shapeless, text, total
 from syncguard.terms import Finding
 
 
@@ -36,7 +36,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if any(one.curved for one in found):
         message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
     edits = [region.swap(one.call, text(one, torch, region, known, guards(one, region, known))) for one in found]
-    return Proposal("unsafe", message, (*edits, *gone))
+    loose = any(shapeless(one, region, known) for one in found)
+    return Proposal("display" if loose else "unsafe", message, (*edits, *gone))
 
 
 def guards(found: Total, region: Region, known: Known) -> bool:

@@ -20,8 +20,8 @@ MAKERS = ("torch.tensor", "torch.as_tensor")
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
     """Only what `torch.tensor` copies: nobody else can write into the pinned memory before it has been sent.
 
-    What is copied once, as in a constructor or a test, may wait. On other devices neither pinning nor copies without waiting are to be relied on, so both ask for CUDA. What torch
-    makes of an array or a tensor it refuses to pin.
+    What is copied once, as in a constructor or a test, may wait. On other devices neither pinning nor copies without
+    waiting are to be relied on, so both ask for CUDA. What torch makes of an array or a tensor it refuses to pin.
     """
     if finding.heat == "cold":
         return None

@@ -62,7 +62,6 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
     if first is None:
         return None
     top = region.statement(first.use)
-    block, here = region.block(top)
     holder = region.parent(top)
     found = [one for one in found[found.index(first) :] if holder in region.around(one.use)]
     stays = {one: since(name, first.use, one.use, region, known) for one in found if one is not first}
@@ -85,7 +84,9 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
         edits += [region.swap(one.whole, number(one, word, known)) for one in found]
     if sure:
         return Proposal("safe", text, tuple(edits), leaves=1)
-    return Proposal("unsafe", f"{text}: as text it is a plain number, and nothing may change it", tuple(edits), leaves=1)
+    return Proposal(
+        "unsafe", f"{text}: as text it is a plain number, and nothing may change it", tuple(edits), leaves=1
+    )
 
 
 def asked(use: cst.Name, region: Region, known: Known) -> Asked | None:
@@ -135,7 +136,9 @@ def argument(use: cst.Name, held: cst.CSTNode, sure: bool, region: Region, known
         return Asked(use, use, sure=sure)
     op = known.op(call)
     waits = [wait for wait in op.waits if wait.hazard in SIZES] if op is not None else []
-    read = {name for wait in waits for condition, names in wait.when if condition == "tensor" for name in names.split("|")}
+    read = {
+        name for wait in waits for condition, names in wait.when if condition == "tensor" for name in names.split("|")
+    }
     if op is None or not read:
         return None
     if held.keyword is not None:
@@ -178,7 +181,9 @@ def certain(one: Asked, region: Region) -> bool:
             return True
         if isinstance(held, cst.BaseCompoundStatement):
             plain = isinstance(region.parent(held), cst.IndentedBlock | cst.Module)
-            once = (isinstance(held, cst.If) and held.test is child) or (isinstance(held, cst.For) and held.iter is child)
+            once = (isinstance(held, cst.If) and held.test is child) or (
+                isinstance(held, cst.For) and held.iter is child
+            )
             return once and plain
         if isinstance(held, SKIPPED) and getattr(held, "left", None) is not child:
             return isinstance(held, cst.IfExp) and held.test is child
