@@ -221,10 +221,17 @@ def test_what_may_be_scripted_gets_nothing_that_a_script_does_not_hold(made, mar
     assert "torch.zeros((), device=x.device)" in rewritten(zero)
 
 
+def shown(program: str, recipe: str) -> str:
+    """The program after a fix that is only shown: it asks for more than a line of code should."""
+    (fix,) = fixes(program, recipe)
+    assert fix.tier == "display"
+    return applied(program, fix.edits)
+
+
 def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
     program = HEAD.replace("y: torch.Tensor", "device") + "    return x * torch.tensor([1, len(x)], device=device)\n"
-    assert rewritten(program, "pin-data") is None
-    after = rewritten(program, "pin-data", unsafe=True)
+    assert rewritten(program, "pin-data", unsafe=True) is None
+    after = shown(program, "pin-data")
     assert 'pin_memory="cuda" in str(device)' in after
     assert 'device, non_blocking="cuda" in str(device)' in after
     for device in ("cpu", torch.device("cpu"), None):
@@ -233,8 +240,7 @@ def test_what_names_no_device_for_sure_is_asked_whether_it_is_one_of_cuda():
 
 def test_a_rank_is_a_device_too():
     program = HEAD.replace("y: torch.Tensor", "rank") + "    return x * torch.tensor([1, len(x)], device=rank)\n"
-    after = rewritten(program, "pin-data", unsafe=True)
-    assert after is not None
+    after = shown(program, "pin-data")
     assert 'pin_memory=isinstance(rank, int) or "cuda" in str(rank)' in after
     for device in ("cpu", torch.device("cpu"), None):
         same(program, after, lambda device=device: (torch.rand(3), device))

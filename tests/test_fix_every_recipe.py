@@ -182,7 +182,7 @@ def f(x: torch.Tensor, y: torch.Tensor):
         "    m = (y > 0).flatten(0)\n    return x.flatten()[m], y.flatten()[m] * 2\n", "unsafe", ANY, left=1
     ),
     "masked-reduction": Case(
-        "    m = y > 0\n    return x[m].sum(), x[m].mean()\n", "unsafe", ANY, dtypes=SINGLE, numbers=FINITE, exact=False
+        "    m = x > 0\n    return x[m].sum(), x[m].mean()\n", "unsafe", ANY, dtypes=SINGLE, numbers=FINITE, exact=False
     ),
     "maximum": Case(
         "    return max(x.sum(), y.sum())\n",
@@ -228,14 +228,14 @@ def f(x: torch.Tensor, y: torch.Tensor):
         left=1,
     ),
     "index-once": Case(
-        "    i = torch.arange(len(y.flatten()))\n    a = x.flatten()[i] * 2\n    return a, y.flatten()[i]\n",
+        "    x, y = x.flatten(), y.flatten()\n    i = torch.arange(len(x)).flip(0)\n    return x[i] * 2, y[i]\n",
         "unsafe",
         ANY,
         left=1,
     ),
     "read-once": Case(
         "    n = x.nan_to_num().long().abs().sum()\n    if n > 5:\n        y = y * 2\n"
-        "    return y, f'{n}', n.item(), torch.zeros(n % 3, n.clamp(max=2).item())\n",
+        "    return y, len(f'{n}'), n.item(), x.flatten()[:n]\n",
         "safe",
         ANY,
         left=1,

@@ -194,7 +194,7 @@ def test_a_line_that_would_be_longer_than_the_files_is_broken():
         "    a = [torch.tensor([1, n], device=x.device) for n, m in zip(range(1), 'one two three four five six se')]\n",
         "    a = (lambda v, w: torch.tensor([v, w, len(x)], device=x.device))(1, 2), 'six seven eight nine ten'\n",
         '    a = f"{len(x), 1} is a long text of many words", torch.tensor([1, len(x)], device=x.device)\n',
-        "    a = torch.tensor([1, len(x)], device=x.device), 0  # a comment that makes the line longer than it was\n",
+        "    a = torch.tensor([1, len(x)], device=x.device), 0  # a comment\n",
     ],
 )
 def test_a_broken_line_says_what_it_said(line):
@@ -330,3 +330,42 @@ def test_a_line_that_no_person_wrote_stays_one():
     after = rewritten(program, "pin-data")
     assert after is not None
     assert after.count("\n") == program.count("\n")
+
+
+def test_a_keyword_is_written_as_the_others_are():
+    after = rewritten(X + "    return torch.zeros(2, dtype = torch.long).to(x.device)\n")
+    assert after == X + "    return torch.zeros(2, dtype = torch.long, device = x.device)\n"
+    after = rewritten(X + "    return torch.zeros(2, dtype=torch.long).to(x.device)\n")
+    assert after == X + "    return torch.zeros(2, dtype=torch.long, device=x.device)\n"
+
+
+def test_what_was_too_long_stays_on_its_line():
+    """Whoever writes a line of 150 columns does not want one of 160 on three."""
+    line = "    return x[m] * 1.0, " + ", ".join(f"y[m] + {n}.0" for n in range(12)) + "\n"
+    program = X + "    m = x > 0\n" + line
+    assert len(line) > 130
+    made = program.replace(line, "    m_index = torch.where(m)\n" + line.replace("[m]", "[m_index]"))
+    assert (rewritten(program, unsafe=True) == made) is (len(line.replace("[m]", "[m_index]")) <= 1.25 * len(line))
+
+
+def test_one_more_argument_stands_below_the_others():
+    head = "import torch\n\n\ndef f(data, model, device):\n"
+    call = "    loader = torch.utils.data.DataLoader(data, batch_size=4,\n"
+    rest = "shuffle=True, num_workers=the_number_of_workers_that_a_machine_may_start)\n"
+    loop = "    for x in loader:\n        model(x.to('cuda'))\n"
+    space = " " * call.index("data, batch")
+    after = rewritten(head + call + space + rest + loop, "pin-pair", unsafe=True) or ""
+    assert f"{space}{rest[:-2]},\n{space}pin_memory=" in after
+
+
+def test_a_block_is_as_far_in_as_others():
+    for step in ("\t", "  ", "        "):
+        body = (
+            "def f(x: torch.Tensor, y: torch.Tensor):\n>found = []\n>for step in range(4):\n"
+            ">>n = (x * step).sum().item()\n>>y = y * 2\n>>if step % 2 == 0:\n>>>found.append(n)\n"
+            ">>if step % 3 == 0:\n>>>found.append(n)\n>return found, y\n"
+        )
+        program = HEAD + body.replace(">", step)
+        after = rewritten(program, "read-at-gate", unsafe=True) or ""
+        assert f"{2 * step}if (step % 2 == 0) or (step % 3 == 0):\n{3 * step}n = " in after
+        same(program, after, two)

@@ -18,7 +18,7 @@ SCALED = HEAD + "    z = x * 1\n    z[z < 0] *= 0.5\n    return z\n"
 FLAT = "    x, y = x.reshape(-1, 1), y.reshape(-1, 1)\n"
 ROWS = HEAD + FLAT + "    z = x * 1\n    m = y.sum(dim=-1) > 0\n    z[m] = y[m] + 1\n    return z\n"
 TOTAL = HEAD + "    return x[x > 0].sum(), x[x > 9].sum()\n"
-MEAN = HEAD + "    m = y > 0\n    kept = x[m]\n    return kept.mean()\n"
+MEAN = HEAD + FLAT + "    m = y.flatten() > 0\n    kept = x[m]\n    return kept.mean()\n"
 PICKED = (
     HEAD
     + "    m = (x > 0).flatten()\n"
@@ -56,7 +56,7 @@ PROGRAMS = {
     SCALED: ("where-assign", "z.copy_(torch.where(z < 0, z * 0.5, z))"),
     ROWS: ("where-assign", "z.copy_(torch.where(m.unsqueeze(-1), y + 1, z))"),
     TOTAL: ("masked-reduction", "return torch.where(x > 0, x, 0).sum(), torch.where(x > 9, x, 0).sum()"),
-    MEAN: ("masked-reduction", ".expand_as(x).sum()"),
+    MEAN: ("masked-reduction", "/ (m.sum() * x.size(-1))"),
     PICKED: ("masked-reduction", "v, 0).sum()"),
     APART: ("masked-reduction", "return torch.where(m, (x - y).abs(), 0).sum() / m.sum()"),
     SQUARES: ("masked-reduction", "    m = x > 0.25\n    return torch.where(m, (x - y) ** 2, 0).sum()\n"),
@@ -110,8 +110,8 @@ def test_a_mask_of_unknown_shape_is_looked_up_once():
     rows = ROWS.replace(FLAT, "")
     assert not fixes(rows, "where-assign")
     assert "m_index = torch.where(m)" in (rewritten(rows, unsafe=True) or "")
-    for value in ("y[m] / x[m]", "(x[m] - 1).log()", "(y[m] / x[m].sqrt()) ** 2"):
-        body = f"    z = y * 1\n    m = x > 0\n    z[m] = {value}\n    return z, {value}.mean()\n"
+    for value in ("1 / x[m]", "(x[m] - 1).log()", "(2 / x[m].sqrt()) ** 2"):
+        body = f"    z = x * 1\n    m = x > 0\n    z[m] = {value}\n    return z, ({value}).mean()\n"
         assert not fixes(HEAD + body, "where-assign") + fixes(HEAD + body, "masked-reduction")
         off = HEAD.replace("def f", "@torch.no_grad()\ndef f")
         assert fixes(off + body, "where-assign")
@@ -222,7 +222,7 @@ def test_masked_select_is_for_the_last_dimensions(mask, how):
     ["(x[m] == y[m]).sum()", "(x[m] == y[m]).float().mean()", "((x[m] > 1) * x[m]).sum()", "(x[m] != 2).sum()"],
 )
 def test_what_is_compared_is_added_up(line):
-    program = f"import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n    m = y < 2\n    return {line}\n"
+    program = f"import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n    m = x < 2\n    return {line}\n"
     after = rewritten(program, unsafe=True)
     assert "x[m]" not in after
     given = [(torch.arange(6) % 3, torch.tensor([0, 1, 2, 0, 0, 1])), (torch.zeros(0), torch.zeros(0))]

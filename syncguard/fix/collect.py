@@ -57,7 +57,7 @@ def filled(read: Read, statement: cst.Assign, region: Region, known: Known) -> P
     edits = (
         region.before(region.statement(loop), f"{name} = []"),
         region.put(region.statement(statement), f"{name}.append({kept(read, region, known)})"),
-        region.after(loop, f"if {name}:", f"    {row.value}[: len({name})] = {torch}.stack({name})"),
+        region.after(loop, f"if {name}:", f"{region.step}{row.value}[: len({name})] = {torch}.stack({name})"),
     )
     text = f"fills `{row.value}` once, after the loop: it is given 0-d tensors of one dtype and device"
     return Proposal("safe" if read.rank == 0 and read.dtype else "unsafe", text, edits, leaves=1)

@@ -9,7 +9,7 @@ from syncguard.fix.layout import brackets
 from syncguard.fix.names import defined
 from syncguard.fix.reads import postfix, read_of
 from syncguard.fix.region import Region
-from syncguard.fix.text import asked, fitted
+from syncguard.fix.text import BINDING, asked, fitted
 
 COUNTING = ("count_nonzero", "bincount", "histc")
 
@@ -24,8 +24,9 @@ def condition(test: cst.BaseExpression, region: Region, known: Known) -> tuple[s
     if isinstance(test, cst.BooleanOperation):
         sides = [condition(side, region, known) for side in (test.left, test.right)]
         texts = [inner[0] if inner[1] else f"~({inner[0]})" for inner in sides if inner is not None]
-        sign = "&" if isinstance(test.operator, cst.And) else "|"
-        return (f"({texts[0]}) {sign} ({texts[1]})", straight) if len(texts) == 2 else None
+        operator = cst.BitAnd if isinstance(test.operator, cst.And) else cst.BitOr
+        texts = [fitted(text, BINDING[operator] + 1) for text in texts]
+        return (f" {'&' if operator is cst.BitAnd else '|'} ".join(texts), straight) if len(texts) == 2 else None
     if isinstance(test, cst.Comparison):
         text = compared(test, region, known)
         return (text, straight) if text else None

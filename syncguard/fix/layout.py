@@ -43,7 +43,7 @@ def split(line: str, most: int, within: bool = False, whole: bool = False) -> li
     wrapped = held(line, step, most) if not within else None
     given = asked(line.strip())[0] + len(margin)
     kind = asking(line)
-    if wrapped and kind == DOT:
+    if wrapped and kind in (DOT, COMMA):
         return wrapped
     pairs = brackets(line)
     for start, end, call in sorted(pairs, key=lambda pair: (line[pair[0]] == "[" and not pair[2], -pair[0])):
@@ -53,7 +53,7 @@ def split(line: str, most: int, within: bool = False, whole: bool = False) -> li
         rows = [head, *spread(body, step, most, call), *(split(tail, most, within) if len(tail) > most else [tail])]
         if not all(len(row) <= most for row in rows):
             left.append(rows)
-        elif plain(tail) and not (len(rows) > 3 and operators(line, start)):
+        elif plain(tail) and not ((len(rows) > 3 or not call) and operators(line, start)):
             good.append(rows)
             break
         elif not wrapped or (kind < 0 and start >= given):

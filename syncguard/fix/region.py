@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from syncguard.fix.width import limit
 from syncguard.terms import Edit, Site
 
 PRAGMA = re.compile(r"#\s*(noqa|type:|pyright:|pylint:|mypy:|ruff:|fmt:|pragma:|nosec|syncguard:)")
+KEYWORD = re.compile(r"\b(\w+)=(?!=)")
 WORD = re.compile(r"\w+")
 Place = tuple[int, int, int, int]  # line, column, end line, end column, as in a Site
 Scope = cst.FunctionDef | cst.Lambda | cst.Module
@@ -74,6 +76,16 @@ class Region:
     def calls(self) -> list[cst.Call]:
         """Every call."""
         return [node for node in self.places if isinstance(node, cst.Call)]
+
+    @cached_property
+    def step(self) -> str:
+        """How far in a block stands, as most here do."""
+        blocks = [node for node in self.places if isinstance(node, cst.IndentedBlock) and node.body]
+        held = [(self.indent(block.body[0]), self.margin(self.parent(block))) for block in blocks]
+        steps = Counter(
+            inner.removeprefix(outer) for inner, outer in held if inner.startswith(outer) and inner != outer
+        )
+        return steps.most_common(1)[0][0] if steps else "    "
 
     def site(self, node: cst.CSTNode) -> Site:
         """The place of a node, without the parentheses around it."""
@@ -213,6 +225,9 @@ class Region:
     def argue(self, call: cst.Call, text: str) -> Edit:
         """Give a call one more argument, the last, on a line of its own if the one before it is."""
         line, column = self.places[call][2:]
+        spaces = [self.code(arg).partition("=")[0][-1:] for arg in call.args if arg.keyword is not None]
+        if spaces and all(map(str.isspace, spaces)):
+            text = KEYWORD.sub(r"\1 = ", text)
         if not call.args:
             return Edit(Site(self.path, line, column - 1, line, column - 1), text)
         top, start, end, behind = self.outer(call.args[-1].value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import libcst as cst
@@ -12,6 +13,11 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.region import Region, Unfit
 
 Loop = cst.For | cst.While
+# `n = int(n)`, `total = float(total)`, `losses = torch.stack(losses).tolist() if losses else []`, as fixes write them.
+READ = re.compile(
+    r"(\w+) = (int\(\1\)|float\(\1\)|\1\.item\(\) if \w+\.is_tensor\(\1\) else \1"
+    r"|\w+\.stack\(\1\)\.tolist\(\) if \1 else \[\])"
+)
 
 
 def accumulated(statement: cst.BaseSmallStatement) -> str:
@@ -151,6 +157,18 @@ def gate(node: cst.CSTNode, statement: cst.CSTNode, loop: Loop, region: Region) 
             return True
         child = held
     return False
+
+
+def settled(loop: Loop, region: Region) -> cst.CSTNode:
+    """What the number of a sum is read below: its loop, and the statements that read the numbers of others there."""
+    block = region.parent(loop)
+    below = [*block.body] if isinstance(block, cst.IndentedBlock | cst.Module) else [loop]
+    last: cst.CSTNode = loop
+    for statement in below[below.index(loop) + 1 :]:
+        if not READ.fullmatch(region.code(statement)) or region.top(statement) != region.bottom(last) + 1:
+            break
+        last = statement
+    return last
 
 
 def crowded(nodes: list[cst.Name], loop: Loop, region: Region) -> bool:

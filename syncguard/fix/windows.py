@@ -9,7 +9,7 @@ from syncguard.fix.names import occurrences, reaching, spare, stored
 from syncguard.fix.recipe import Unfit
 from syncguard.fix.region import Region
 from syncguard.fix.steady import given_to
-from syncguard.fix.sums import Loop, gate, handled
+from syncguard.fix.sums import Loop, gate, handled, settled
 from syncguard.terms import Edit
 
 # What can be done with a list whatever is in it.
@@ -65,7 +65,7 @@ def window(
         reads += len(group) if together is None else 1
     later = any(region.places[node][0] > region.bottom(loop) for node in every)
     if later:
-        edits.append(region.after(loop, f"{name} = {rows}"))
+        edits.append(region.after(settled(loop, region), f"{name} = {rows}"))
     return edits, later + reads
 
 

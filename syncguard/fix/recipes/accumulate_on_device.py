@@ -11,7 +11,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.reads import Read, counted, kept, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.recipes.feed_tensor import given, told
-from syncguard.fix.sums import accumulated, added, begun, crowded, gate, needed, plain, reached, scaled, uses
+from syncguard.fix.sums import accumulated, added, begun, crowded, gate, needed, plain, reached, scaled, settled, uses
 from syncguard.fix.windows import taken_up, window
 from syncguard.terms import Edit, Finding
 
@@ -75,7 +75,7 @@ def total(
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
     edits += [region.swap(use, _number(use, back, name, statement, region, fraction)) for use in gated]
     after = needed(name, loop, region)
-    edits += [region.after(loop, f"{name} = {back}")] if after else []
+    edits += [region.after(settled(loop, region), f"{name} = {back}")] if after else []
     sure = sure and not any(varying(read.tensor, loop, region, known) for read in found)
     return tuple(edits), sure and "" not in kinds, after + len(gated)
 
@@ -216,7 +216,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
             behind += gated
             edits += [region.swap(node, _number(node, back, target, small, region, fraction)) for node in gated]
             after = needed(target, loop, region)
-            edits += [region.after(loop, f"{target} = {back}")] if after else []
+            edits += [region.after(settled(loop, region), f"{target} = {back}")] if after else []
             sums.append(target)
             later += after + len(gated)
         elif (into := appended(use, region)) is not None and small is not None:

@@ -165,8 +165,8 @@ def words(node: cst.BaseExpression, known: Known) -> str:
         return node.value if isinstance(node.evaluated_value, str) else ""
     first, *more = SENTENCE.split(BESIDE.sub("", _words(node, known)))
     text = " ".join([_cut(first), *(one for one in more if VALUE not in one)])
-    text = DOTS.sub("...", text.replace(VALUE, "..."))
-    if not text.strip(". "):
+    text = DOTS.sub("...", text.replace(VALUE, "...")).strip()
+    if not text.strip("."):
         return ""
     if KNOWN not in text:
         return f'"{text}"' if not set(text) & QUOTES else repr(text)

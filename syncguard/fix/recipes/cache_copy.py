@@ -28,7 +28,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     copies = f"self._{kept.attr.value.lstrip('_')}_on"
     lines = (
         f"if {there} not in {copies}:  # begun in the constructor: {copies} = {{}}",
-        f"    {copies}[{there}] = {region.code(node)}",
+        f"{region.step}{copies}[{there}] = {region.code(node)}",
     )
     edits = (region.before(region.statement(node), *lines), region.swap(node, f"{copies}[{there}]"))
     text = f"copies once for each device, if nobody changes `{name}` later; a registered buffer moves with its module"

@@ -84,7 +84,7 @@ def wait(call: cst.Call | None, torch: str, what: str, region: Region) -> tuple[
     """The lines that wait for what was queued, where there is a device to wait for."""
     of = call.func.value if call is not None and isinstance(call.func, cst.Attribute) else None
     test = f"{region.code(of)}.is_cuda" if isinstance(of, cst.Name) else f"{torch}.cuda.is_available()"
-    line = f"    {torch}.cuda.current_stream().synchronize()  # before the host reads {what}"
+    line = f"{region.step}{torch}.cuda.current_stream().synchronize()  # before the host reads {what}"
     return f"if {test}:", line
 
 
@@ -106,10 +106,10 @@ def pinned(node: cst.CSTNode, torch: str, region: Region, known: Known) -> Propo
     lines = (
         f"if {x}.is_cuda:",
         f'    {name} = {torch}.empty_like({x}, device="cpu", pin_memory=True)',
-        f"    {name}.copy_({x}, non_blocking=True)",
-        f"    {torch}.cuda.current_stream().synchronize()  # before the host reads it",
+        f"{region.step}{name}.copy_({x}, non_blocking=True)",
+        f"{region.step}{torch}.cuda.current_stream().synchronize()  # before the host reads it",
         "else:",
-        f"    {name} = {region.code(node)}",
+        f"{region.step}{name} = {region.code(node)}",
     )
     text = "copies into pinned memory, which needs no buffer in between; what stands between copy and wait overlaps"
     return Proposal("display", text, (region.put(region.statement(node), *lines),), leaves=1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
+
 import libcst as cst
 
+from syncguard.fix.labels import label
 from syncguard.fix.loops import bound_in, paths, questioned
 from syncguard.fix.names import loaded, own, variable
 from syncguard.fix.nodes import inside
@@ -13,6 +16,7 @@ from syncguard.fix.steady import copies, kept, root, steady
 from syncguard.infer.domain.values import Instance, Named, Unknown
 from syncguard.terms import Finding
 
+SENDING = ("to", "cuda")
 MAKERS = ("torch.tensor", "torch.as_tensor")
 
 
@@ -28,7 +32,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     word = _word(node, names, region, known)
     name = region.fresh(
-        f"{word}_host" if known.callee(node).rpartition(".")[2] != "to" else f"{word}_moved", f"{word}_once"
+        f"{word}_host" if known.callee(node).rpartition(".")[2] not in SENDING else f"{word}_moved", f"{word}_once"
     )
     once = region.code(node)
     if asked:
@@ -146,7 +150,10 @@ def _word(node: cst.Call, names: set[str], region: Region, known: Known) -> str:
             if path is part and isinstance(held, cst.Attribute) and not isinstance(region.parent(held), cst.Call):
                 path = held
             return path.attr.value if isinstance(path, cst.Attribute) else part.value
-    return "value"
+    inner = node.func.value if isinstance(node.func, cst.Attribute) else node
+    first = next((arg.value for arg in inner.args), None) if isinstance(inner, cst.Call) else None
+    word = label(first).lower() if first is not None else ""
+    return word if word.isidentifier() and not iskeyword(word) else "value"
 
 
 def conditions(node: cst.CSTNode, loop: cst.For | cst.While, region: Region) -> list[cst.BaseExpression] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from syncguard.fix.names import defined, own, reaching, reads, spare
@@ -17,8 +19,9 @@ COUNTS = frozenset("arange permutation randperm randint argsort nonzero flatnonz
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
-    """A variable that is an index of tensors on the device at least twice, where it is the same."""
-    parts = node.slice if isinstance(node, cst.Subscript) else ()
+    """A variable that is an index of tensors on the device at least twice, where it is the same, and not where it runs
+    once."""
+    parts = node.slice if isinstance(node, cst.Subscript) and finding.heat != "cold" else ()
     names = [part.slice.value for part in parts if isinstance(part.slice, cst.Index)]
     for name in names:
         if isinstance(name, cst.Name) and whole(name, region, known):
@@ -32,7 +35,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
 def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
     scope, torch = region.scope(name), known.torch()
     store = reaching(region, name.value, name)
-    if store is None or not torch or not own(region, scope, name.value):
+    if store is None or not torch or not (own(region, scope, name.value) or alone_in(name.value, scope, region)):
         return None
     uses = [use for use in reads(region, scope, name.value) if reaching(region, name.value, use) is store]
     found = [use for use in uses if region.scope(use) is scope and indexed(use, region, known) is not None]
@@ -58,6 +61,14 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
         edits += [region.swap(use, word) for use in found]
     text = f"copies `{name.value}` once, not {len(found)} times: all that it picks from must be on one device"
     return Proposal("unsafe", text, tuple(edits), leaves=1)
+
+
+def alone_in(name: str, scope: cst.CSTNode, region: Region) -> bool:
+    """Whether a variable of a script is named in one of its statements only, and in no function there."""
+    apart = [*region.lines[: region.first - 1], *region.lines[region.last :]]
+    named = re.compile(rf"\b{name}\b")
+    within = all(region.scope(node) is scope for node in region.names.get(name, ()))
+    return isinstance(scope, cst.Module) and within and not any(map(named.search, apart))
 
 
 def sent(value: cst.BaseExpression, device: str, tensor: bool, region: Region, torch: str) -> str:

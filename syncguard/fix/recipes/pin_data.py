@@ -12,7 +12,8 @@ from syncguard.fix.names import defined, loaded
 from syncguard.fix.nodes import inside
 from syncguard.fix.plain import plain
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.terms import Edit, Finding
+from syncguard.fix.width import limit
+from syncguard.terms import Edit, Finding, Tier
 
 MAKERS = ("torch.tensor", "torch.as_tensor")
 
@@ -42,8 +43,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if isinstance(where, cst.Attribute) and not dotted(where):
         return None  # it would be computed three times
-    # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
+    end = region.lines[region.places[node][2] - 1]
     there = cuda(where, region, known)
+    if "#" in end and len(end) + 2 * len(there) > limit(region.lines):
+        return None  # a line with a comment is not broken
+    # On the host whatever the default device is, and if the data should be a tensor that lies elsewhere.
     edits: list[Edit] = []
     if known.callee(made) != "torch.tensor":
         edits.append(region.swap(made.func, f"{torch}.tensor"))
@@ -58,7 +62,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         text += f": `{region.code(where)}` must name a device"
     if standing(made.args[0].value, region):
         text += "; what is the same in each call need not be copied again: a buffer, or a tensor kept for each device"
-    return Proposal("safe" if sure(defined(region, where), known) else "unsafe", text, tuple(edits), resort=True)
+    tier: Tier = "safe" if sure(defined(region, where), known) else "display" if " in " in there else "unsafe"
+    return Proposal(tier, text, tuple(edits), resort=True)
 
 
 def standing(data: cst.BaseExpression, region: Region) -> bool:

@@ -16,7 +16,6 @@ from syncguard.fix.text import indented
 from syncguard.infer.domain.values import Const, Host
 from syncguard.terms import Finding
 
-INDENT = "    "
 ASKING = ("get_", "is_", "has_")
 # What a test may be made of to be asked twice.
 PLAIN = (
@@ -102,7 +101,7 @@ def asked(name: str, statement: cst.Assign, gates: list[cst.If], region: Region,
         text = f"computes `{name}` where it is used: nothing in it may change the answer of `{tests[0]}`"
         return Proposal("unsafe", text, edits, leaves=1)
     joined = tests[0] if len(tests) == 1 else " or ".join(f"({one})" if " " in one else one for one in tests)
-    edit = region.put(line, f"if {joined}:", f"{INDENT}{indented(region.code(statement), INDENT)}")
+    edit = region.put(line, f"if {joined}:", f"{region.step}{indented(region.code(statement), region.step)}")
     text = f"computes `{name}` only where it is used: nothing in between may change the answer of `{joined}`"
     return Proposal("unsafe", text, (edit,), leaves=1)
 
