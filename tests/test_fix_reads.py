@@ -123,7 +123,14 @@ AFTER = Later(lambda program: rewritten(program, RECIPES[program]))
     [
         (SUM, ["total += loss.detach().double() * len(row)  # the sum", "    total = float(total)"]),
         (COUNT, ["count = count + (row > 0).sum()", "    count = int(count)"]),
-        (GATED, ["total += row.mean().detach().double()", "seen.append(float(total))", "    total = float(total)"]),
+        (
+            GATED,
+            [
+                "total += row.mean().detach().double()",
+                "seen.append(total.detach().clone())",
+                "    total = float(total)",
+            ],
+        ),
         (LIST, ["losses.append(row.mean().detach())", "    losses = torch.stack(losses).tolist() if losses else []"]),
         (PASSED, ["value = row.mean().detach()", "total += value.double()", "last = float(value)"]),
         (ELEMENT, ["    y_list = y.flatten().tolist()\n    for i in", "found.append(float(y_list[i]) + 1)"]),
