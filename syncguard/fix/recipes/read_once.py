@@ -26,13 +26,17 @@ SKIPPED = (cst.IfExp, cst.BooleanOperation, cst.Lambda, cst.BaseComp)
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A use of a tensor for which the host reads its number: what the number takes the place of, and whether what comes
-    of it is the same for sure: as text it is another, and so may a sum be of what has fewer than 64 bits."""
+    """A use of a tensor for which the host reads its number: what the number takes the place of, what it is made into,
+    and in what it may differ; '' in nothing."""
 
     use: cst.Name
     whole: cst.BaseExpression
     into: str = ""
-    sure: bool = True
+    differs: str = ""
+
+
+PRINTED = "it is printed as a number"
+NARROW = "as a number it has 64 bits"
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -69,12 +73,12 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
     if sum(not failing(one, region) for one in found) < 2 or not any(one.use is name for one in found):
         return None
     text = f"reads `{name.value}` once, not {len(found)} times"
-    sure = all(one.sure for one in found) and all(tier == "safe" for tier in stays.values())
+    tiers = {*stays.values()}
     made = region.parent(region.parent(store))
     alone = len(found) == len(reads(region, scope, name.value))
     begun = since(name, made, first.use, region, known)
     if alone and begun and isinstance(made, cst.Assign) and simple(made, store, top, region, known):
-        sure = sure and begun == "safe"
+        tiers.add(begun)
         edits = [region.behind(made.value, ".item()")] if bare(made.value) else []
         edits = edits or [region.swap(made.value, f"{postfix(made.value, region)}.item()")]
         edits += [region.swap(one.whole, number(one, name.value, known)) for one in found if one.whole is not one.use]
@@ -82,11 +86,11 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
         word = spare(region, top, f"{name.value}_value")
         edits = [region.before(top, f"{word} = {name.value}.item()")]
         edits += [region.swap(one.whole, number(one, word, known)) for one in found]
-    if sure:
+    told = [*dict.fromkeys(one.differs for one in found if one.differs)]
+    told += ["nothing in between may change it"] if "unsafe" in tiers else []
+    if not told:
         return Proposal("safe", text, tuple(edits), leaves=1)
-    return Proposal(
-        "unsafe", f"{text}: as text it is a plain number, and nothing may change it", tuple(edits), leaves=1
-    )
+    return Proposal("unsafe", f"{text}: {', and '.join(told)}", tuple(edits), leaves=1)
 
 
 def asked(use: cst.Name, region: Region, known: Known) -> Asked | None:
@@ -104,11 +108,11 @@ def asked(use: cst.Name, region: Region, known: Known) -> Asked | None:
         node, plain = held, False
     match held:
         case cst.Slice():
-            return Asked(use, use, sure=plain or wide)
+            return Asked(use, use, differs="" if plain or wide else NARROW)
         case cst.FormattedStringExpression(conversion=None, equal=None) if plain:
             return Asked(use, use)
         case cst.Arg() | cst.Element():
-            return argument(use, held, plain or wide, region, known)
+            return argument(use, held, "" if plain or wide else NARROW, region, known)
     return test(use, wide, region, known) if plain else None
 
 
@@ -122,7 +126,7 @@ def outer(use: cst.Name, region: Region, known: Known) -> tuple[cst.BaseExpressi
     return None
 
 
-def argument(use: cst.Name, held: cst.CSTNode, sure: bool, region: Region, known: Known) -> Asked | None:
+def argument(use: cst.Name, held: cst.CSTNode, differs: str, region: Region, known: Known) -> Asked | None:
     """A size in a call, alone or in a row, or what is printed."""
     while isinstance(held, cst.Element | cst.Tuple | cst.List):
         held = region.parent(held)
@@ -131,9 +135,9 @@ def argument(use: cst.Name, held: cst.CSTNode, sure: bool, region: Region, known
         return None
     callee = known.callee(call)
     if callee == "builtins.print" and held.value is use and held.keyword is None:
-        return Asked(use, use, sure=False)
+        return Asked(use, use, differs=PRINTED)
     if callee == "builtins.range":
-        return Asked(use, use, sure=sure)
+        return Asked(use, use, differs=differs)
     op = known.op(call)
     waits = [wait for wait in op.waits if wait.hazard in SIZES] if op is not None else []
     read = {
@@ -142,11 +146,11 @@ def argument(use: cst.Name, held: cst.CSTNode, sure: bool, region: Region, known
     if op is None or not read:
         return None
     if held.keyword is not None:
-        return Asked(use, use, sure=sure) if held.keyword.value in read else None
+        return Asked(use, use, differs=differs) if held.keyword.value in read else None
     place = [*call.args].index(held) + callee.startswith("torch.Tensor.")
     name = op.args[min(place, len(op.args) - 1)] if op.args else ""
     spread = next((other for other in op.args[: place + 1] if other.startswith("*") and len(other) > 1), "")
-    return Asked(use, use, sure=sure) if {name, spread.removeprefix("*")} & read else None
+    return Asked(use, use, differs=differs) if {name, spread.removeprefix("*")} & read else None
 
 
 def test(use: cst.Name, wide: bool, region: Region, known: Known) -> Asked | None:
@@ -170,7 +174,7 @@ def test(use: cst.Name, wide: bool, region: Region, known: Known) -> Asked | Non
     ):
         whole = outer
     tested = isinstance(outer, cst.If | cst.While | cst.IfExp | cst.Assert) and outer.test is whole
-    return Asked(use, use, sure=sure) if tested else None
+    return Asked(use, use, differs="" if sure else NARROW) if tested else None
 
 
 def certain(one: Asked, region: Region) -> bool:
