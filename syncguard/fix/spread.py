@@ -23,6 +23,8 @@ from syncguard.fix.steady import since
 
 # Elementwise functions of which the derivative is finite whatever the element is: that of sigmoid is NaN for NaN.
 BOUNDED = frozenset("clone detach float double half to type relu neg abs clamp contiguous".split())
+# Those of which it is finite where the element is.
+SMOOTH = frozenset("square sigmoid tanh softplus sin cos logsigmoid".split())
 CARRIED = BOUNDED - {"relu", "neg", "abs", "clamp"} | {"view", "reshape", "unsqueeze"}
 ONES = re.compile(r"\*\(?\[1\] \* .+|\*\(1,\) \* .+")
 TOTALS = ("torch.Tensor.sum", "torch.sum", "torch.Tensor.count_nonzero", "torch.count_nonzero")
@@ -173,8 +175,11 @@ class Reach:
             whole = call.with_changes(func=call.func.with_changes(value=of))
         else:
             whole = call.with_changes(args=[call.args[0].with_changes(value=inner.value), *call.args[1:]])
-        bounded = known.callee(call).rpartition(".")[2] in BOUNDED or self.column(call)
-        shielded = inner.shielded or (not bounded and self.shields(inner))
+        last = known.callee(call).rpartition(".")[2]
+        bounded = last in BOUNDED or self.column(call)
+        whole_power = last == "pow" and len(call.args) == 1 and isinstance(call.args[0].value, cst.Integer)
+        smoothly = bounded or whole_power or last in SMOOTH
+        shielded = inner.shielded or (not smoothly and self.shields(inner))
         return replace(inner, value=whole, curved=inner.curved or not bounded, shielded=shielded)
 
     def shields(self, operand: Spread) -> bool:

@@ -12,7 +12,7 @@ from syncguard.fix.masks import unused
 from syncguard.fix.names import loaded
 from syncguard.fix.pointwise import pointwise
 from syncguard.fix.recipe import Known, Proposal, Region
-from syncguard.fix.shapes import behind, fits, owned, subscript, widened
+from syncguard.fix.shapes import fits, owned, subscript, widened
 from syncguard.fix.spread import Reach, Spread, smooth
 from syncguard.fix.steady import related, root
 from syncguard.fix.width import flat
@@ -56,8 +56,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         message += "; what is written must fit all of it, not only the elements in the mask"
     if curved:
         message += "; infinity or NaN outside of the mask reaches the gradient as NaN"
-    shapeless = not narrow and behind(target, mask, region, known) < 0
-    return Proposal("display" if shapeless else "unsafe", message, edits)
+    return Proposal("unsafe", message, edits)
 
 
 @dataclass(frozen=True, eq=False)
