@@ -22,7 +22,15 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     edits = [edit for part in parts if (edit := _there(part, device, region, known)) is not None]
     if not edits:
         return None
-    return Proposal("safe", "counts on the device", tuple(edits))
+    # A number that is written through indices is sent, too, whatever these are.
+    return Proposal("safe", "counts on the device", tuple(edits), leaves=int(_numbered(node, region, known)))
+
+
+def _numbered(node: cst.Subscript, region: Region, known: Known) -> bool:
+    """Whether a number is written there."""
+    assign = region.parent(region.parent(node))
+    written = isinstance(region.parent(node), cst.AssignTarget) and isinstance(assign, cst.Assign)
+    return written and bool(known.number(cst.ensure_type(assign, cst.Assign).value))
 
 
 def _there(part: cst.BaseExpression, device: str, region: Region, known: Known) -> Edit | None:
