@@ -196,3 +196,82 @@ def test_a_comment_at_the_end_of_a_loop_stays_in_it():
     program = SUM.replace("    return", "\n        # of all rows\n\n    # and then\n    return")
     after = rewritten(program)
     assert "\n        # of all rows\n    total = float(total)\n\n    # and then\n    return" in after
+
+
+FOUND = "import torch\n\n\ndef f(x: torch.Tensor, y: torch.Tensor):\n    x = x.float()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "new"),
+    [
+        (
+            (
+                "    total = 0\n    for k in range(3):\n        total += (x * k).sum().item()\n"
+                "    total /= 3\n    return total\n"
+            ),
+            "    total = float(total)\n    total /= 3\n    return total\n",
+        ),
+        (
+            "    n = 0\n    for k in range(3):\n        n += (x > k).sum().item()\n    n /= 4\n    return n\n",
+            "    n = int(n)\n    n /= 4\n    return n\n",
+        ),
+        (
+            (
+                "    a, b = [], []\n    for k in range(3):\n        a.append((x * k).sum().item())\n"
+                "        b += [(x > k).float().sum().item()]\n    a = sum(a) / 3\n    return a, b\n"
+            ),
+            (
+                "        a.append((x * k).sum().detach())\n        b += [(x > k).float().sum()]\n"
+                "    a = torch.stack(a).tolist() if a else []\n"
+                "    b = torch.stack(b).tolist() if b else []\n    a = sum(a) / 3\n"
+            ),
+        ),
+        (
+            (
+                "    a = []\n    for k in range(3):\n        if k % 2:\n"
+                "            a.append((x * k).sum().item())\n        else:\n"
+                "            a.append(x.sum().item())\n    return a\n"
+            ),
+            "            a.append(x.sum().detach())\n    a = torch.stack(a).tolist() if a else []\n    return a\n",
+        ),
+    ],
+)
+def test_what_is_done_behind_the_loop_is_done_with_numbers(body, new):
+    after = rewritten(FOUND + body, "accumulate-on-device", unsafe=True)
+    assert after is not None
+    assert new in after
+    same(FOUND + body, after, lambda: (torch.linspace(0, 2, 5), torch.ones(2)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    n = 1\n    n /= 2\n    for k in range(3):\n        n += (x > k).sum().item()\n    return n\n",
+        "    n = 0\n    for k in range(3):\n        n += (x > k).sum().item()\n        n *= 2\n    return n\n",
+        "    a = []\n    for k in range(3):\n        a.append(x.sum().item())\n        a += [k]\n    return a\n",
+        "    a = [1.0]\n    for k in range(3):\n        a += [x.sum().item()]\n    return a\n",
+        (
+            "    a = []\n    for j in range(2):\n        for k in range(3):\n            a.append(x.sum().item())\n"
+            "        a = [max(a)]\n    return a\n"
+        ),
+        (
+            "    total, first = 0.0, len(y) > 1\n    for k in range(3):\n        v = (x * k).sum().item()\n"
+            "        total += v\n        if first:\n            print(v, total)\n    return total\n"
+        ),
+    ],
+)
+def test_what_is_more_than_a_sum_stays(body):
+    after = rewritten(FOUND + body, "accumulate-on-device", unsafe=True)
+    if after is not None:
+        same(FOUND + body, after, lambda: (torch.linspace(0, 2, 5), torch.ones(2)))
+    assert after is None
+
+
+def test_a_gradient_is_cut_where_there_is_one():
+    body = (
+        "    a = []\n    for k in range(3):\n        w = torch.zeros(2, device=x.device, requires_grad=True)\n"
+        "        a.append((w * 1).sum().item())\n    return a\n"
+    )
+    assert ".detach()" in (rewritten(FOUND + body, unsafe=True) or "")
+    off = FOUND.replace("def f", "@torch.no_grad()\ndef f") + body.replace(", requires_grad=True", "")
+    assert "a.append((w * 1).sum())" in (rewritten(off, unsafe=True) or "")

@@ -20,6 +20,8 @@ def gradless(node: cst.BaseExpression, region: Region, known: Known) -> bool:
     held = known.tensor(node)
     if held is not None and held.dtype in ("int", "bool"):
         return True
+    if any("requires_grad" in line or "Parameter(" in line for line in region.lines[region.first - 1 : region.last]):
+        return False  # whatever it was computed from, it may be told to take one
     made = defined(region, node)
     if computed(made, known) and off(made, region, known):
         return True

@@ -60,8 +60,8 @@ def uses(
     if not outside or not any(not region.within(node, outside[-1]) for node in starts):
         raise Unfit("no loop adds to it")
     loop = outside[-1]
-    if any(region.within(node, loop) for node in every if scaled(node, name, region)):
-        raise Unfit("the loop does more than add to it")
+    if any(region.places[node][0] <= region.bottom(loop) for node in every if scaled(node, name, region)):
+        raise Unfit("it is more than a number that the loop adds to")
     if isinstance(region.parent(loop), cst.Else | cst.Finally) or handled(loop, every, region):
         raise Unfit("it is read where the loop may have failed")
     inside = [node for node in every if region.within(node, loop) and node not in starts]
