@@ -80,7 +80,9 @@ def test_a_bare_dict_or_list_holds_what_callers_give() -> None:
     ],
 )
 def test_the_first_sizes_are_as_many_as_are_asked_for(sizes: str, found: list[str]) -> None:
-    text = f"rows, cols, top = {sizes}, x.amax()\n    for _ in range(cols): ...\n    return top.item()"
+    text = (
+        f"sizes = {sizes}, x.amax()\n    rows, cols, top = sizes\n    for _ in range(cols): ...\n    return top.item()"
+    )
     assert sorted(codes(text, confidence="possible")) == found
 
 
@@ -95,3 +97,13 @@ def test_the_first_sizes_are_as_many_as_are_asked_for(sizes: str, found: list[st
 )
 def test_a_list_reads_the_tensor_that_it_is_written_at(write: str, found: list[str]) -> None:
     assert codes(f"out = [None] * n\n    {write}") == found
+
+
+def test_a_starred_part_of_a_display_makes_up_what_is_missing() -> None:
+    text = "rows, cols, flag, top = *x.shape, True, x.amax()\n    if flag: return cols\n    for _ in range(cols): ..."
+    assert codes(f"{text}\n    return top.item()", confidence="possible") == ["SG201"]
+
+
+def test_a_starred_target_takes_what_the_others_leave() -> None:
+    text = "first, *rest, last = 3, x.amax(), 4, x\n    for _ in range(first + rest[1]): ...\n    return rest[0].item()"
+    assert codes(text, confidence="possible") == ["SG201"]

@@ -59,3 +59,41 @@ def f(w: list[float] | Tensor | None, x: Tensor):
     return w[x.argsort()] if w is not None else 1.0
 """
     assert codes(text) == []
+
+
+KEPT = """
+def f(model, x: Tensor):
+    batch = {"x": x, "model": model}
+    for key in batch:
+        if not isinstance(batch[key], Tensor):
+            %s
+            print(batch[key])
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("pass", []),
+        ("other = 'x'", []),
+        ("key = 'x'", ["SG206"]),
+        ("batch = {key: x}", ["SG206"]),
+        ("batch['y'] = x", ["SG206"]),
+        ("batch[key] = 3", []),
+        ("batch[key] = x", ["SG206"]),
+    ],
+)
+def test_an_item_under_a_name_is_what_a_test_says_until_either_is_bound_anew(between: str, found: list[str]) -> None:
+    assert codes(KEPT % between) == found
+
+
+def test_an_item_that_was_tested_to_be_a_tensor_is_one() -> None:
+    text = """
+def f(state):
+    for key in state:
+        if isinstance(state[key], torch.Tensor):
+            state[key] = state[key].cpu()
+            print(state[key])
+    return [state[k].tolist() if torch.is_tensor(state[k]) else state[k] for k in state]
+"""
+    assert codes(text) == ["SG202", "SG202"]

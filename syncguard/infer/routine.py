@@ -27,6 +27,11 @@ UNUSED: frozenset[str] = frozenset()
 SERIAL = count()  # tells apart what may have stood at one address
 
 
+def of_part(name: str) -> bool:
+    """Whether a name in an environment is one of a part of a variable: `self.x`, `batch[key]`."""
+    return "." in name or "[" in name
+
+
 class Home:
     """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
 
@@ -38,6 +43,7 @@ class Home:
         "core",
         "env",
         "infos",
+        "interface",
         "made",
         "mentioned",
         "moves_batches",
@@ -70,6 +76,7 @@ class Home:
         self.mentioned: tuple[dict[str, list[Call]], frozenset[str]] | None = None
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
+        self.interface: bool | None = None  # whether it makes an interface for people, once asked for
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import Union
-from syncguard.infer.routine import Env, Frame, Routine
+from syncguard.infer.routine import Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
@@ -18,7 +18,7 @@ def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
     if not path:
         return
     names = [name for name, value in frame.env.items() if type(value) is Union and yes.get(name) is not no.get(name)]
-    apart = [name for name in names if name in yes and name in no and "." not in name]
+    apart = [name for name in names if name in yes and name in no and not of_part(name)]
     if apart and steady(path, frame.routine):
         told, other = (yes, no) if outcome else (no, yes)
         both = {name: frame.env[name] for name in apart}

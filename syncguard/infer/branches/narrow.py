@@ -28,7 +28,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -44,8 +44,15 @@ def path_of(node: Node) -> str:
     return node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
 
 
+def item_path(node: core.Index) -> str:
+    """The same of an item under a name: `batch[key]`."""
+    return f"{node.of.id}[{node.key.id}]" if type(node.of) is core.Name and type(node.key) is core.Name else ""
+
+
 def _key_path(node: core.Index) -> str:
-    """The same of what a dict holds under a text that is written out: `state["step`."""
+    """The same of what a dict holds under a text that is written out, `state["step`, or under a name."""
+    if type(node.key) is core.Name:
+        return item_path(node)
     named = type(node.of) is core.Name or type(node.of) is core.Attr
     if not named or type(node.key) is not core.Const or not isinstance(node.key.value, str):
         return ""
@@ -54,8 +61,13 @@ def _key_path(node: core.Index) -> str:
 
 
 def narrowed(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
-    """The variables about which the test's outcome tells something, with what they are then."""
+    """The variables about which the test's outcome tells something, with what they are then; of a part of one, noted to
+    be forgotten when the variable is bound again."""
     told = _told(test, outcome, frame)
+    for path in told:
+        if of_part(path):
+            holder, _, key = path.partition("[")
+            frame.dotted.update((holder.partition(".")[0], key.removesuffix("]")))
     if not any('["' in path for path in told):
         return told
     found: dict[str, Value] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.infer.branches.gates import gated, last_name
 from syncguard.infer.branches.guards import off_device
-from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.narrow import item_path, narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import tensor_in, without
@@ -97,6 +97,10 @@ def slice_(node: core.Slice, frame: Frame) -> Value:
 
 
 def index(node: core.Index, frame: Frame) -> Value:
+    if type(node.of) is core.Name and node.of.id in frame.dotted:
+        known = frame.env.get(item_path(node))
+        if known is not None:
+            return known
     of, key = value_of(node.of, frame), value_of(node.key, frame)
     if type(of) is Unknown and of.batch is None and type(key) is Const and _device(key, frame):
         return Host("device:assumed")  # `config["device"]`

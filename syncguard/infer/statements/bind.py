@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains, looped
+from syncguard.infer.branches.narrow import item_path
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
@@ -48,8 +49,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 value = UNKNOWN  # a function will put there what it is
             value = told(name, name, foreseen(name, value, source, frame), target.at, frame)
             if name in frame.dotted:
-                prefix = f"{name}."
-                frame.env = {key: held for key, held in frame.env.items() if not key.startswith(prefix)}
+                outdate(name, frame)
             frame.env[name] = value
             hold(name, value, source, frame)
             if frame.arms:
@@ -71,8 +71,13 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             unpack(target, value, frame, source)
         case core.Index():
             write(target, value, frame, source or target)
-        case core.Do(what="*", args=(inner,)):
-            store(inner, Seq("list", None, value), frame)
+
+
+def outdate(name: str, frame: Frame) -> None:
+    """A name is bound anew: what is known of its attributes and items, and of items under it, is of what it was."""
+    known = {key for key in frame.env if key.startswith((f"{name}.", f"{name}[")) or key.endswith(f"[{name}]")}
+    if known:
+        frame.env = {key: held for key, held in frame.env.items() if key not in known}
 
 
 def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
@@ -113,16 +118,36 @@ def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) ->
     wanted = target.items
     if type(value) is Tensor and not value.sure and value.why is not None and is_part(value.why.parent):
         value = Unknown(value.why)  # `edges, size = part.to(device)`: so it is no tensor, but a container of them
+    starred = next((i for i, part in enumerate(wanted) if type(part) is core.Do), -1)
     exact = None
     for option in options(value):
         parts = option.items if type(option) is Seq else _parts(option)
-        if parts is not None and len(parts) == len(wanted):
+        if parts is not None and (len(parts) == len(wanted) or (starred >= 0 and len(parts) >= len(wanted) - 1)):
             exact = parts
-    starred = any(type(part) is core.Do for part in wanted)
-    sources = source.items if type(source) is core.Seq and len(source.items) == len(wanted) and not starred else None
-    element = UNKNOWN if exact and not starred else element_of(value, target.at, frame)
+    if exact is None and starred < 0 and type(source) is core.Seq:
+        exact = spread(source, len(wanted), frame)
+    if exact is None:
+        element = element_of(value, target.at, frame)
+        exact = tuple([Seq("list", None, element) if i == starred else element for i in range(len(wanted))])
+    elif starred >= 0:
+        end = len(exact) - (len(wanted) - 1 - starred)
+        exact = (*exact[:starred], Seq("list", exact[starred:end]), *exact[end:])
+    aligned = type(source) is core.Seq and len(source.items) == len(wanted) and starred < 0
+    sources = source.items if type(source) is core.Seq and aligned else None
     for i, part in enumerate(wanted):
-        store(part, exact[i] if exact and not starred else element, frame, sources[i] if sources else None)
+        inner = part.args[0] if type(part) is core.Do and i == starred else part
+        store(inner, exact[i], frame, sources[i] if sources else None)
+
+
+def spread(source: core.Seq, wanted: int, frame: Frame) -> tuple[Value, ...] | None:
+    """The items of a display that takes up nobody knows how many of one thing, where so many are unpacked: the first two
+    of three in `*x.shape, y` are sizes."""
+    stars = [i for i, part in enumerate(source.items) if type(part) is core.Do and part.what == "*"]
+    several = wanted - len(source.items) + 1
+    if len(stars) != 1 or several < 0:
+        return None
+    at, values = stars[0], [quiet_value(part, frame) for part in source.items]
+    return (*values[:at], *[element_of(values[at], source.at, frame)] * several, *values[at + 1 :])
 
 
 def is_part(why: Why | None) -> bool:
@@ -137,6 +162,9 @@ def _parts(value: Value) -> tuple[Value, ...] | None:
 def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
     """`of[key] = value`."""
     of, key = value_of(target.of, frame), value_of(target.key, frame)
+    path = item_path(target)
+    known = path in frame.env and tensor_in(of) is None
+    refresh(target.of, frame)
     for option in options(of):
         option = as_tensor(option, "__setitem__")
         match option:
@@ -163,6 +191,8 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 elif tensor is not None and tensor.on_device and tensor_in(value) is not None:
                     of = Tensor(device=tensor.device, sure=False, why=tensor.why)
                     setitem(target, of, key, value, frame, source)
+    if known:
+        frame.env[path] = value
 
 
 def _alongside(of: Value, value: Value) -> bool:
@@ -193,8 +223,15 @@ def brought(value: Value, frame: Frame) -> bool:
     )
 
 
+def refresh(node: Node, frame: Frame) -> None:
+    """Something is changed in place: what is known of its items is of what they were."""
+    if type(node) is core.Name and node.id in frame.dotted:
+        frame.env = {key: held for key, held in frame.env.items() if not key.startswith(f"{node.id}[")}
+
+
 def rebind(node: Node, value: Value, frame: Frame) -> None:
     """A container that was changed in place is held by the same name, and where that name took it from."""
+    refresh(node, frame)
     if type(node) is core.Name and node.id in frame.env:
         frame.env[node.id] = value
         source = frame.taken.get(node.id)

@@ -32,7 +32,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
-from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.routine import Env, Frame, Step, of_part
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
@@ -53,15 +53,6 @@ def run(body: tuple[Node, ...], frame: Frame) -> None:
         STATEMENTS[type(node)](node, frame)
     frame.quiet, frame.sometimes = quiet, sometimes
     frame.context = gate
-
-
-def narrowing(test: Node, outcome: bool, frame: Frame) -> Env:
-    """What a test tells, noted as ours to forget when the variable is bound again."""
-    told = narrowed(test, outcome, frame)
-    for path in told:
-        if "." in path:
-            frame.dotted.add(path.partition(".")[0])
-    return told
 
 
 def starred(node: core.Bring) -> bool:
@@ -135,7 +126,7 @@ def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:
     sides = []
     for outcome, arm in ((True, node.body), (False, node.orelse)):
         off = off_device(node.test, outcome, frame) and not aimed(node.test, arm, frame)
-        sides.append((narrowing(node.test, outcome, frame), off, gated(node.test, outcome, frame)))
+        sides.append((narrowed(node.test, outcome, frame), off, gated(node.test, outcome, frame)))
     frame.asked = asked
     return sides
 
@@ -162,14 +153,14 @@ def loop(node: core.Loop, frame: Frame) -> None:
             lend(node.target, node.iterable, frame)
         if node.test is not None:
             value_of(node.test, frame)
-            frame.env = {**frame.env, **narrowing(node.test, True, frame)}
+            frame.env = {**frame.env, **narrowed(node.test, True, frame)}
         run(node.body, frame)
         tail = frame.env
         for env in frame.continues:
             tail = joined(tail, env)
         frame.continues = []
         after = joined(head, tail)
-        settled = all(name in after and same(value, after[name]) for name, value in head.items() if "." not in name)
+        settled = all(name in after and same(value, after[name]) for name, value in head.items() if not of_part(name))
         head = after
         if settled:
             break
@@ -276,7 +267,7 @@ def check(node: core.Check, frame: Frame) -> None:
         surrounding = frame.surround(failing=True)
         value_of(node.message, frame)
         frame.context = surrounding
-    frame.env = {**frame.env, **narrowing(node.test, True, frame)}
+    frame.env = {**frame.env, **narrowed(node.test, True, frame)}
 
 
 # -- definitions ----------------------------------------------------------------------------------

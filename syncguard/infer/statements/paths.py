@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import Const, Host, Tensor, Value, options
-from syncguard.infer.routine import Env, Frame
+from syncguard.infer.routine import Env, Frame, of_part
 
 
 class Dead(dict[str, Value]):
@@ -30,7 +30,7 @@ def joined(a: Env, b: Env) -> Env:
         other = a.get(name)
         if other is not value:
             result[name] = value if other is None else join(other, value)
-    for path in [name for name in result if "." in name and not (name in a and name in b)]:
+    for path in [name for name in result if of_part(name) and not (name in a and name in b)]:
         del result[path]  # only one path knows it
     return result
 
