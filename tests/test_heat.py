@@ -1445,3 +1445,33 @@ def test_each_index_from_the_host_is_copied_for_itself() -> None:
                 return x[[0, 2]] + x[[1, 3]]
         """
     assert heats(text) == ["hot", "hot"]
+
+
+@pytest.mark.parametrize(("library", "heat"), [("gradio", "cold"), ("streamlit", "cold"), ("tqdm", "hot")])
+def test_what_stands_beside_an_interface_runs_when_somebody_clicks(library: str, heat: str) -> None:
+    text = f"""
+        import {library} as gr
+
+        def sample(model, x: torch.Tensor):
+            return show(model(x).clamp(0, 1))
+
+        def show(x: torch.Tensor):
+            return x.cpu().numpy()
+        """
+    assert heats(text) == [heat]
+
+
+def test_what_loops_beside_an_interface_may_run_long() -> None:
+    text = """
+        import gradio as gr
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x / x.max().item()
+
+        def talk(net: Net, x: torch.Tensor):
+            while len(x) < 99:
+                x = torch.cat([x, net(x)])
+                print(x[-1].item())
+        """
+    assert heats(text) == ["hot", "unknown"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 import msgspec
 
 from syncguard.infer.branches.gates import last_name, trains
+from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
@@ -198,7 +199,7 @@ def root(
         return ""
     if matches(hot, name) or matches(hot, dotted):
         return f"`{dotted}` is named hot in the configuration"
-    if routine.host or test_file(routine, places) or exported(routine, places):
+    if routine.host or test_file(routine, places) or exported(routine, places) or clicked(routine, places):
         return ""
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
@@ -219,7 +220,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
-    if base == "cold" and context.loops and script(routine) and not cold:
+    if base == "cold" and context.loops and (script(routine) or clicked(routine, places)) and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(_few(loop.node) for loop in context.loops)
@@ -267,7 +268,17 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or test_file(routine, places)
         or exported(routine, places)
         or undone(routine, places)
+        or clicked(routine, places)
     )
+
+
+def clicked(routine: Routine, places: Places) -> bool:
+    """Whether a function stands in a file that makes an interface for people: it runs when one of them asks for it."""
+    home, owner = routine.home, routine.owner
+    if home.interface is None:
+        libraries = (held.name.partition(".")[0] for held in home.env.values() if type(held) is Named)
+        home.interface = any(places.is_("cold", "interfaces", library) for library in libraries)
+    return home.interface and not (owner is not None and owner.is_module)
 
 
 def undone(routine: Routine, places: Places) -> bool:
