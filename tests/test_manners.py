@@ -45,6 +45,14 @@ CASES = [
         def f(x: torch.Tensor):
             return x + torch.zeros(4).to(x.device)
     """),
+    ("SG302", "bound", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            x[y.argmax(1)] = 1
+    """),
+    ("SG302", "", """
+        def f(x: torch.Tensor):
+            return x + torch.tensor([1, 2], device=x.device)
+    """),
     ("SG201", "brought", """
         def f(data):
             for x, n in DataLoader(data):

@@ -140,8 +140,8 @@ def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) ->
 
 
 def spread(source: core.Seq, wanted: int, frame: Frame) -> tuple[Value, ...] | None:
-    """The items of a display that takes up nobody knows how many of one thing, where so many are unpacked: the first two
-    of three in `*x.shape, y` are sizes."""
+    """The items of a display that takes up nobody knows how many of one thing, where so many are unpacked: the first
+    two of three in `*x.shape, y` are sizes."""
     stars = [i for i, part in enumerate(source.items) if type(part) is core.Do and part.what == "*"]
     several = wanted - len(source.items) + 1
     if len(stars) != 1 or several < 0:
