@@ -1475,3 +1475,20 @@ def test_what_loops_beside_an_interface_may_run_long() -> None:
                 print(x[-1].item())
         """
     assert heats(text) == ["hot", "unknown"]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("main", "unknown"), ("setup", "unknown"), ("test_it", "cold")])
+def test_what_is_set_up_once_and_met_at_every_step(name: str, heat: str) -> None:
+    text = """
+        def {}(model, data):
+            torch.autograd.set_detect_anomaly(True)
+            return torch.utils.data.DataLoader(data, batch_size=4)
+
+        def train(model, data):
+            for x in {}(model, data):
+                model(x.cuda()).sum().backward()
+        """
+    assert [(one.code, one.heat) for one in found(text.format(name, name)) if one.code in ("SG303", "SG404")] == [
+        ("SG404", heat),
+        ("SG303", heat),
+    ]

@@ -220,14 +220,17 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
-    if base == "cold" and context.loops and (script(routine) or clicked(routine, places)) and not cold:
+    lasting = sighting.hazard in places.tables["hot"]["settings"]
+    if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
+        base = "unknown"
+    looping = script(routine) or (clicked(routine, places) and not places.seldom(routine.name))
+    if base == "cold" and context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(_few(loop.node) for loop in context.loops)
         base = base if whole or few else "unknown"  # a script's own loop may run long
     epoch = context.loops[-1].steps if context.loops else routine.steps
-    epoch = 0 if sighting.hazard in places.tables["hot"]["settings"] else epoch
-    if epoch and (step is not None or base == "unknown") and not cold:
+    if epoch and not lasting and (step is not None or base == "unknown") and not cold:
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
