@@ -50,11 +50,12 @@ class Places:
         return known
 
     def is_of_data(self, path: str) -> bool:
-        """Whether a file stands in a package for datasets, and is none that measures what a model makes of them."""
+        """Whether a file is for datasets, or stands in a package for them, and is none that measures what a model makes
+        of them."""
         known = self._of_data.get(path)
         if known is None:
             pure = PurePath(path)
-            of_data = any(map(self._for_data, pure.parents))
+            of_data = self.is_("host", "files", pure.name) or any(map(self._for_data, pure.parents))
             known = self._of_data[path] = of_data and not self.is_("host", "measuring_files", pure.name)
         return known
 

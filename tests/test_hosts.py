@@ -246,6 +246,9 @@ class Net(torch.nn.Module):
         ("datasets/transforms.py", {13}),
         ("dataset/augment/flip.py", {13}),
         ("datasets/coco_eval.py", {6, 9, 13}),
+        ("data/data_transforms.py", {13}),
+        ("data/coco_dataset.py", {13}),
+        ("data/dataset_metrics.py", {6, 9, 13}),
         ("models/transforms.py", {6, 9, 13}),
     ],
 )

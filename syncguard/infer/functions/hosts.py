@@ -42,7 +42,7 @@ def host_reason(routine: Routine, world: Names) -> str:
     if owner is not None and owner.is_module:
         return ""
     if not moves and places.is_of_data(home.path):
-        return "it stands in a package for datasets"
+        return "it stands in a package, or a file, for datasets"
     if owner is None and (beside := _beside(home, places)):
         return f"it stands beside `{beside}`, which prepares data on the host"
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
