@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.contents import arrived, changed
+from syncguard.infer.domain.contents import arrived, changed, tensor_in
 from syncguard.infer.domain.lattice import join, pooled, same
-from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Named, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Instance, Named, Tensor, Unknown, Value, options
 from syncguard.infer.moves import moves_all
 from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
 from syncguard.read.core import Bind, Class, Function, Name
@@ -189,10 +189,19 @@ class ClassInfo:
             return found.but(device="host")
         if found is not None and not self.is_module and self.moves():
             found = changed(found, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
+        if found is not None and tensor_in(found) is not None and (wrapper := self.wrapper(name)) is not None:
+            return wrapper
         if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):
             return found
         declared = self.expected(name)
         return found if declared is NONE else declared
+
+    def wrapper(self, name: str) -> Value | None:
+        """What a field is declared to hold that a class of the project makes: no tensor, whatever it is given."""
+        declared = self.find(name)
+        made = declared[0] if declared is not None else None
+        wraps = type(made) is Instance and made.info is not None and not made.info.is_tensor
+        return made if wraps and declared is not None and name not in declared[1].constants() else None
 
     def lend(self, name: str, value: Value) -> Iterable[Routine]:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""

@@ -10,6 +10,7 @@ from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
+    Call,
     ClassOf,
     Const,
     Host,
@@ -59,14 +60,24 @@ def _repeats(a: Value, b: Value) -> bool:
 
 
 def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """`a op b` of two values that are no unions."""
+    if type(a) is not Instance and type(b) is not Instance:
+        return built_in(what, a, b, at, nodes, frame)
+    own = overloaded(what, a, b, at, frame)
+    if own is not None:
+        return own
+    a, b = as_tensor(a, OPERATORS.get(what, "")), as_tensor(b, OPERATORS.get(what, ""))
+    return built_in(what, a, b, at, nodes, frame)
+
+
+def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    """The same where no class of the project has a method for it."""
     if what == "*x" and (type(a) is Seq or type(b) is Seq):
         repeats, of, node = (a, b, nodes[:1]) if type(b) is Seq else (b, a, nodes[1:])
         if type(of) is Seq and type(repeats) is Tensor and not holds_tensor(of):
             # `[0] * n` asks the tensor for its number.
             apply(frame, frame.world.row("torch.Tensor.__index__"), at, [repeats], {}, node)
             return Seq(of.kind, None, of.element)
-    if type(a) is Instance or type(b) is Instance:
-        a, b = as_tensor(a, OPERATORS.get(what, "")), as_tensor(b, OPERATORS.get(what, ""))
     if type(a) is Tensor or type(b) is Tensor:
         return with_tensor(what, a, b, at, nodes, frame)
     match a, b:
@@ -109,6 +120,17 @@ def with_unknown(what: str, a: Value, b: Value) -> Value:
         return Unknown(weak, batch)
     read = _read(a) or _read(b)
     return Host("number", read) if read is not None and what not in COMPARISONS else UNKNOWN
+
+
+def overloaded(what: str, a: Value, b: Value, at: At, frame: Frame) -> Value | None:
+    """What a class of the project makes of an operator by a method of its own; None where neither side has one."""
+    name = OPERATORS.get(what, "")
+    reflected = "" if what in COMPARISONS else name.replace("__", "__r", 1)
+    for of, method, other in ((a, name, b), (b, reflected, a)):
+        member = of.info.find(method) if type(of) is Instance and of.info is not None and method else None
+        if member is not None and type(member[0]) is Call:
+            return frame.world.call(member[0].routine, of, [other], {}, at, frame)
+    return None
 
 
 def compares(node: Node) -> bool:
@@ -212,6 +234,9 @@ def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Va
 
 def unary(what: str, value: Value, node: core.Do, frame: Frame) -> Value:
     value = as_tensor(value, OPERATORS.get(what, ""))
+    own = value.info.find(OPERATORS[what]) if type(value) is Instance and value.info is not None else None
+    if own is not None and type(own[0]) is Call:
+        return frame.world.call(own[0].routine, value, [], {}, node.at, frame)
     match value:
         case Tensor():
             return apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), node.at, [value], {}, node.args)
