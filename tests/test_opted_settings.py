@@ -187,6 +187,20 @@ def test_what_the_file_sets_or_must_be_is_not_told() -> None:
     assert told(text.format(before="", after="else:\n                raise ValueError")) == [[]]
 
 
+def test_the_last_of_several_choices_is_one_of_them() -> None:
+    text = """
+        def step(x: torch.Tensor, mode):
+            if mode == "fast":
+                {}
+            elif mode == "slow":
+                return x.sum().item()
+            else:
+                raise ValueError(mode)
+        """
+    assert told(text.format("return x")) == [['only where `mode == "slow"` holds']]
+    assert told(text.format("raise KeyError")) == [[]]
+
+
 def test_a_private_function_is_told_of_what_its_callers_pass() -> None:
     text = """
         def _read(x: torch.Tensor, flag):

@@ -44,10 +44,13 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
 
 
 def _demanded(routine: Routine) -> Container[tuple[int, bool]]:
-    """The tests that must come out so because all else raises: what must be set is no option."""
+    """The tests that must come out so because all else raises: what must be set is no option. The last one of several
+    that are asked in turn is one of these."""
     written = routine.written
     if written.demanded is None:
-        tests = [part for part in walk(routine.node.body) if type(part) is core.If]
+        every = [part for part in walk(routine.node.body) if type(part) is core.If]
+        later = {id(part.orelse[0]) for part in every if len(part.orelse) == 1 and not _raises(part.body)}
+        tests = [part for part in every if id(part) not in later]
         arms = [(part.test, arm is part.orelse, arm) for part in tests for arm in (part.body, part.orelse)]
         written.demanded = frozenset([(id(test), outcome) for test, outcome, arm in arms if _raises(arm)])
     return written.demanded
