@@ -55,7 +55,10 @@ codes = partial(checked.codes, head=HEAD)
 
 @pytest.mark.parametrize("made", ["mean", "mean + mean", "2.0 * mean", "-mean", "-(2.0 * (mean + mean))"])
 def test_what_an_operator_makes_is_known(made: str) -> None:
-    assert codes(f"def f(mean: Mean):\n    return ({made}).total.tolist(), range(({made}).count)\n") == ["SG201", "SG202"]
+    assert codes(f"def f(mean: Mean):\n    return ({made}).total.tolist(), range(({made}).count)\n") == [
+        "SG201",
+        "SG202",
+    ]
 
 
 def test_an_operator_is_called_where_it_is_written() -> None:

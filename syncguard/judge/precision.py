@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.narrow import value_at
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
@@ -10,7 +11,7 @@ from syncguard.read.core import Node
 
 
 def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome says that numbers are of 16 bits, say: `x.dtype == torch.float16`."""
+    """Whether this outcome says that numbers are of 16 bits, say: `x.dtype == torch.float16`, `is_fp16_enabled()`."""
     match test:
         case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(left, right)):
             asked, equal = (right, left), (what in ("==", "is")) is outcome
@@ -20,6 +21,8 @@ def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="in" | "not in" as what, args=(left, core.Seq(items=items))):
             key = "rare_dtypes" if (what == "in") is outcome else "usual_dtypes"
             return _is_dtype(left) and bool(items) and all(_named(key, item, frame) for item in items)
+        case core.Call(fn=fn):
+            return outcome and frame.world.places.is_("names", "precisions", last_name(fn))
     return False
 
 
