@@ -623,3 +623,41 @@ def test_what_changes_in_another_file_is_seen(project: Path, old: str, new: str,
 def test_a_report_tells_of_the_callers_line(project: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
     _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "full", "p/help.py")
     assert f"= option line 5 {HERE}" in " ".join(out.split())
+
+
+LED = """
+class Net(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x):
+        extra = {first}
+        if self.config.deep:
+            extra = x * 2
+        {more}
+        if {test}:
+            return extra.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "test", "holds"),
+    [
+        ("None", "", "extra is not None", True),
+        ("None", "", "extra is not None and x.dim() > 1", True),
+        ("x", "", "extra is not None", False),
+        ("None", "extra = x", "extra is not None", False),
+        ("None", "if x.dim() > 1: extra = x", "extra is not None", False),
+        (
+            "None",
+            "if self.config.deep: extra = x",
+            "extra is not None",
+            False,
+        ),  # of two tests nobody sees that they are one
+        ("None", "", "extra is None or x.dim() > 1", False),
+    ],
+)
+def test_what_is_there_only_behind_an_option_asks_for_it(first: str, more: str, test: str, holds: bool) -> None:
+    option = ["only where `self.config.deep` holds"] if holds else []
+    assert told(LED.format(first=first, more=more, test=test)) == [option]

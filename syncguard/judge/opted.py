@@ -7,11 +7,12 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Frame, Routine
+from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
+from syncguard.judge.leading import leading
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of, plainly
@@ -32,15 +33,26 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
     if (key := chosen(routine, lines)) is not None:
         found[key.text] = key
     place = Place(Frame(world, routine, {}), callers)
-    demanded = _demanded(routine) if context.tests else ()
-    for asked, wanted in context.tests:
-        for test, outcome in necessary(asked, wanted) if (id(asked), wanted) not in demanded else ():
-            default = _otherwise(test, outcome, place)
-            if default is not None:
-                holds = "holds" if outcome else "does not hold"
-                text = f"only where `{snippet(test.at, lines)}` {holds}{default}"
-                found.setdefault(text, Fact(text, test.at[0]))
+    for test, outcome in _tested(context.tests, routine):
+        default = _otherwise(test, outcome, place)
+        if default is not None:
+            holds = "holds" if outcome else "does not hold"
+            text = f"only where `{snippet(test.at, lines)}` {holds}{default}"
+            found.setdefault(text, Fact(text, test.at[0]))
     return tuple(found.values())
+
+
+def _tested(tests: tuple[Asked, ...], routine: Routine) -> Iterator[Asked]:
+    """The parts of these tests that must each come out so, and of those that must for what they ask for to be there."""
+    demanded = _demanded(routine) if tests else ()
+    todo, met = [*tests], {(id(asked), wanted) for asked, wanted in tests}
+    for asked, wanted in todo:
+        for test, outcome in necessary(asked, wanted) if (id(asked), wanted) not in demanded else ():
+            yield test, outcome
+            for before in leading(test, outcome, routine):
+                if (id(before[0]), before[1]) not in met:
+                    met.add((id(before[0]), before[1]))
+                    todo.append(before)
 
 
 def _demanded(routine: Routine) -> Container[tuple[int, bool]]:

@@ -1,0 +1,52 @@
+"""A test for what may be nothing in, the tests out behind which alone it was bound to something: `x = None`,
+`if cfg.deep: x = f()`, `if x is not None:`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.routine import Asked, Routine
+from syncguard.infer.statements.collected import around
+from syncguard.judge.manners import within
+from syncguard.judge.settled import plainly
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
+    """The tests, with the outcome that each must have; none where it is given, or bound elsewhere as well."""
+    name, node = _asked(test, outcome), routine.node
+    if not name or type(node) is not core.Function or name in [param.name for param in node.params]:
+        return
+    binds = binders(routine).get(name, ())
+    something = [part for part in binds if not _nothing(part)]
+    if not something or len(something) == len(binds):
+        return
+    paths = [dict(_tests(node.body, part)) for part in something]
+    yield from [asked for key, asked in paths[0].items() if all(key in path for path in paths)]
+
+
+def _asked(test: Node, outcome: bool) -> str:
+    """The name of which this says that it is something."""
+    test, outcome = plainly(test, outcome)
+    match test:
+        case core.Name(id=name) if outcome:
+            return name
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return name if (what == "is not") is outcome else ""
+    return ""
+
+
+def _nothing(bind: Node) -> bool:
+    return type(bind) is core.Bind and type(bind.value) is core.Const and not bind.value.value
+
+
+def _tests(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
+    """The tests around a statement, from without."""
+    held = next((part for part in parts if part is not aim and around(part.at, aim.at)), None)
+    while held is not None:
+        if type(held) is core.If:
+            outcome = any(around(part.at, aim.at) for part in held.body)
+            yield (id(held.test), outcome), (held.test, outcome)
+        held = next((part for part in within(held) if part is not aim and around(part.at, aim.at)), None)
