@@ -654,10 +654,24 @@ class Net(torch.nn.Module):
             "if self.config.deep: extra = x",
             "extra is not None",
             False,
-        ),  # of two tests nobody sees that they are one
+        ),
         ("None", "", "extra is None or x.dim() > 1", False),
     ],
 )
 def test_what_is_there_only_behind_an_option_asks_for_it(first: str, more: str, test: str, holds: bool) -> None:
     option = ["only where `self.config.deep` holds"] if holds else []
     assert told(LED.format(first=first, more=more, test=test)) == [option]
+
+
+def test_a_case_is_told_with_what_is_matched() -> None:
+    text = """
+def step(x: torch.Tensor, config):
+    match config.mode:
+        case "fast":
+            return x
+        case "slow":
+            return x.sum().item()
+        case _:
+            raise ValueError
+"""
+    assert told(text) == [['only where `config.mode == "slow"` holds']]

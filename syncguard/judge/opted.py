@@ -3,7 +3,7 @@ other way."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from syncguard.infer.project import World
@@ -37,9 +37,17 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
         default = _otherwise(test, outcome, place)
         if default is not None:
             holds = "holds" if outcome else "does not hold"
-            text = f"only where `{snippet(test.at, lines)}` {holds}{default}"
+            text = f"only where `{_written(test, lines)}` {holds}{default}"
             found.setdefault(text, Fact(text, test.at[0]))
     return tuple(found.values())
+
+
+def _written(test: Node, lines: Sequence[str]) -> str:
+    """A test as it is written; of a `case`, with what is matched against its pattern."""
+    shown = snippet(test.at, lines)
+    if type(test) is core.Do and len(test.args) == 2 and test.args[0].at[:2] < test.at[:2]:
+        return f"{snippet(test.args[0].at, lines)} == {shown}"
+    return shown
 
 
 def _tested(tests: tuple[Asked, ...], routine: Routine) -> Iterator[Asked]:
