@@ -84,3 +84,33 @@ def test_what_groups_is_given_the_items() -> None:
 )
 def test_a_reduction_begins_with_what_it_is_given(text: str, found: list[str]) -> None:
     assert codes(f"import functools\n    {text}\n") == found
+
+
+OWN = """
+import torch
+from torch.utils.data import DataLoader
+
+
+class Own(DataLoader):
+    {body}
+
+
+def train(model, data):
+    for x in Own(data, 4, pin_memory=True):
+        model({given}).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "given", "found"),
+    [
+        ("pass", "x.cuda()", [("SG301", "hot")]),
+        ("pass", "x[0].cuda()", [("SG301", "hot")]),
+        ("pass", "x.sum().item()", []),
+        ("pass", "x.cuda(non_blocking=True)", []),
+        ("def __iter__(self): yield torch.ones(3, device='cuda')", "x.sum().item()", [("SG201", "hot")]),
+    ],
+)
+def test_a_loader_of_ones_own_class_gives_batches(body: str, given: str, found: list[tuple[str, str]]) -> None:
+    text = OWN.format(body=body, given=given)
+    assert [(one.code, one.heat) for one in checked.findings(text)] == found

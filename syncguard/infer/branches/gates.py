@@ -254,9 +254,8 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
     if called:
         return f"the loop at line {node.at[0]} calls `{min(called)}`"
     places = frame.world.places
-    for option in options(iterated):
-        if type(option) is Instance and places.is_("hot", "loop_iterables", option.name):
-            return f"the loop at line {node.at[0]} iterates over a DataLoader"
+    if any(is_loader(option, frame) for option in options(iterated)):
+        return f"the loop at line {node.at[0]} iterates over a DataLoader"
     if node.iterable is not None:
         for name in _names_in(node.iterable, frame):
             if places.is_("hot", "loop_names", name.lower()):
@@ -285,11 +284,18 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
 
 def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
     """Whether a loop takes batches from a loader."""
-    places = frame.world.places
-    if any(type(o) is Instance and places.is_("hot", "loop_iterables", o.name) for o in options(iterated)):
+    if any(is_loader(option, frame) for option in options(iterated)):
         return True
     names = _names_in(node.iterable, frame) if node.iterable is not None else ()
-    return any(places.is_("names", "loaders", name.lower()) for name in names)
+    return any(frame.world.places.is_("names", "loaders", name.lower()) for name in names)
+
+
+def is_loader(value: Value, frame: Frame) -> bool:
+    """Whether this is a DataLoader, or of a class of the project that descends from it."""
+    if type(value) is not Instance:
+        return False
+    names = value.info.external() if value.info is not None else (value.name,)
+    return any(frame.world.places.is_("hot", "loop_iterables", name) for name in names)
 
 
 def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from syncguard.infer.branches.gates import is_loader
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import POSSIBLE
 from syncguard.infer.domain.values import (
@@ -267,11 +268,10 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     if name == "__iter__"
                     else found
                 )
-        return UNKNOWN
-    if world.places.is_("hot", "loop_iterables", of.name):
+    if is_loader(of, frame):
         pinned = is_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
-    op = world.op(f"{of.name}.__iter__")
+    op = world.op(f"{of.name}.__iter__") if of.info is None else None
     if op is not None:
         found = apply(frame, op, at, [of], {}, ())
         return found.element if type(found) is Seq else found
