@@ -122,3 +122,19 @@ def test_what_is_told_to_add_is_no_tensor() -> None:
     """
     assert checked.codes(text.format(given="2.0")) == []
     assert checked.codes(text.replace("norms.add({given})", "return limit")) == ["SG204"]
+
+
+@pytest.mark.parametrize(
+    ("head", "use", "found"),
+    [
+        ("import torch", "codes[:, : codes.shape[1]]", ["SG204"]),
+        ("import torch", "codes[0]", []),
+        ("import torch, numpy as np", "np.abs(codes[:, : codes.shape[1]])", []),
+        ("import numpy as np", "codes[:, : codes.shape[1]]", []),
+    ],
+)
+def test_what_has_a_shape_and_ranges_is_a_tensor_where_there_are_no_arrays(
+    head: str, use: str, found: list[str]
+) -> None:
+    text = f"{head}\n\n\ndef f(codes):\n    return 1 if codes[0, 1] == 83 else {use}\n"
+    assert checked.codes(text) == found

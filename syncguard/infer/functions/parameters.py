@@ -178,6 +178,8 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
     if not uses or _typed(param) or _replaced(frame, param) or asks_kind(frame, param.name):
         return UNKNOWN
     shared, given = uses & world.together, world.computes(uses, frame)
+    if "[,]" in uses and uses & world.sized and world.only_torch(frame):  # `x[:, :n]`, and `x.shape`
+        return Tensor(device=place, sure=False, why=frame.why("torch only", param.at))
     if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):
         return UNKNOWN
     told = f"passed:{given}" if given else f"use:{min(shared).removesuffix('()')}"
