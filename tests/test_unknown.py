@@ -133,8 +133,6 @@ def test_what_is_told_to_add_is_no_tensor() -> None:
         ("import numpy as np", "codes[:, : codes.shape[1]]", []),
     ],
 )
-def test_what_has_a_shape_and_ranges_is_a_tensor_where_there_are_no_arrays(
-    head: str, use: str, found: list[str]
-) -> None:
+def test_what_has_a_shape_and_ranges_is_a_tensor_where_no_arrays_are(head: str, use: str, found: list[str]) -> None:
     text = f"{head}\n\n\ndef f(codes):\n    return 1 if codes[0, 1] == 83 else {use}\n"
     assert checked.codes(text) == found
