@@ -136,3 +136,18 @@ def test_what_is_told_to_add_is_no_tensor() -> None:
 def test_what_has_a_shape_and_ranges_is_a_tensor_where_no_arrays_are(head: str, use: str, found: list[str]) -> None:
     text = f"{head}\n\n\ndef f(codes):\n    return 1 if codes[0, 1] == 83 else {use}\n"
     assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("torch.sqrt(1.0 + steps[0] ** 2.0)", ["SG204"]),
+        ("torch.sqrt(1.0 + steps)", ["SG204"]),
+        ("torch.stack([steps, y])", ["SG204"]),
+        ("model(1.0 + steps[0] ** 2.0)", []),
+        ("torch.full((2,), steps[0])", []),
+    ],
+)
+def test_what_is_given_to_torch_after_all_is_a_tensor(given: str, found: list[str]) -> None:
+    text = f"steps = model()\n    y = {given}\n    for i in range(9):\n        if steps[i] > 3: y = x"
+    assert codes(text) == found

@@ -136,12 +136,15 @@ def call(node: ast.Call, scope: Scope) -> Node:
 
 
 def passed(arg: Node) -> list[tuple[str, str]]:
-    """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with."""
+    """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with, or of
+    which an item is."""
     if type(arg) is Seq:
         return [("[", given) for part in arg.items if (given := dotted(part))]
     mark = "("
     while (inner := changed(arg)) is not None:
         mark, arg = "*", inner
+    if type(arg) is Index and type(arg.key) is Const and type(arg.key.value) is int:
+        mark, arg = "*", arg.of
     given = dotted(arg)
     return [(mark, given)] if given else []
 
