@@ -656,6 +656,9 @@ def test_a_compiled_function_is_hot(decorator: str, heat: str) -> None:
         "text = f'{bad}'\n        raise ValueError(text)",
         "logger.error('bad: %s', bad.item())\n        x = x * 0",
         "warnings.warn(f'{bad}')",
+        "print(f'WARNING: {bad}')",
+        "print('[error] %s' % bad)",
+        "print('Warning: {}'.format(bad.tolist()))",
         "text = f'{bad}'\n        text += f' of {x}'\n        warnings.warn(text)",
     ],
 )

@@ -197,7 +197,18 @@ def complains(call: Node, frame: Frame) -> bool:
     is_, fn = frame.world.places.is_, call.fn
     if type(fn) is core.Attr and fn.name in frame.world.places.tables["cold"]["failures"]:
         return is_("cold", "loggers", last_name(fn.of).lower())
+    if type(fn) is core.Name and fn.id == "print":
+        return bool(call.args) and is_("cold", "cries", _beginning(call.args[0]).lstrip(" [(<*!-#\n").lower())
     return is_("cold", "warners", last_name(fn))
+
+
+def _beginning(text: Node) -> str:
+    """What a text begins with, as far as it is written out."""
+    if type(text) is core.Do and text.what in ("join", "%", "+") and text.args:
+        return _beginning(text.args[0])
+    if type(text) is core.Call and type(text.fn) is core.Attr and text.fn.name == "format":
+        return _beginning(text.fn.of)
+    return text.value if type(text) is core.Const and type(text.value) is str else ""
 
 
 def fails(body: tuple[Node, ...], frame: Frame) -> bool:
