@@ -1495,3 +1495,26 @@ def test_what_is_set_up_once_and_met_at_every_step(name: str, heat: str) -> None
         ("SG404", heat),
         ("SG303", heat),
     ]
+
+
+def test_what_an_epoch_calls_beside_its_steps_runs_once_in_many() -> None:
+    text = """
+        def reduced(found):
+            return [torch.cat(x).tolist() for x in zip(*found)]
+
+        def each(loss):
+            return loss.item()
+
+        def train(model, loader, opt):
+            for epoch in range(9):
+                for x in loader:
+                    loss = model(x.cuda(non_blocking=True)).sum()
+                    loss.backward()
+                    opt.step()
+                    each(loss)
+                reduced([(loss,)])
+        """
+    assert {one.function: one.heat for one in found(text) if one.code in ("SG201", "SG202")} == {
+        "reduced": "amortized",
+        "each": "hot",
+    }

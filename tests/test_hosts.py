@@ -417,3 +417,20 @@ def test_what_goes_where_another_tensor_is_was_not_kept_on_the_host():
 @pytest.mark.parametrize("made", ["torch.tensor(2.0)", "torch.tensor(2.0).exp()", "torch.zeros(3).sum()"])
 def test_a_number_of_the_host_goes_with_any_tensor(made):
     assert codes(f"import torch\n\ndef total(x: torch.Tensor):\n    return (x * {made}).sum().item()\n") == ["SG201"]
+
+
+PREPARED = """
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+def pieces(tokenizer, texts, data, make):
+    sample: dict[str, Tensor] = tokenizer(texts, return_tensors="pt")
+    first: Tensor = next(iter(DataLoader(data)))
+    other: Tensor = make()
+    return sample["input_ids"][:, 3:5].tolist(), first.max().item(), other.max().item()
+"""
+
+
+def test_what_was_prepared_on_the_host_stays_there_whatever_type_is_declared(tmp_path):
+    assert found(tmp_path, PREPARED) == [(10, "SG201")]

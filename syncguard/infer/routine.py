@@ -102,6 +102,11 @@ class Context:
     ) -> None:
         self.loops, self.gate, self.failing, self.tests = loops, gate, failing, tests
 
+    @property
+    def rare(self) -> bool:
+        """Whether this is behind a gate, or around a loop that takes the steps: once in an epoch."""
+        return bool(self.gate) or (bool(self.loops) and self.loops[-1].steps > 0)
+
 
 class Sighting:
     """A sync as inference first sees it; `tell` makes a Sync of it."""

@@ -100,7 +100,7 @@ def followed(
         for callee, at, context in calls:
             if context.failing:
                 continue
-            gated = bool(context.gate) and not trains(callee)
+            gated = context.rare and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
             if known is None or (known.heat == "amortized" and heat == "hot"):
@@ -178,7 +178,7 @@ def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tupl
                     first = Fact(step, context.loops[0].at[0], routine.home.path)
                     yield (
                         callee,
-                        bool(context.gate),
+                        context.rare,
                         (first, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)),
                     )
 

@@ -85,7 +85,7 @@ def _calls(
         shared = _shared(around(routine, context) for _, context in places)
         for at, context in places:
             step = next((loop for loop in context.loops if loop.reason), None)
-            if context.gate or context.failing or (heat not in ("hot", "unknown") and step is None):
+            if context.rare or context.failing or (heat not in ("hot", "unknown") and step is None):
                 continue
             if routine.gpuless or (known is not None and heat != "unknown"):
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains, looped
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.narrow import item_path
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
@@ -84,7 +85,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     """The value with what its uses prove, where it is unknown, and what its name hints at."""
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
-        if known is None and (given := frame.world.computes(frame.uses(path), frame)):
+        if known is None and once(path, frame) and (given := frame.world.computes(frame.uses(path), frame)):
             known = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why(f"passed:{given}", at))
         # What is computed from tensors is no loader and no scaler.
         if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
@@ -92,6 +93,13 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
                 return hinted(name, known.but(device="host", why=value.batch, pinned=value.pinned), frame)
             value = known
     return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
+
+
+def once(name: str, frame: Frame) -> bool:
+    """Whether a function binds a name in one place alone: all its uses are of what it is given there."""
+    node = frame.routine.node
+    given = type(node) is core.Function and any(param.name == name for param in node.params)
+    return not given and len(binders(frame.routine).get(name, ())) == 1
 
 
 def hinted(name: str, value: Value, frame: Frame) -> Value:
@@ -262,7 +270,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
         if (
             node.value is None
-            or (type(value) is Unknown and declared is not UNKNOWN)
+            or (type(value) is Unknown and value.batch is None and declared is not UNKNOWN)
             or (type(value) is Seq and value.items == () and type(declared) is Seq)
         ) or (type(value) is Table and not value.items and type(declared) is Table):
             value = declared
