@@ -9,7 +9,7 @@ import msgspec
 
 from syncguard.infer.branches.gates import last_name, trains
 from syncguard.infer.domain.values import Named
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
 from syncguard.places import Places, matches
@@ -22,6 +22,7 @@ class Warmth(msgspec.Struct, frozen=True):
 
     heat: Heat
     path: tuple[Fact, ...] = ()
+    epochal: bool = False  # amortized as it runs once in an epoch: its loops may run long
 
 
 def warmths(
@@ -43,9 +44,9 @@ def warmths(
         if routine not in setup and (reason := root(routine, places, hot, cold, decorator)):
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
-    for callee, gated, path in stepped((r for r in routines if not test_file(r, places)), cold):
-        if gated and not trained(callee, places, training):
-            rare.setdefault(callee, Warmth("amortized", path))
+    for callee, context, path in stepped((r for r in routines if not test_file(r, places)), cold):
+        if context.rare and not trained(callee, places, training):
+            rare.setdefault(callee, Warmth("amortized", path, not context.gate))
         else:
             found.setdefault(callee, Warmth("hot", path))
     found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
@@ -105,7 +106,8 @@ def followed(
             known = found.get(callee)
             if known is None or (known.heat == "amortized" and heat == "hot"):
                 path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
-                found[callee] = Warmth(heat, path)
+                epochal = warmth.epochal or (warmth.heat == "hot" and gated)
+                found[callee] = Warmth(heat, path, heat == "amortized" and epochal and not context.gate)
                 queue.append(callee)
     return found
 
@@ -168,8 +170,8 @@ def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> boo
     return known[routine]
 
 
-def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, bool, tuple[Fact, ...]]]:
-    """What the loops that are steps call, whether it is behind a gate there, and the path that shows it."""
+def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, Context, tuple[Fact, ...]]]:
+    """What the loops that are steps call, what surrounds the call, and the path that shows it."""
     for routine in routines:
         for callee, calls in routine.calls.items():
             for at, context in calls:
@@ -178,7 +180,7 @@ def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tupl
                     first = Fact(step, context.loops[0].at[0], routine.home.path)
                     yield (
                         callee,
-                        context.rare,
+                        context,
                         (first, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path)),
                     )
 
@@ -224,11 +226,13 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
         base = "unknown"
     looping = script(routine) or (clicked(routine, places) and not places.seldom(routine.name))
-    if base == "cold" and context.loops and looping and not cold:
+    looping = warmth.epochal if base == "amortized" else looping and base == "cold"
+    if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(_few(loop.node) for loop in context.loops)
-        base = base if whole or few else "unknown"  # a script's own loop may run long
+        if not (whole or few):  # a script's own loop may run long
+            base, path = "unknown", ()
     epoch = context.loops[-1].steps if context.loops else routine.steps
     if epoch and not lasting and (step is not None or base == "unknown") and not cold:
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
