@@ -637,6 +637,7 @@ class Net(torch.nn.Module):
             extra = x * 2
         {more}
         if {test}:
+            extra = extra + 1
             return extra.sum().item()
 """
 

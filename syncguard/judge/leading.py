@@ -21,9 +21,13 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
         return
     binds = binders(routine).get(name, ())
     something = [part for part in binds if not _nothing(part)]
-    if not something or len(something) == len(binds):
+    if len(something) == len(binds):
         return
-    paths = [dict(_tests(node.body, part)) for part in something]
+    found = [dict(_tests(node.body, part)) for part in something]
+    # What is bound behind this very test was something before.
+    paths = [path for path in found if not any(around(asked.at, test.at) for asked, _ in path.values())]
+    if not paths:
+        return
     yield from [asked for key, asked in paths[0].items() if all(key in path for path in paths)]
 
 
