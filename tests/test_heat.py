@@ -1525,3 +1525,17 @@ def test_what_an_epoch_calls_beside_its_steps_runs_once_in_many() -> None:
         "chunks": "unknown",
         "each": "hot",
     }
+
+
+@pytest.mark.parametrize(("start", "heat"), [("fire.Fire(sample)", "cold"), ("print(sample)", "hot")])
+def test_what_a_command_starts_runs_once(start: str, heat: str) -> None:
+    text = f"""
+        import fire
+
+        def sample(model, x: torch.Tensor):
+            return model(x).clamp(0, 1).cpu() + x.max().item()
+
+        if __name__ == "__main__":
+            {start}
+        """
+    assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}

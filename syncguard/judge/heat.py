@@ -280,7 +280,10 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
 
 
 def clicked(routine: Routine, places: Places) -> bool:
-    """Whether a function stands in a file that makes an interface for people: it runs when one of them asks for it."""
+    """Whether a function stands in a file that makes an interface for people, or is what a command starts: it runs when
+    one of them asks for it."""
+    if places.is_("cold", "starters", routine.given_to):
+        return True
     home, owner = routine.home, routine.owner
     if home.interface is None:
         libraries = (held.name.partition(".")[0] for held in home.env.values() if type(held) is Named)

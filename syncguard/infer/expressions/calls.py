@@ -93,8 +93,10 @@ def array_or_tensor(values: list[Value]) -> bool:
 
 
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:
-    """Note what compiles or captures a function that it is given, and what asks one for the message of a failure."""
-    if args and type(args[0]) is Call and places.is_("hot", "decorators", name):
+    """Note what compiles, captures or starts a function that it is given, and what asks one for the message of a
+    failure."""
+    takes = places.is_("hot", "decorators", name) or places.is_("cold", "starters", name)
+    if args and type(args[0]) is Call and takes:
         args[0].routine.given_to = name
     elif places.is_("cold", "checks", name):
         for value in (*args[1:], *keywords.values()):
