@@ -31,6 +31,7 @@ def told(text: str) -> list[tuple[str, list[str]]]:
         ("amp=False", "amp", ["only where `amp` holds; by default `amp` is `False`"]),
         ("amp=True", "amp", []),
         ("amp", "True", []),
+        ("amp=None", "amp", []),
     ],
 )
 def test_what_switches_a_scaler_on_is_told(params: str, enabled: str, options: list[str]) -> None:

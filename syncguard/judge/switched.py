@@ -12,7 +12,7 @@ from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import DEEPEST, Place, Written, passed_to, sources_of
 from syncguard.judge.opted import shown
-from syncguard.judge.settled import outcome_of, plainly
+from syncguard.judge.settled import outcome_of, plainly, told_of
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -34,7 +34,7 @@ def switched(
     found: dict[str, Fact] = {}
     for switch in switches:
         for node, there in _given(switch, call, place):
-            fact = _told(node, there, text_of)
+            fact = _told(node, there, routine.home.path, text_of)
             if fact is not None:
                 found.setdefault(fact.text, fact)
     return tuple(found.values())
@@ -78,12 +78,14 @@ def _makers(node: Node, place: Place) -> list[Written]:
     return [one for source in written for one in _makers(*source)]
 
 
-def _told(node: Node, place: Place, text_of: Texts) -> Fact | None:
+def _told(node: Node, place: Place, here: str, text_of: Texts) -> Fact | None:
+    """What must hold for an argument not to be False; nothing where it is not False by default."""
+    exact = told_of(node, place)
     told = outcome_of(node, place)
-    if told is not None and told.value:
+    if (told is not None and told.value) or (exact is not None and exact.value is None):
         return None
     plain, holds = plainly(node, True)
     path = place.routine.home.path
     default = f"; by default {shown(told.by)}" if told is not None and told.by else ""
     text = f"only where `{snippet(plain.at, text_of(path))}` {'holds' if holds else 'does not hold'}{default}"
-    return Fact(text, node.at[0], path)
+    return Fact(text, node.at[0], path if path != here else "")
