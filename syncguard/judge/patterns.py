@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.terms import Heat
 
 NEAR = 3  # lines between a synchronize and the clock that it is for
@@ -65,8 +65,18 @@ def debugging(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 
 
 def validated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """Validation can be switched off for the whole program."""
-    return "" if routine.home.called & set(world.places.tables["advice"]["validation_off"]) else sighting.hazard
+    """Validation can be switched off for the whole program, by whatever is imported."""
+
+    def off(home: Home) -> bool:
+        return any(world.places.is_("advice", "validation_off", name) for name in home.called)
+
+    if off(routine.home):
+        return ""
+    for home in world.first(routine.home):
+        routine.uses[home.path, ""] = None
+        if off(home):
+            return ""
+    return sighting.hazard
 
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
