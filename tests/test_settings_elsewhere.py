@@ -59,6 +59,8 @@ def test_nobody_imports_it(tmp_path: Path) -> None:
     [
         ("Categorical.set_default_validate_args(False)", []),
         ("torch.distributions.Distribution._validate_args = False", []),
+        ("Categorical.set_default_validate_args(__debug__)", ["SG501"] * 2),
+        ("torch.distributions.Distribution._validate_args = True", ["SG501"] * 2),
         ("Categorical.set_default_validate_args = False", ["SG501"] * 2),
     ],
 )

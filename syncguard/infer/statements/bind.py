@@ -65,7 +65,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 frame.env[target.path] = value
             for option in options(of):
                 if type(option) is Named:
-                    done(f"{option.name}.{target.name}=", frame)
+                    done(f"{option.name}.{target.name}={value.value if type(value) is Const else ''}", frame)
                 elif type(option) is Instance and option.info is not None:
                     frame.world.learn(option.info, target.name, value, frame)
         case core.Seq():
