@@ -98,6 +98,7 @@ def operate(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fram
             if tensor_sureness(b):
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
             return begun(a)
+    item_by_item(what, a, b, at, nodes, frame)
     return on_host(what, a, b)
 
 
@@ -109,6 +110,25 @@ def with_unknown(what: str, a: Value, b: Value) -> Value:
         return Unknown(weak, batch)
     read = _read(a) or _read(b)
     return Host("number", read) if read is not None and what not in COMPARISONS else UNKNOWN
+
+
+def item_by_item(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> None:
+    """Two tuples, or a shape and a tuple, are equal if their items are, of which each two are asked."""
+    for one, other in ((a, b), (b, a)) if what in ("==", "!=") else ():
+        if type(one) is not Seq or one.items is None or not (kind(other) in ("size", "shape") or _as_long(one, other)):
+            continue
+        for i, item in enumerate(one.items):
+            beside = other.items[i] if type(other) is Seq and other.items is not None else UNKNOWN
+            if type(item) is Tensor and beside is not item and type(beside) not in (Seq, Table, Instance):
+                apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [item], {}, nodes[:1])
+                return
+
+
+def _as_long(one: Seq, other: Value) -> bool:
+    """Whether two sequences may be equal: of one kind, and not known to be of different lengths."""
+    if type(other) is not Seq or other.kind != one.kind:
+        return False
+    return other.items is None or len(other.items) == len(one.items or ())
 
 
 def compares(node: Node) -> bool:

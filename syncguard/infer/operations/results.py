@@ -99,9 +99,11 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "each":
             held = first_of(args)
             given = held.items if type(held) is Seq and held.items is not None else ()
-            if len(given) < 2 or not all(type(value) is Tensor for value in given):
-                return Seq("list", None, _tensor(Result("tensor"), args, tensors, why))
-            return Seq("list", tuple([value.but(rank=-1, why=why) for value in given if type(value) is Tensor]))
+            other = _tensor(Result("tensor"), args, tensors, why)
+            if len(given) < 2 or not tensors:
+                return Seq("list", None, other)
+            each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
+            return Seq("list", tuple(each))
         case "device":
             there = (
                 tensors[0].device
