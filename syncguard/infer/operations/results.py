@@ -88,7 +88,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "tensor":
             return _tensor(shape, args, tensors, why)
         case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
-            return Host(shape.kind, why if tensors else None)
+            return Host(shape.kind, why if tensors else _read(args) if shape.kind == "array" else None)
         case "type":
             kinds = [f"type:{tensor.device}:{tensor.dtype}" for tensor in tensors]
             return Host(kinds[0] if kinds else "str", why if tensors else None)
@@ -133,6 +133,11 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 dict(args.named),
             )
     return _unknown(shape.place, args, why)
+
+
+def _read(args: Arguments) -> Why | None:
+    """What on the device an array was read from, of which another is made."""
+    return next((value.read for value in args.values() if type(value) is Host and value.read), None)
 
 
 def _unknown(place: str, args: Arguments, why: Why) -> Value:
