@@ -171,7 +171,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
         why = Why(why.text, why.at, beside.why, why.path)
     made = Tensor(
         _dtype(shape.dtype, args, first), device, _rank(shape.rank, args, tensors),
-        why=why, sure=not tensors or all(t.sure for t in tensors),
+        why=why, sure=shape.place == "factory" or not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
     why.built = device == "host" and (beside is not None or (shape.place in MADE and not tensors))
