@@ -54,3 +54,16 @@ def test_a_new_tensor_is_of_the_dtype_of_the_first() -> None:
 )
 def test_a_list_of_numbers_has_one_dimension(data: str, found: bool) -> None:
     assert ("SG208" in codes(f"order = torch.tensor({data}, device=x.device)\n    return x[order[0]]")) is found
+
+
+def test_what_a_factory_makes_is_a_tensor_whatever_is_declared() -> None:
+    text = """
+        import torch
+
+        def norm(module) -> float:
+            return torch.tensor([p.grad.norm() for p in module.parameters()]).sum()
+
+        def moved(module):
+            return torch.tensor(norm(module), device="cuda")
+    """
+    assert checked.codes(text) == ["SG203", "SG305"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from syncguard.infer.domain.lattice import join_all
@@ -12,6 +12,7 @@ from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.pack import Pack
 from syncguard.read import core, project
+from syncguard.read.walk import walk
 
 Load = Callable[[str], "core.Module | None"]
 
@@ -69,6 +70,20 @@ class Modules(Names):
             later = Later(place, name, full)
             at_top = type(frame.routine.node) is core.Module
             frame.env[bound] = later if at_top else self.brought(later, frame.routine)
+
+    def first(self, home: Home) -> Iterator[Home]:
+        """The files that Python runs before a function of this one is called: the packages that it is in, what they
+        import, and what it imports itself. Who is imported by these is not followed."""
+        level, package, packages = 1, project.relative(home.path, 1, ""), list[str]()
+        while package.endswith(".py"):
+            packages.append(package)
+            level, package = level + 1, project.relative(home.path, level + 1, "")
+        around = [other for place in packages if (other := self.interface(place)) is not None]
+        places = [place for importer in (home, *around) for place in imports_of(importer)]
+        for place in dict.fromkeys((*packages, *places)):
+            other = self.interface(place) if place != home.path else None
+            if other is not None:
+                yield other
 
     def bring_all(self, frame: Frame, place: str, full: str) -> None:
         """`from module import *`: what `__all__` lists, or every name without an underscore."""
@@ -145,6 +160,16 @@ class Modules(Names):
                 if self.op(f"{library}.{name}") is not None:
                     return self.resolved(f"{library}.{name}")
         return self.resolved(f"{source.name}.{name}")
+
+
+def imports_of(home: Home) -> Iterator[str]:
+    """The files of the project that a file imports where it is imported itself."""
+    for part in walk(home.core.body):
+        for _, module, name in part.names if type(part) is core.Bring else ():
+            level = part.level if type(part) is core.Bring else 0
+            place = project.relative(home.path, level, module) if level else project.absolute(home.path, module)
+            yield place
+            yield project.submodule(place, name) if place and name else ""
 
 
 def exports(home: Home, name: str) -> bool:

@@ -71,7 +71,7 @@ class Home:
         self.top: Routine | None = None
         self.stars: list[str] = []  # other libraries of which everything was imported
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
-        self.called: set[str] = set()  # what was called of other libraries
+        self.called: set[str] = set()  # of other libraries, and what was set there
         # Its calls by the name of what is nothing but called, and what is named elsewhere, once asked for.
         self.mentioned: tuple[dict[str, list[Call]], frozenset[str]] | None = None
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.terms import Heat
 
 NEAR = 3  # lines between a synchronize and the clock that it is for
@@ -65,8 +65,19 @@ def debugging(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 
 
 def validated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """Validation can be switched off for the whole program."""
-    return "" if routine.home.called & set(world.places.tables["advice"]["validation_off"]) else sighting.hazard
+    """Validation can be switched off for the whole program, by whatever is imported."""
+    if says(routine.home, "validation_off", world):
+        return ""
+    for home in world.first(routine.home):
+        routine.uses[home.path, ""] = None
+        if says(home, "validation_off", world):
+            return ""
+    return sighting.hazard
+
+
+def says(home: Home, what: str, world: World) -> bool:
+    """Whether a file calls or sets what these patterns tell of."""
+    return any(world.places.is_("advice", what, name) for name in home.called)
 
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -78,7 +89,7 @@ def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> st
 def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """Matmul precision matters where a model is trained and nobody set it."""
     home = routine.home
-    return sighting.hazard if home.steps and not home.called & set(world.places.tables["advice"]["precision"]) else ""
+    return sighting.hazard if home.steps and not says(home, "precision", world) else ""
 
 
 REFINE: dict[str, Callable[[Sighting, Routine, World, Heat], str]] = {

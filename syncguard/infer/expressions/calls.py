@@ -104,9 +104,18 @@ def given_away(name: str, args: list[Value], keywords: Keywords, places: Places)
                 value.routine.given_to = name
 
 
+def done(name: str, frame: Frame) -> None:
+    """Keep what a file calls of other libraries, or sets there: `thing`, `thing(False)`, `thing=False`. Of a file that
+    is imported only what importing it does counts: the rest depends on who asks."""
+    if frame.home.own or type(frame.routine.node) is core.Module:
+        frame.home.called.add(name)
+
+
 def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call something that was imported, by its dotted name."""
-    frame.home.called.add(name)
+    done(name, frame)
+    if args and type(args[0]) is Const and type(args[0].value) is bool:
+        done(f"{name}({args[0].value})", frame)
     if name in frame.world.clocks:
         frame.routine.clocks.add(at[0])
     special = pythonic.FUNCTIONS.get(name)

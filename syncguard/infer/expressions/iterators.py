@@ -29,6 +29,11 @@ def called(fn: Value, args: list[Value], at: At, nodes: Nodes, frame: Frame) -> 
     return invoke(fn, args, {}, at, nodes, frame)
 
 
+def foremost(item: Value) -> Value:
+    """What decides which of two such items is less: of tuples their first items, for few of these are equal."""
+    return item.items[0] if type(item) is Seq and item.items else item
+
+
 def _each(value: Value) -> Seq:
     return Seq("iterator", None, value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
-from syncguard.infer.expressions.iterators import called
+from syncguard.infer.expressions.iterators import called, foremost
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
@@ -47,8 +47,8 @@ def sequence_method(
 
 
 def compared(item: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    """Sorting asks of each two items which is less, and of two tuples whether their first items are equal."""
-    first = item.items[0] if type(item) is Seq and item.items else item
+    """Sorting asks of each two items which is less."""
+    first = foremost(item)
     if tensor_sureness(first):
         apply(frame, frame.world.row("builtins.sorted"), at, [first], {}, nodes[:1])
     return NONE

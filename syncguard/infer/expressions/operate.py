@@ -109,6 +109,7 @@ def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fra
             if tensor_sureness(b):
                 apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
             return begun(a)
+    item_by_item(what, a, b, at, nodes, frame)
     return on_host(what, a, b)
 
 
@@ -131,6 +132,25 @@ def overloaded(what: str, a: Value, b: Value, at: At, frame: Frame) -> Value | N
         if member is not None and type(member[0]) is Call:
             return frame.world.call(member[0].routine, of, [other], {}, at, frame)
     return None
+
+
+def item_by_item(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> None:
+    """Two tuples, or a shape and a tuple, are equal if their items are, of which each two are asked."""
+    for one, other in ((a, b), (b, a)) if what in ("==", "!=") else ():
+        if type(one) is not Seq or one.items is None or not (kind(other) in ("size", "shape") or _as_long(one, other)):
+            continue
+        for i, item in enumerate(one.items):
+            beside = other.items[i] if type(other) is Seq and other.items is not None else UNKNOWN
+            if type(item) is Tensor and beside is not item and type(beside) not in (Seq, Table, Instance):
+                apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [item], {}, nodes[:1])
+                return
+
+
+def _as_long(one: Seq, other: Value) -> bool:
+    """Whether two sequences may be equal: of one kind, and not known to be of different lengths."""
+    if type(other) is not Seq or other.kind != one.kind:
+        return False
+    return other.items is None or len(other.items) == len(one.items or ())
 
 
 def compares(node: Node) -> bool:

@@ -26,7 +26,7 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
-from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element
+from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element, foremost
 from syncguard.infer.moves import moved
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
@@ -170,13 +170,13 @@ def _extreme(name: str) -> Function:
         args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
     ) -> Value | None:
         several = args if len(args) > 1 else [element(args[0], at, frame)] if args else []
-        if any(tensor_in(value) for value in several) and "key" not in keywords:
+        if any(tensor_in(foremost(value)) for value in several) and "key" not in keywords:
             apply(frame, frame.world.row(name), at, args, keywords, nodes)
         elif any(type(v) is Host and v.kind == "array" for v in several):
             return Host("array")
         result = join_all(several)
         if "key" in keywords:
-            told = called(keywords["key"], [result], at, (), frame)
+            told = foremost(called(keywords["key"], [result], at, (), frame))
             if tensor_in(told) and len(nodes) > 0:
                 apply(frame, frame.world.row(name), at, [told], {}, nodes)
         return Seq("list", None, result) if name.endswith("sorted") else result

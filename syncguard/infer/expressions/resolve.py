@@ -234,7 +234,8 @@ class Names:
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"both:{min(uses & self.placed)}", at)
             )
-        if "[?]" in uses and self.only_torch(frame):  # `x[x > 0]`
+        derived = "." in path and self.places.is_("names", "derivatives", name)  # `p.grad.norm()`
+        if ((derived and self.asked(uses)) or "[?]" in uses) and self.only_torch(frame):  # `x[x > 0]`
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why("torch only", at))
         for use in sorted(uses):
             if use.startswith("(0"):
@@ -253,6 +254,10 @@ class Names:
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def asked(self, uses: frozenset[str]) -> bool:
+        """Whether one of these uses is a method that tensors have."""
+        return any(use.endswith("()") and use[:-2] in self.tensor_names for use in uses)
 
     def computes(self, uses: frozenset[str], frame: Frame) -> str:
         """The function of torch that is given what has these uses: in a list, or with numbers computed with it."""

@@ -122,9 +122,11 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
 
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
     """What a subscript tells of something unknown."""
-    several = type(key) is Seq and key.kind == "tuple" and any(type(part) is Tensor for part in key.items or ())
-    if picks(of, key, node.key, frame) or (several and of.weak is not None):
-        return item(operand(of), key, node, frame)  # nothing else takes several tensors at once
+    parts = (key.items or ()) if type(key) is Seq and key.kind == "tuple" else ()
+    several = any(type(part) is Tensor for part in parts)
+    sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
+    if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
+        return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
     masked = (
         tensor_in(key)
         if type(key) is not Seq
@@ -140,6 +142,11 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
         base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
         return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
     return of if type(key) is Seq else unpacked(of)
+
+
+def slices(part: Value) -> bool:
+    """Whether this part of an index is one that only what has dimensions takes."""
+    return (type(part) is Seq and part.kind == "slice") or (type(part) is Const and part.value is ...)
 
 
 def read_index(key: Value, node: core.Index, frame: Frame) -> None:

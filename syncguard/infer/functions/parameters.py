@@ -35,6 +35,7 @@ CONTAINER = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
 COUNTED = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
+NUMBERS = ("tensor-as-size", "python-number")  # hazards of what is a number as a rule
 
 
 def bind(frame: Frame, node: core.Function) -> None:
@@ -140,8 +141,10 @@ def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
 
 
 def _asks(wait: Wait, name: str) -> bool:
-    """Whether a wait is for a tensor under this name."""
-    return any(condition == "tensor" and name in names.split("|") for condition, names in wait.when)
+    """Whether a wait is for a tensor under this name, where not a number is asked for that few give as a tensor."""
+    return wait.hazard not in NUMBERS and any(
+        condition == "tensor" and name in names.split("|") for condition, names in wait.when
+    )
 
 
 def _checks(wait: Wait, name: str, names: tuple[str, ...]) -> bool:

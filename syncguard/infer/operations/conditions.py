@@ -222,7 +222,10 @@ def picks_from_host(part: Value, nested: bool) -> int:
         elif (type(option) is Seq and lists_places(option, nested)) or (
             type(option) is Host and option.kind == "array"
         ):
-            best = max(best, data_sureness(option))
+            # What may be a tensor as well may list some.
+            untold = type(option) is Seq and option.items is None and type(option.element) is Unknown
+            some = untold and any(type(one) is Tensor for one in options(part))
+            best = max(best, min(POSSIBLE, data_sureness(option)) if some else data_sureness(option))
     return best
 
 

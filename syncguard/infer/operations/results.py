@@ -88,7 +88,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "tensor":
             return _tensor(shape, args, tensors, why)
         case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
-            return Host(shape.kind, why if tensors else None)
+            return Host(shape.kind, why if tensors else _read(args) if shape.kind == "array" else None)
         case "type":
             kinds = [f"type:{tensor.device}:{tensor.dtype}" for tensor in tensors]
             return Host(kinds[0] if kinds else "str", why if tensors else None)
@@ -99,9 +99,11 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "each":
             held = first_of(args)
             given = held.items if type(held) is Seq and held.items is not None else ()
-            if len(given) < 2 or not all(type(value) is Tensor for value in given):
-                return Seq("list", None, _tensor(Result("tensor"), args, tensors, why))
-            return Seq("list", tuple([value.but(rank=-1, why=why) for value in given if type(value) is Tensor]))
+            other = _tensor(Result("tensor"), args, tensors, why)
+            if len(given) < 2 or not tensors:
+                return Seq("list", None, other)
+            each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
+            return Seq("list", tuple(each))
         case "device":
             there = (
                 tensors[0].device
@@ -131,6 +133,11 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 dict(args.named),
             )
     return _unknown(shape.place, args, why)
+
+
+def _read(args: Arguments) -> Why | None:
+    """What on the device an array was read from, of which another is made."""
+    return next((value.read for value in args.values() if type(value) is Host and value.read), None)
 
 
 def _unknown(place: str, args: Arguments, why: Why) -> Value:
@@ -164,7 +171,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
         why = Why(why.text, why.at, beside.why, why.path)
     made = Tensor(
         _dtype(shape.dtype, args, first), device, _rank(shape.rank, args, tensors),
-        why=why, sure=not tensors or all(t.sure for t in tensors),
+        why=why, sure=shape.place == "factory" or not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
     why.built = device == "host" and (beside is not None or (shape.place in MADE and not tensors))

@@ -26,6 +26,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import methods
+from syncguard.infer.expressions.calls import done
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.evaluate import quiet_value, value_of
 from syncguard.infer.expressions.masks import foreseen, mask, picks
@@ -65,7 +66,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
                 frame.env[target.path] = value
             for option in options(of):
                 if type(option) is Named:
-                    frame.home.called.add(f"{option.name}.{target.name}")
+                    done(f"{option.name}.{target.name}={value.value if type(value) is Const else ''}", frame)
                 elif type(option) is Instance and option.info is not None:
                     frame.world.learn(option.info, target.name, value, frame)
         case core.Seq():

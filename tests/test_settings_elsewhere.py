@@ -1,0 +1,68 @@
+"""What another file of a project sets when it is imported holds for those who import it, and for its package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+USER = """import torch
+from torch.distributions import Categorical
+{imports}
+
+def act(x):
+    return Categorical(logits=x.exp()).log_prob(x)
+
+act(torch.rand(8, device="cuda"))
+"""
+OFF = "from torch.distributions import Distribution\nDistribution.set_default_validate_args(False)\ndef thing(): ...\n"
+
+
+def found(folder: Path, **files: str) -> list[str]:
+    package = folder / "package"
+    package.mkdir()
+    for name, text in files.items():
+        (package / f"{name}.py").write_text(text)
+    report = pipeline.check([str(package / "user.py")], Config(heat="all", cache=False))
+    return [finding.code for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("imports", "init"),
+    [
+        ("from .base import thing", ""),
+        ("from package.base import thing", ""),
+        ("from . import base", ""),
+        ("", "from .base import thing"),
+        ("", "from . import base"),
+    ],
+)
+def test_what_is_imported_switches_off(tmp_path: Path, imports: str, init: str) -> None:
+    assert found(tmp_path, __init__=init, base=OFF, user=USER.format(imports=imports)) == []
+
+
+def test_what_a_function_says_is_not_said_by_importing_it(tmp_path: Path) -> None:
+    lines = OFF.splitlines()
+    base = f"{lines[0]}\n\ndef thing():\n    {lines[1]}\n"
+    assert found(tmp_path, __init__="", base=base, user=USER.format(imports="from .base import thing")) == ["SG501"] * 2
+
+
+def test_nobody_imports_it(tmp_path: Path) -> None:
+    assert found(tmp_path, __init__="", base=OFF, user=USER.format(imports="")) == ["SG501"] * 2
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("Categorical.set_default_validate_args(False)", []),
+        ("torch.distributions.Distribution._validate_args = False", []),
+        ("Categorical.set_default_validate_args(__debug__)", ["SG501"] * 2),
+        ("torch.distributions.Distribution._validate_args = True", ["SG501"] * 2),
+        ("Categorical.set_default_validate_args = False", ["SG501"] * 2),
+    ],
+)
+def test_spellings(tmp_path: Path, said: str, left: list[str]) -> None:
+    assert found(tmp_path, user=USER.format(imports=said)) == left
