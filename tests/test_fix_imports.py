@@ -30,6 +30,9 @@ def test_an_import_goes_with_its_last_use():
         ("from e import Good, Bad as B, Bad", "from e import Good"),
         ("from e import (\n    Bad,\n    Good,\n)", "from e import (\n    Good,\n)"),
         ("from e import (Good,\n               Bad)", "from e import (Good)"),
+        ("from e import (Good, Bad as B,\n               Bad,\n)", "from e import (Good,\n)"),
+        ("from e import (\n    Good,\n    Bad as B,\n    Bad\n)", "from e import (\n    Good\n)"),
+        ("from e import Größe, Bad as B, Good, Bad", "from e import Größe, Good"),
         ("import Bad", ""),
         ("import a.b as Bad", ""),
     ],
@@ -51,6 +54,12 @@ def test_only_what_is_not_used_goes(before, after):
         "from e import Bad\nBad = Bad or None",
         "import Bad.worse",
         "from e import *",
+        "from e import Bad as Bad",
+        "from e import Bad\nx = []  # type: list[Bad]",
+        'from e import Bad\n\n\ndef f():\n    """Do.\n\n    >>> f() is Bad\n    """\n',
+        "from e import Bad\nx = eval(y)",
+        "from e import Bad\nx = globals()[y]",
+        "from __future__ import annotations as Bad",
     ],
 )
 def test_what_may_be_needed_stays(head):
@@ -61,5 +70,13 @@ def test_what_may_be_needed_stays(head):
 def test_what_others_take_stays():
     was, now = "from e import Bad\nuse(Bad)\n", "from e import Bad\nuse()\n"
     assert unneeded("pack/a.py", was, now, ["from pack.a import Bad\n"]) == ()
+    star = ["from .a import *\n", "from pack import Bad\n"]
+    assert unneeded("pack/a.py", was, now, star) == ()
+    assert unneeded("pack/a.py", was, now, star[1:])
     assert unneeded("pack/__init__.py", was, now, ()) == ()
     assert unneeded("pack/a.py", was, now, ["from pack.b import Bad\n"])
+
+
+def test_a_name_in_a_description_is_no_use():
+    text = '"""Of Bad."""\nfrom e import Bad\n\n\ndef f():\n    """Raise Bad."""\n'
+    assert unneeded("a.py", f"{text}    raise Bad\n", f"{text}    return 1\n", ())

@@ -6,29 +6,38 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import PurePath
 
 from syncguard.terms import Edit, Site
+
+# What sees the names of a module without their being written there.
+SEEING = frozenset("eval exec globals locals vars dir".split())
+TYPED = re.compile(r"#\s*type:")
 
 
 def unneeded(path: str, before: str, after: str, others: Iterable[str]) -> tuple[Edit, ...]:
     """One edit for each import at the top of a module, or the part of one, whose name was used and is not any more.
 
-    What a package offers, a name in a string, a line with a comment, and what one of the `others`, the texts of other
-    files, may take from this file stay.
+    What a package offers, a name in a string or a comment on types, `import a as a`, a line with a comment, and what
+    one of the `others`, the texts of other files, may take from this file stay.
     """
     if PurePath(path).stem == "__init__" or before == after:
         return ()
     was, now = _used(ast.parse(before)), ast.parse(after)
-    gone = was - _used(now)
-    if not gone:
+    used = _used(now)
+    gone = was - used
+    if not gone or used & SEEING:
         return ()
     bound = Counter(name for node in ast.walk(now) for name in _bound(node))
-    texts = [node.value for node in ast.walk(now) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    spoken = "\n".join(text for text in texts if text not in _docstrings(now))
-    stem = re.compile(rf"\b{re.escape(PurePath(path).stem)}\b")
-    outside = "\n".join(text for text in others if stem.search(text))
     lines = after.split("\n")
+    texts = [node.value for node in ast.walk(now) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    silent = _docstrings(now)
+    spoken = "\n".join([*(text for text in texts if text not in silent), *filter(TYPED.search, lines)])
+    stem = rf"\b{re.escape(PurePath(path).stem)}\b"
+    texts = [*others]
+    passed_on = any(re.search(stem + r"\s+import\s+\*", text) for text in texts)  # who has it then names another file
+    outside = "\n".join(text for text in texts if passed_on or re.search(stem, text))
     found: list[Edit] = []
     for statement in now.body:
         if not isinstance(statement, ast.Import | ast.ImportFrom) or not _plain(statement, lines):
@@ -37,6 +46,7 @@ def unneeded(path: str, before: str, after: str, others: Iterable[str]) -> tuple
             alias
             for alias in statement.names
             if (name := alias.asname or alias.name) in gone
+            and alias.name != alias.asname
             and bound[name] == 1
             and not any(re.search(rf"\b{name}\b", text) for text in (spoken, outside))
         ]
@@ -62,15 +72,17 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 def _docstrings(tree: ast.Module) -> set[str]:
-    """The strings that are statements of their own."""
+    """The strings that are statements of their own, without those that have examples in them, which may be run."""
     held = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
-    return {value.value for value in held if isinstance(value, ast.Constant) and isinstance(value.value, str)}
+    texts = {value.value for value in held if isinstance(value, ast.Constant) and isinstance(value.value, str)}
+    return {text for text in texts if ">>>" not in text}
 
 
 def _plain(statement: ast.Import | ast.ImportFrom, lines: list[str]) -> bool:
-    """Whether an import has its lines to itself, without comments and backslashes."""
+    """Whether an import has its lines to itself, without comments and backslashes, and gives but names."""
     rows = lines[statement.lineno - 1 : statement.end_lineno]
-    return not any("#" in row or ";" in row or row.endswith("\\") for row in rows)
+    switches = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+    return not switches and not any("#" in row or ";" in row or row.endswith("\\") for row in rows)
 
 
 def _line(path: str, first: int, last: int, lines: list[str]) -> Edit:
@@ -81,21 +93,24 @@ def _line(path: str, first: int, last: int, lines: list[str]) -> Edit:
 
 
 def _parts(path: str, names: list[ast.alias], dead: list[ast.alias], lines: list[str]) -> Iterator[Edit]:
-    """Some names of an import, with their commas; those that have a line to themselves with it."""
-    for number, alias in enumerate(names):
-        if alias not in dead:
-            continue
-        line, end = alias.lineno, alias.end_lineno or alias.lineno
-        start, stop = alias.col_offset, alias.end_col_offset or 0
-        behind = lines[end - 1][stop:]
-        if not lines[line - 1][:start].strip() and behind.strip() in ("", ","):
-            yield Edit(Site(path, line, 1, end + 1, 1), "")
-        elif any(other not in dead for other in names[:number]) and all(one in dead for one in names[number:]):
-            last = names[number - 1] if names[number - 1] not in dead else None
-            if last is not None:  # the rest goes at once, with the comma before it
-                stop = names[-1].end_col_offset or 0
-                site = (last.end_lineno or 0, (last.end_col_offset or 0) + 1, names[-1].end_lineno or 0, stop + 1)
-                yield Edit(Site(path, *site), "")
-        else:
-            space = len(behind) - len(behind.lstrip(", "))
-            yield Edit(Site(path, line, start + 1, end, stop + space + 1), "")
+    """Some names of an import, each up to the next one; the last of them with the comma before them."""
+    kept = max(number for number, alias in enumerate(names) if alias not in dead)
+    for alias, following in pairwise(names[: kept + 1]):
+        if alias in dead:
+            yield Edit(Site(path, *_start(alias, lines), *_start(following, lines)), "")
+    if names[kept] is not names[-1]:
+        yield Edit(Site(path, *_end(names[kept], lines), *_end(names[-1], lines)), "")
+
+
+def _start(alias: ast.alias, lines: list[str]) -> tuple[int, int]:
+    return alias.lineno, _column(lines[alias.lineno - 1], alias.col_offset)
+
+
+def _end(alias: ast.alias, lines: list[str]) -> tuple[int, int]:
+    line = alias.end_lineno or alias.lineno
+    return line, _column(lines[line - 1], alias.end_col_offset or 0)
+
+
+def _column(line: str, offset: int) -> int:
+    """The column of a place that is told in bytes."""
+    return len(line.encode()[:offset].decode()) + 1
