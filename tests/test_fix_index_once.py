@@ -49,3 +49,30 @@ def test_what_is_needed_on_the_host_stays_there():
 )
 def test_others_stay(body):
     assert not fixes(HEAD + THERE + body, "index-once")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "np.nonzero(np.arange(len(x)) > 2)",  # a tuple
+        "np.random.randint(0, 1)",  # a number
+        "np.arange(len(x), dtype=np.int16)",  # torch takes it for an index, but no tensor of it
+        "np.arange(len(x), dtype=float)",
+        "np.arange(0.0, 3.0)",
+        "np.arange(2, dtype=np.uint8)",  # a mask
+        "np.random.permutation(np.arange(len(x)) > 2)",
+        "torch.arange(len(x), dtype=torch.uint8)",
+        "(torch.arange(len(x)) > 2).byte()",
+    ],
+)
+def test_what_is_no_index_as_a_tensor_stays(made):
+    body = f"    i = {made}\n    a = x[i]\n    return a, y[i]\n"
+    assert not fixes(HEAD + THERE + body, "index-once")
+
+
+@pytest.mark.parametrize("made", ["np.random.randint(0, len(x), 3)", "np.random.permutation(np.arange(len(x)))"])
+def test_what_is_one_goes(made):
+    body = f"    np.random.seed(0)\n    i = {made}\n    a = x[i]\n    return a, y[i]\n"
+    after = rewritten(HEAD + THERE + body, "index-once", unsafe=True)
+    assert after is not None
+    same(HEAD + THERE + body, after, tensors)

@@ -15,7 +15,9 @@ from syncguard.infer.domain.values import Host
 from syncguard.terms import Finding
 
 # What gives whole numbers, whatever library it is of.
-COUNTS = frozenset("arange permutation randperm randint argsort nonzero flatnonzero argwhere".split())
+COUNTS = frozenset("arange permutation randperm randint argsort flatnonzero argwhere".split())
+# Of these a tensor is a mask.
+BYTES = re.compile(r"\b(byte|uint8|ByteTensor)\b")
 
 
 def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -> Proposal | None:
@@ -55,6 +57,7 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
         if not simple(made, store, top, region, known):
             return None
         edits = [region.swap(made.value, sent(made.value, device, known.tensor(name) is not None, region, torch))]
+        edits += [region.swap(use, name.value) for use in found]  # no other fix may take it for one on the host
     else:
         word = spare(region, top, f"{name.value}_there")
         edits = [region.before(top, f"{word} = {sent(name, device, known.tensor(name) is not None, region, torch)}")]
@@ -85,20 +88,35 @@ def whole(name: cst.Name, region: Region, known: Known, depth: int = 4) -> bool:
     device, and no list, which may be empty."""
     held = known.tensor(name)
     if held is not None:
-        return held.device == "host" and held.dtype == "int"
-    value = known.value(name)
-    return type(value) is Host and value.kind == "array" and counts(name, region, known, depth)
+        return held.device == "host" and held.dtype == "int" and not BYTES.search(region.code(defined(region, name)))
+    return arrayed(name, known) and counts(name, region, known, depth)
+
+
+def arrayed(node: cst.BaseExpression, known: Known) -> bool:
+    value = known.value(node)
+    return type(value) is Host and value.kind == "array"
 
 
 def counts(node: cst.BaseExpression, region: Region, known: Known, depth: int) -> bool:
-    """Whether an array is, or is a piece of, one that a function counts or orders."""
+    """Whether an array is, or is a piece of, one that a function counts or orders; of a dtype of its own torch takes
+    the array for an index, and a tensor of it for none, or for a mask."""
     made = defined(region, node)
     match made:
         case cst.Subscript(value=of, slice=parts) if depth:
             pieces = all(isinstance(part.slice, cst.Slice) for part in parts)
             return pieces and counts(of, region, known, depth - 1)
-        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
-            return name in COUNTS
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)), args=args) if name in COUNTS:
+            told = {arg.keyword.value for arg in args if arg.keyword is not None}
+            given = [arg.value for arg in args if arg.keyword is None]
+            if "dtype" in told or any(arg.star for arg in args):
+                return False
+            if name == "randint":
+                return "size" in told or len(given) > 2
+            made_of = given if name in ("arange", "permutation") else []
+            return all(
+                known.number(one) != "float" and (not arrayed(one, known) or counts(one, region, known, depth))
+                for one in made_of
+            )
     return False
 
 
