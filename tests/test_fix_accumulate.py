@@ -275,3 +275,17 @@ def test_a_gradient_is_cut_where_there_is_one():
     assert ".detach()" in (rewritten(FOUND + body, unsafe=True) or "")
     off = FOUND.replace("def f", "@torch.no_grad()\ndef f") + body.replace(", requires_grad=True", "")
     assert "a.append((w * 1).sum())" in (rewritten(off, unsafe=True) or "")
+
+
+@pytest.mark.parametrize("line", ["loss.add_(w * row)", "loss[...] = w * row", "torch.add(w, row, out=loss)"])
+def test_a_gradient_that_is_written_into_a_tensor_is_cut(line):
+    """What was cut off takes one from what is written into it: each would be kept."""
+    program = (
+        "import torch\n\n\ndef f(x: torch.Tensor, w: torch.Tensor):\n    losses = []\n    for row in x:\n"
+        "        loss = (row * 2).sum().detach()\n"
+        f"        {line}\n        losses.append(loss.item())\n    return losses\n"
+    )
+    after = rewritten(program, unsafe=True)
+    assert after is None or "losses.append(loss.detach().clone())" in after
+    plain = rewritten(program.replace(f"        {line}\n", ""), unsafe=True)
+    assert "losses.append(loss)\n" in plain

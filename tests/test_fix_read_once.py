@@ -96,3 +96,53 @@ def test_what_another_name_writes_is_seen():
     after = rewritten(HEAD + body, "read-once", unsafe=True)
     if after is not None:
         same(HEAD + body, after, tensors)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        N + "    if n:\n        y = y + 1\n    if not n:\n        y = y * 2\n    return y\n",
+        N + "    assert n >= 0, f'{n}'\n    if n > 2:\n        y = y + 1\n    return y\n",
+        "    n = x.sum()\n    if n:\n        y = y + 1\n    if not n:\n        y = y * 2\n    return y\n",
+        "    n = x.half().max()\n    if n > 2:\n        y = y + 1\n    if n == 5:\n        y = y + 2\n    return y\n",
+    ],
+)
+def test_no_other_fix_takes_the_number_for_a_tensor(body):
+    """It becomes a number where it is made: nothing that was found of a tensor is still so where it is used."""
+    for unsafe in (False, True):
+        after = rewritten(HEAD + body, unsafe=unsafe)
+        assert after is not None
+        same(HEAD + body, after, tensors)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    n = m = (x > 1).sum()\n    a = x[:n]\n    m += 1\n    return a, y[:n]\n",
+        N + "    a = x[:n]\n    match len(x):\n        case 0:\n            b = y[:n]\n"
+        "        case n:\n            b = y[:n]\n    return a, b\n",
+        N + "    a = x[:n]\n    match [len(x)]:\n        case [*n]:\n            n = n[0]\n    return a, y[:n]\n",
+        N + "    a = x[:n]\n    match {0: 1, 2: 3}:\n        case {0: n}:\n            pass\n    return a, y[:n]\n",
+    ],
+)  # fmt: skip
+def test_what_an_alias_or_a_pattern_changes_stays(body):
+    after = rewritten(HEAD + body, unsafe=True) or HEAD + body
+    assert "m += 1" not in body or after == HEAD + body
+    same(HEAD + body, after, tensors)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "    d = {}\n    d['n'] = n\n    a = x[:n]\n    d['n'] += 1\n",
+        "    d = {}\n    d.setdefault('n', n)\n    a = x[:n]\n    d['n'] += 1\n",
+        "    d = {'e': {}}\n    d['e']['n'], e = n, 1\n    a = x[:n]\n    d['e']['n'] += 1\n",
+        "    d = []\n    d.append(n)\n    a = x[:n]\n    d[0] += 1\n",
+        "    d = []\n    d.append(n)\n    a = x[:n]\n    torch._foreach_add_(d, 1)\n",
+    ],
+)
+def test_what_was_put_into_a_list_may_be_written_there(lines):
+    body = N + lines + "    return a, y[:n]\n"
+    assert {fix.tier for fix in fixes(HEAD + body, "read-once")} == {"unsafe"}
+    plain = body.replace("d['n'] += 1", "d['n'] = 1").replace("d[0] += 1", "d[0] = 1")
+    assert "foreach" in lines or "['e']" in lines or {f.tier for f in fixes(HEAD + plain, "read-once")} == {"safe"}

@@ -7,7 +7,7 @@ import libcst as cst
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined
 from syncguard.fix.region import Region
-from syncguard.fix.steady import computed
+from syncguard.fix.steady import computed, overwritten
 from syncguard.fix.writes import functional
 from syncguard.infer.domain.values import Const, Host, Named
 
@@ -22,6 +22,8 @@ def gradless(node: cst.BaseExpression, region: Region, known: Known) -> bool:
         return True
     if any("requires_grad" in line or "Parameter(" in line for line in region.lines[region.first - 1 : region.last]):
         return False  # whatever it was computed from, it may be told to take one
+    if isinstance(node, cst.Name) and overwritten(node, region, known):
+        return False  # what is written into a tensor may bring a gradient
     made = defined(region, node)
     if computed(made, known) and off(made, region, known):
         return True

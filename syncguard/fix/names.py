@@ -39,6 +39,10 @@ def stored(region: Region, node: cst.Name) -> bool:
                 return child is held.target
             case cst.AsName() | cst.NameItem() | cst.Del() | cst.ImportAlias():
                 return True
+            case cst.MatchAs() | cst.MatchStar():
+                return child is held.name
+            case cst.MatchMapping():
+                return child is held.rest
             case cst.FunctionDef() | cst.ClassDef():
                 return child is held.name
             case cst.Tuple() | cst.List() | cst.Element() | cst.StarredElement():
@@ -241,10 +245,12 @@ def _otherwise(region: Region, node: cst.CSTNode, first: cst.CSTNode) -> bool:
 
 
 def variable(region: Region, node: cst.Name) -> bool:
-    """Not an attribute's name, nor a keyword's."""
+    """Not an attribute's name, nor a keyword's, nor one that a pattern asks of."""
     held = region.parent(node)
     if isinstance(held, cst.Attribute):
         return held.value is node
+    if isinstance(held, cst.MatchKeywordElement):
+        return held.key is not node
     return not (isinstance(held, cst.Arg) and held.keyword is node)
 
 

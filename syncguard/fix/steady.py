@@ -46,7 +46,7 @@ def steady(base: cst.BaseExpression, nodes: Iterable[cst.CSTNode], region: Regio
                 return ""
             if name != origin and (name in views or origin in _origins(name, region, known)):
                 return ""
-            if not name or name == origin or not _own(name, target, region, known):
+            if not name or name == origin or not _own(name, target, views, region, known):
                 tier = tier if alone else "unsafe"
     return tier
 
@@ -153,8 +153,14 @@ def untouched(name: cst.Name, region: Region, known: Known) -> bool:
     """Whether nothing ever writes into a variable's tensor: its function neither does nor lets others."""
     scope = region.scope(name)
     own = all(region.scope(use) is scope and _kept(use, region, known) for use in reads(region, scope, name.value))
+    return own and not overwritten(name, region, known)
+
+
+def overwritten(name: cst.Name, region: Region, known: Known) -> bool:
+    """Whether its function writes into a variable's tensor by this name."""
+    scope = region.scope(name)
     within = region.places if isinstance(scope, cst.Module) else inside(scope)
-    return own and not any(root(target) == name.value for node in within for target in writes(node, known))
+    return any(root(target) == name.value for node in within for target in writes(node, known))
 
 
 def _kept(use: cst.BaseExpression, region: Region, known: Known) -> bool:
@@ -209,6 +215,8 @@ def _origins(name: str, region: Region, known: Known) -> set[str]:
             value = holder.iter if isinstance(holder, cst.For) else None
             if isinstance(holder, cst.Assign):
                 value = given_to(node, holder, region) or holder.value
+                if len(holder.targets) > 1:  # `a = b = x.sum()` is one tensor
+                    found |= {other for each in holder.targets for other in loaded(region, each.target)}
             if value is not None and not computed(value, known):
                 found |= loaded(region, unkeyed(value))
     return found - {name}
@@ -231,14 +239,32 @@ def computed(value: cst.BaseExpression | None, known: Known) -> bool:
     return functional(value, known) and known.tensor(value) is not None and not shares(last, known)
 
 
-def _own(name: str, target: cst.CSTNode, region: Region, known: Known) -> bool:
-    """Whether a variable holds numbers, a list, or memory that was made for it."""
+def _own(name: str, target: cst.CSTNode, views: set[str], region: Region, known: Known) -> bool:
+    """Whether a variable holds numbers, a list into which no view was put, or memory that was made for it."""
+    element = not isinstance(region.parent(target), cst.Subscript)  # `rows[0] = 1` writes into no tensor in it
+    if element and any(_puts(node, views, region, known) for node in region.names.get(name, ())):
+        return False
     if known.number(target) or type(known.value(target)) in (Seq, Table, Const):
         return True
     bound = [node for node in region.names.get(name, ()) if stored(region, node)]
     # An element of a list may be anybody's: `rows[0].add_(1)`.
     listed = isinstance(target, cst.Name) or isinstance(region.parent(target), cst.AugAssign)
     return bool(bound) and all(_made(node, region, known, listed) for node in bound)
+
+
+def _puts(node: cst.Name, views: set[str], region: Region, known: Known) -> bool:
+    """Whether a tensor is put where a variable stands: `rows.append(x)`, `table["x"] = x`."""
+    outer: cst.CSTNode = node
+    while isinstance(held := region.parent(outer), cst.Subscript) and held.value is outer:
+        outer = held
+    if known.tensor(node) is not None:
+        return False
+    given: list[cst.BaseExpression] = []
+    if isinstance(held, cst.Attribute) and isinstance(call := region.parent(held), cst.Call) and call.func is held:
+        given = [arg.value for arg in call.args]
+    elif outer is not node and isinstance(held, cst.AssignTarget | cst.Element):
+        given = [one.value for one in region.around(node) if isinstance(one, cst.Assign)]
+    return any(views & loaded(region, unkeyed(value)) for value in given if not computed(value, known))
 
 
 def _made(node: cst.Name, region: Region, known: Known, listed: bool = True) -> bool:

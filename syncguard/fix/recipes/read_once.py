@@ -81,7 +81,8 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
         tiers.add(begun)
         edits = [region.behind(made.value, ".item()")] if bare(made.value) else []
         edits = edits or [region.swap(made.value, f"{postfix(made.value, region)}.item()")]
-        edits += [region.swap(one.whole, number(one, name.value, known)) for one in found if one.whole is not one.use]
+        # What stays as it is written is touched, too: no other fix may take it for a tensor in the same pass.
+        edits += [region.swap(one.whole, number(one, name.value, known)) for one in found]
     else:
         word = spare(region, top, f"{name.value}_value")
         edits = [region.before(top, f"{word} = {name.value}.item()")]
