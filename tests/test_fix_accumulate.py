@@ -289,3 +289,21 @@ def test_a_gradient_that_is_written_into_a_tensor_is_cut(line):
     assert after is None or "losses.append(loss.detach().clone())" in after
     plain = rewritten(program.replace(f"        {line}\n", ""), unsafe=True)
     assert "losses.append(loss)\n" in plain
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "total += (row > 1).sum().item()\n        if i % 2:\n            print(total)\n            total = 0.0",
+        "value = (row > 1).sum().item()\n        total += value\n        if i % 2:\n            total = 0.0",
+        "total += (row > 1).sum().item()\n        if i > 1:\n            total += row.exp().sum().item()",
+        "total += (row > 1).sum().item()\n        if i > 1:\n            total += 0.5",
+    ],
+)
+def test_a_sum_that_is_an_integer_on_one_way_and_a_fraction_on_another_stays(lines):
+    program = (
+        "import torch\n\n\ndef f(x: torch.Tensor):\n    total = 0\n    for i, row in enumerate(x):\n"
+        f"        {lines}\n    return total\n"
+    )
+    assert not fixes(program, "accumulate-on-device")
+    assert fixes(program.replace("total = 0\n", "total = 0.0\n"), "accumulate-on-device")

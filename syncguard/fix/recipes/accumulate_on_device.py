@@ -71,6 +71,9 @@ def total(
     fraction = not whole or "float" in begins or any(_fractional(part, wholes, known) for part in parts)
     if whole and any(_divides(part) for part in parts):
         raise Unfit("integers divided")
+    counts = {read.whole for read in found if read.dtype and read.kind in ("int", "bool")}
+    if fraction and "int" in begins and any(_counting(part, counts, region, known) for part in parts):
+        raise Unfit("an integer until a fraction is added, which may not be")
     back = _back(name, fraction, begins, loop, region, known)
     edits = [region.swap(read.whole, kept(read, region, known, exact=True, fraction=fraction)) for read in found]
     edits += [region.swap(use, _number(use, back, name, statement, region, fraction)) for use in gated]
@@ -209,6 +212,8 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
                 return None
             begins = begun(target, loop, region)
             fraction = read.kind not in ("int", "bool") or "float" in begins
+            if len(begins) > 1 and read.kind in ("int", "bool"):
+                return None
             exact = "double" if fraction else "long"
             if fraction or not counted(read.tensor, region, known):
                 edits.append(region.swap(added(small), f"{name}.{exact}()"))
@@ -251,6 +256,11 @@ def _divides(part: cst.BaseExpression) -> bool:
     if isinstance(part, cst.BinaryOperation):
         return isinstance(part.operator, cst.Divide) or _divides(part.left) or _divides(part.right)
     return False
+
+
+def _counting(part: cst.BaseExpression, counts: set[cst.BaseExpression], region: Region, known: Known) -> bool:
+    """Whether what is added is an integer of the device."""
+    return any(region.part_of(one, part) for one in counts) and not _fractional(part, counts, known)
 
 
 def _fractional(part: cst.BaseExpression, wholes: set[cst.BaseExpression], known: Known) -> bool:
