@@ -146,3 +146,10 @@ def test_what_was_put_into_a_list_may_be_written_there(lines):
     assert {fix.tier for fix in fixes(HEAD + body, "read-once")} == {"unsafe"}
     plain = body.replace("d['n'] += 1", "d['n'] = 1").replace("d[0] += 1", "d[0] = 1")
     assert "foreach" in lines or "['e']" in lines or {f.tier for f in fixes(HEAD + plain, "read-once")} == {"safe"}
+
+
+def test_a_slice_that_somebody_keeps_is_of_the_tensor():
+    body = N + "    rows = np.s_[:n]\n    return x[:n], y[:n], rows.stop\n"
+    after = rewritten("import numpy as np\n" + HEAD + body, "read-once")
+    assert "    n_value = n.item()\n    return x[:n_value], y[:n_value], rows.stop\n" in after
+    same("import numpy as np\n" + HEAD + body, after, tensors)

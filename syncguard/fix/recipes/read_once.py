@@ -13,6 +13,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.reads import counted, postfix, read_of
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
 from syncguard.fix.steady import since
+from syncguard.infer.domain.values import Host, Seq
 from syncguard.terms import Finding
 
 # A number that a tensor of any dtype holds as it is.
@@ -108,13 +109,21 @@ def asked(use: cst.Name, region: Region, known: Known) -> Asked | None:
             return None
         node, plain = held, False
     match held:
-        case cst.Slice():
+        case cst.Slice() if indexes(held, region, known):
             return Asked(use, use, differs="" if plain or wide else NARROW)
         case cst.FormattedStringExpression(conversion=None, equal=None) if plain:
             return Asked(use, use)
         case cst.Arg() | cst.Element():
             return argument(use, held, "" if plain or wide else NARROW, region, known)
     return test(use, wide, region, known) if plain else None
+
+
+def indexes(part: cst.Slice, region: Region, known: Known) -> bool:
+    """Whether what is sliced asks for whole numbers: others may keep the slice as it is, `np.s_[:n]`."""
+    held = region.parent(region.parent(part))
+    if not isinstance(held, cst.Subscript):
+        return False
+    return known.tensor(held.value) is not None or type(known.value(held.value)) in (Seq, Host)
 
 
 def outer(use: cst.Name, region: Region, known: Known) -> tuple[cst.BaseExpression, str] | None:
