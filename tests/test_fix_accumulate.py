@@ -307,3 +307,18 @@ def test_a_sum_that_is_an_integer_on_one_way_and_a_fraction_on_another_stays(lin
     )
     assert not fixes(program, "accumulate-on-device")
     assert fixes(program.replace("total = 0\n", "total = 0.0\n"), "accumulate-on-device")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "found.append(float((row > 1).sum()))",
+        "value = float((row > 1).sum())\n        found.append(value)",
+        "found.append((row > 1).sum().item())\n        found.append(float((row > 1).sum()))",
+        "found.append((row > 1).sum().item())\n        found.append(row.exp().sum().item())",
+    ],
+)
+def test_integers_among_fractions_are_not_collected(lines):
+    """What is stacked is of one dtype: it would be `5` where it was `5.0`."""
+    program = "import torch\n\n\ndef f(x: torch.Tensor):\n    found = []\n    for row in x:\n"
+    assert not fixes(program + f"        {lines}\n    return found\n", "accumulate-on-device")

@@ -64,7 +64,7 @@ def total(
         raise Unfit("complex")
     if any(read.into == "int" and read.dtype not in ("int", "bool") for read in found):
         raise Unfit("rounded before it is added")
-    if any(read.into == "float" and read.dtype in ("int", "bool") for read in found):
+    if any(map(widened, found)):
         raise Unfit("made a float before it is added")
     wholes = {read.whole for read in found}
     begins = begun(name, loop, region)
@@ -164,7 +164,9 @@ def collected(read: Read, statement: cst.Expr | cst.AugAssign, region: Region, k
     found = [read, *(one for value in more.values() if (one := read_of(value, region, known)) is not None)]
     if [one.whole for one in found[1:]] != [*more.values()]:
         return None
-    if any(one.into == "int" and one.dtype != "int" for one in found):
+    if any((one.into == "int" and one.dtype != "int") or widened(one) for one in found):
+        return None
+    if len({one.dtype for one in found} - {""}) > 1:
         return None
     edits, later = window(held, statement, region, known, tuple(more))
     edits += [region.swap(one.whole, kept(one, region, known)) for one in found]
@@ -174,6 +176,11 @@ def collected(read: Read, statement: cst.Expr | cst.AugAssign, region: Region, k
         return Proposal("safe", text, tuple(edits), leaves=later)
     text = f"`{name}` is read at once, and not in each turn: its elements must be 0-d tensors of one dtype and device"
     return Proposal("unsafe", text, tuple(edits), leaves=later)
+
+
+def widened(read: Read) -> bool:
+    """Whether an integer is made a float, which a list of a stack does not give."""
+    return read.into == "float" and read.dtype in ("int", "bool")
 
 
 def uniform(read: Read) -> bool:
@@ -192,7 +199,7 @@ def passed_on(read: Read, statement: cst.Assign, region: Region, known: Known) -
     edits = [region.swap(read.whole, kept(read, region, known))]
     loops = region.loops(statement)
     found = reads(region, scope, name)
-    if not loops or not found or (read.kind == "int" and read.dtype != "int"):
+    if not loops or not found or (read.kind == "int" and read.dtype != "int") or widened(read):
         return None
     sums: list[str] = []
     others: list[str] = []
