@@ -16,7 +16,7 @@ BINDING = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it bin
 _WITHIN = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
 
 
-KEPT = 512  # blocks that were walked through lately
+KEPT = 8192  # blocks that were walked through lately
 _lately: dict[int, tuple[Any, list[Node]]] = {}
 
 
