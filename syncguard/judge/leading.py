@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.routine import Asked, Routine
 from syncguard.infer.statements.collected import around
-from syncguard.judge.manners import within
+from syncguard.judge.manners import enclosing
 from syncguard.judge.settled import plainly
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -48,9 +48,7 @@ def _nothing(bind: Node) -> bool:
 
 def _tests(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
     """The tests around a statement, from without."""
-    held = next((part for part in parts if part is not aim and around(part.at, aim.at)), None)
-    while held is not None:
+    for held in enclosing(parts, aim.at):
         if type(held) is core.If:
             outcome = any(around(part.at, aim.at) for part in held.body)
             yield (id(held.test), outcome), (held.test, outcome)
-        held = next((part for part in within(held) if part is not aim and around(part.at, aim.at)), None)

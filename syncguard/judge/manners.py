@@ -13,7 +13,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.statements.collected import around
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.walk import targets, walk
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
@@ -43,13 +43,7 @@ class Place(msgspec.Struct, frozen=True):
 
     def around(self) -> Iterator[Node]:
         """The statements that it stands in, from without."""
-        parts: tuple[Node, ...] = self.routine.node.body
-        while parts:
-            held = next((part for part in parts if around(part.at, self.sighting.at)), None)
-            if held is None:
-                return
-            yield held
-            parts = within(held)
+        return enclosing(self.routine.node.body, self.sighting.at)
 
     def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
         """The statements that it is asked in the test of."""
@@ -63,6 +57,13 @@ class Place(msgspec.Struct, frozen=True):
 def waits_so(manner: str, sighting: Sighting, routine: Routine, world: World, words: Mapping[str, str]) -> bool:
     """Whether a place waits in this manner."""
     return MANNERS[manner](Place(sighting, routine, world, words["operand"]))
+
+
+def enclosing(parts: tuple[Node, ...], at: At) -> Iterator[Node]:
+    """The statements of a block that a place stands in, from without."""
+    while (held := next((part for part in parts if around(part.at, at)), None)) is not None:
+        yield held
+        parts = within(held)
 
 
 def within(part: Node) -> tuple[Node, ...]:

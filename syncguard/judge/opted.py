@@ -36,10 +36,14 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
     for test, outcome in _tested(context.tests, routine):
         default = _otherwise(test, outcome, place)
         if default is not None:
-            holds = "holds" if outcome else "does not hold"
-            text = f"only where `{_written(test, lines)}` {holds}{default}"
+            text = only_where(_written(test, lines), outcome, default)
             found.setdefault(text, Fact(text, test.at[0]))
     return tuple(found.values())
+
+
+def only_where(test: str, outcome: bool, default: str) -> str:
+    """What is said of a test, with what its options are by default."""
+    return f"only where `{test}` {'holds' if outcome else 'does not hold'}{default}"
 
 
 def _written(test: Node, lines: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import DEEPEST, Place, Written, passed_to, sources_of
-from syncguard.judge.opted import shown
+from syncguard.judge.opted import only_where, shown
 from syncguard.judge.settled import outcome_of, plainly, told_of
 from syncguard.pack import Pack
 from syncguard.read import core
@@ -87,5 +87,5 @@ def _told(node: Node, place: Place, here: str, text_of: Texts) -> Fact | None:
     plain, holds = plainly(node, True)
     path = place.routine.home.path
     default = f"; by default {shown(told.by)}" if told is not None and told.by else ""
-    text = f"only where `{snippet(plain.at, text_of(path))}` {'holds' if holds else 'does not hold'}{default}"
+    text = only_where(snippet(plain.at, text_of(path)), holds, default)
     return Fact(text, node.at[0], path if path != here else "")

@@ -105,7 +105,7 @@ def pinned(node: cst.CSTNode, torch: str, region: Region, known: Known) -> Propo
         return None
     lines = (
         f"if {x}.is_cuda:",
-        f'    {name} = {torch}.empty_like({x}, device="cpu", pin_memory=True)',
+        f'{region.step}{name} = {torch}.empty_like({x}, device="cpu", pin_memory=True)',
         f"{region.step}{name}.copy_({x}, non_blocking=True)",
         f"{region.step}{torch}.cuda.current_stream().synchronize()  # before the host reads it",
         "else:",

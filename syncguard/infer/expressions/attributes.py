@@ -25,7 +25,6 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
-from syncguard.infer.expressions.imported import reaches_out
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -196,7 +195,7 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
         return known
     world = frame.world
     asked = name in world.tensor_names and cast(node.of, name, frame)
-    asked = asked or (name in world.tensor_only and (name not in world.words or reaches_out(frame)))
+    asked = asked or bool(world.proof(frozenset((name,)), frame))
     if asked and not world.namespace(node.path.rpartition(".")[0]):
         return Bound(Tensor(device=world.place(frame.routine), sure=False, why=frame.why("use", node.at)), name)
     return Bound(of, name)

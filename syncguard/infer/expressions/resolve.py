@@ -227,8 +227,8 @@ class Names:
             return None
         if uses & self.draws and uses & self.densities and not self.own_density(frame):
             return self.distribution
-        proof = uses & self.tensor_only
-        if proof and (not proof <= self.words or reaches_out(frame)):
+        proof = self.proof(uses, frame)
+        if proof:
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
             return Tensor(
@@ -254,6 +254,12 @@ class Names:
                             device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
                         )
         return handed_on(uses, frame, at)
+
+    def proof(self, uses: frozenset[str], frame: Frame) -> frozenset[str]:
+        """Those of some uses that only tensors have; words that anybody's methods have are none by themselves where
+        nothing but Python is imported."""
+        found = uses & self.tensor_only
+        return found if found and (not found <= self.words or reaches_out(frame)) else frozenset()
 
     def asked(self, uses: frozenset[str]) -> bool:
         """Whether one of these uses is a method that tensors have."""
