@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from syncguard.fix.known import dotted
 from syncguard.fix.names import defined, own, reaching, reads, spare
 from syncguard.fix.reads import postfix
 from syncguard.fix.recipe import Known, Proposal, Region, Unfit
@@ -47,7 +48,7 @@ def once(name: cst.Name, region: Region, known: Known) -> Proposal | None:
     top = region.statement(first)
     found = [use for use in found[found.index(first) :] if region.parent(top) in region.around(use)]
     found = [use for use in found if use is first or since(name, first, use, region, known)]
-    base = next((of for use in found if (of := indexed(use, region, known)) is not None and _plain(of)), None)
+    base = next((of for use in found if (of := indexed(use, region, known)) is not None and dotted(of)), None)
     if len(found) < 2 or name not in found or base is None:
         return None
     device = f"{region.code(base)}.device"
@@ -129,13 +130,6 @@ def indexed(use: cst.Name, region: Region, known: Known) -> cst.BaseExpression |
         return None
     tensor = known.tensor(held.value)
     return held.value if tensor is not None and tensor.device in ("device", "assumed") else None
-
-
-def _plain(base: cst.BaseExpression) -> bool:
-    """Whether a tensor is a variable, or an attribute of one."""
-    while isinstance(base, cst.Attribute):
-        base = base.value
-    return isinstance(base, cst.Name)
 
 
 def there(base: cst.BaseExpression, made: cst.Assign, region: Region) -> bool:
