@@ -1,4 +1,4 @@
-"""The core of files that others import, on disk by the digest of their text: no run parses them twice."""
+"""The core of files by the digest of their text, on disk where others import them: no run parses them twice."""
 
 from __future__ import annotations
 
@@ -33,13 +33,21 @@ class Cores:
         self.top = folder.folder_of(config) if config.cache else None
         self.place = self.top / f"cores-{_made_by()}" if self.top is not None else None
         self.grew = False
+        self.held: dict[str, bytes] = {}  # by this run alone
+
+    def hold(self, digest: str, lowered: Lowered) -> None:
+        """Keep a core for this run, in a tenth of the memory."""
+        body = _body(lowered)
+        if body is not None:
+            self.held[digest] = body
 
     def get(self, digest: str) -> Lowered | None:
         """The core of a text; None where it is missing, damaged or foreign."""
-        if self.place is None:
-            return None
+        held = self.held.pop(digest, None)
         try:
-            return _decoder().decode(folder.unseal(self.place / digest))
+            if held is not None:
+                return _decoder().decode(held)
+            return _decoder().decode(folder.unseal(self.place / digest)) if self.place is not None else None
         except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
             return None
 
@@ -47,10 +55,9 @@ class Cores:
         """Keep a core, whole or not at all."""
         if self.place is None or self.top is None:
             return
-        try:
-            body = _encoder().encode(lowered)
-        except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
-            return  # a number that takes more than 64 bits, half a surrogate: such a file is parsed each time
+        body = _body(lowered)
+        if body is None:
+            return
         try:
             if not self.grew:
                 folder.prepare(self.top)
@@ -83,6 +90,15 @@ def _made_by() -> str:
     """Which Python and which lowering a core is of."""
     ours = packed.stamps(Path(syncguard.__file__).parent / "read", (".py",))
     return blake2b(repr((syncguard.__version__, sys.version_info[:3], ours)).encode(), digest_size=8).hexdigest()
+
+
+def _body(lowered: Lowered) -> bytes | None:
+    """What is kept of a core; None of one with a number that takes more than 64 bits, or half a surrogate: such a file
+    is parsed each time."""
+    try:
+        return _encoder().encode(lowered)
+    except (msgspec.MsgspecError, OverflowError, ValueError, RecursionError):
+        return None
 
 
 def _unknown(value: Any) -> msgspec.msgpack.Ext:

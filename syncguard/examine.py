@@ -15,7 +15,7 @@ from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
 from syncguard.infer.functions.replaced import replaced_by
 from syncguard.infer.modules import module_name
-from syncguard.infer.parts import digest, parts_of, quoted
+from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, words_of
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Home, Routine, Used
 from syncguard.judge.behind import Behind
@@ -78,13 +78,14 @@ class Examiner:
         self.digests: dict[str, str] = {}
         self.lowered: dict[str, core.Module | None] = {}
         self.parts: dict[str, dict[str, str]] = {}  # of the files whose core was kept
+        self.words: dict[str, tuple[str, dict[str, str]]] = {}  # of files that were only searched: digests, and parts
         self.cores = Cores(config)
         self.world = self.begun()
 
     def begun(self) -> World:
         """A world that knows of no file yet."""
         device = "assumed" if self.config.default_device == "cuda" else "host"
-        return World(self.rules, device, self.config.torch_version, self.core)
+        return World(self.rules, device, self.config.torch_version, self.core, self.says)
 
     def examine(self, source: Source) -> Examined:
         """Everything that there is to say of one file by itself."""
@@ -110,6 +111,8 @@ class Examiner:
         examined = self.judged(home, source)
         self.world.leave(home)
         self.lines.clear()
+        if source.path not in self.world.interfaces:
+            self.fold(source.path)
         return examined
 
     def watched(self, source: Source, line: int) -> Watch:
@@ -144,13 +147,27 @@ class Examiner:
         self.keep(path)
         return self.lowered[path]
 
+    def says(self, path: str, word: str) -> bool:
+        """Whether a file of the project that can be read has a word, for which it need not be parsed."""
+        if path not in self.words:
+            text = self.texts[path] if path in self.texts else read(path, self.given).text
+            self.words[path] = digest(text), words_of(text)
+        return bool(self.words[path][1][part_saying(word)])
+
     def keep(self, path: str) -> None:
         """Keep the core of a file that others import: another process may need it in a moment, the next run does."""
         module = self.lowered[path]
         if module is not None and self.config.cache and path not in self.parts:
-            self.parts[path] = parts_of(module, self.texts[path].split("\n"))
+            self.parts[path] = whole_parts(module, self.texts[path])
             if path not in self.given:  # such a text may be gone with the next key
                 self.cores.put(self.digests[path], Lowered(self.parts[path], module))
+
+    def fold(self, path: str) -> None:
+        """Put away what was read of a file until somebody imports it: a core takes ten times its place on disk."""
+        module = self.lowered.pop(path)
+        if module is not None:
+            self.cores.hold(self.digests[path], Lowered(self.parts.pop(path, {}), module))
+        del self.texts[path]
 
     def read(self, source: Source) -> Module:
         """The core of a file, as it was kept or lowered now. Raises `Unreadable`."""
@@ -159,7 +176,7 @@ class Examiner:
         self.digests[source.path] = told
         kept = self.cores.get(told)
         self.parts.pop(source.path, None)
-        if kept is not None:
+        if kept is not None and kept.parts:
             self.parts[source.path] = kept.parts
         module = self.lowered[source.path] = kept.module if kept is not None else lowered(source.text)
         return module
@@ -183,6 +200,7 @@ class Examiner:
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
+        callers.others.clear()  # it knows itself
         return Examined(
             source.note,
             self.digests[source.path],
@@ -222,7 +240,8 @@ class Examiner:
         """The files that were read because others import them; none where nothing is kept of them."""
         if not self.config.cache:
             return {}
-        found = {path: self.told(home) for path, home in self.world.interfaces.items() if home is not None}
+        found = {path: Interface(told, parts, {}, ()) for path, (told, parts) in self.words.items()}
+        found |= {path: self.told(home) for path, home in self.world.interfaces.items() if home is not None}
         self.cores.trim()
         return found
 

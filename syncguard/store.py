@@ -17,7 +17,7 @@ import syncguard
 from syncguard import folder, packed, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface, lowered
-from syncguard.infer.parts import digest, parts_of, quoted
+from syncguard.infer.parts import digest, quoted, whole_parts
 from syncguard.infer.routine import Used
 from syncguard.read import project
 from syncguard.read.lower import Unreadable
@@ -75,6 +75,10 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
 
 def _learnt(path: str, before: Interface | None, now: Interface) -> tuple[Interface, frozenset[str] | None]:
     """What is known of a file now, for each run looks at its own parts of it; and what has changed in it."""
+    if before is not None and before.digest != now.digest and "" not in now.parts:  # it was only searched for words
+        said = frozenset([name for name, told in now.parts.items() if before.parts.get(name) != told])
+        latest = before.digest if "" in before.parts else now.digest
+        return replace(before, digest=latest, parts={**before.parts, **now.parts}), said or None
     changed = _changed(path, before, now.digest, lambda: now.parts)
     if before is None or (changed is not None and changed >= ALL):
         return now, changed
@@ -202,7 +206,7 @@ def _run_of(used: Used, changed: frozenset[str], state: State) -> int:
 
 def _parts(text: str) -> dict[str, str]:
     try:
-        return parts_of(lowered(text), text.split("\n"))
+        return whole_parts(lowered(text), text)
     except Unreadable:
         return {}
 

@@ -167,4 +167,6 @@ def merged(known: Interface, more: Interface) -> Interface:
         return more
     names = known.uses.keys() | more.uses.keys()
     uses = {name: tuple(dict.fromkeys((*known.uses.get(name, ()), *more.uses.get(name, ())))) for name in sorted(names)}
-    return Interface(more.digest, more.parts, uses, tuple(dict.fromkeys((*known.asked, *more.asked))))
+    return Interface(
+        more.digest, {**known.parts, **more.parts}, uses, tuple(dict.fromkeys((*known.asked, *more.asked)))
+    )

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import pipeline
+from syncguard import pack, pipeline
 from syncguard.config import Config
+from syncguard.examine import Examiner
+from syncguard.infer.parts import WORDS, part_saying
+from syncguard.read.source import read
 
 USER = """import torch
 from torch.distributions import Categorical
@@ -66,3 +69,39 @@ def test_nobody_imports_it(tmp_path: Path) -> None:
 )
 def test_spellings(tmp_path: Path, said: str, left: list[str]) -> None:
     assert found(tmp_path, user=USER.format(imports=said)) == left
+
+
+def test_what_is_only_searched_is_searched_again(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .base import thing\n")
+    (package / "user.py").write_text(USER.format(imports=""))
+
+    def codes(base: str) -> list[str]:
+        (package / "base.py").write_text(base)
+        config = Config(heat="all", root=str(tmp_path), cache_dir=str(tmp_path / "kept"))
+        return [finding.code for finding in pipeline.check([str(package / "user.py")], config).findings]
+
+    quiet = "def thing(): ...\n"
+    for base in (quiet, quiet + "NAME = 1\n", OFF, OFF + "NAME = 1\n", quiet, OFF):
+        for _ in range(2):
+            assert codes(base) == ([] if base.startswith("from") else ["SG501"] * 2)
+
+
+def test_a_file_that_is_only_searched_is_neither_parsed_nor_looked_at_again(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .base import thing\n")
+    (package / "base.py").write_text("def thing(): ...\n")
+    (package / "user.py").write_text(USER.format(imports=""))
+    examiner = Examiner(Config(heat="all", root=str(tmp_path), cache=False))
+    examined = examiner.examine(read(str(package / "user.py")))
+    base = str(package / "base.py")
+    assert base not in examiner.lowered
+    assert [part for path, part in examined.uses if path == base] == [part_saying(WORDS[0])]
+
+
+def test_every_way_to_switch_validation_off_says_the_word() -> None:
+    patterns = pack.load().places.tables["advice"]["validation_off"]
+    assert patterns
+    assert all(WORDS[0] in pattern for pattern in patterns)

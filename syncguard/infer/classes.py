@@ -67,6 +67,11 @@ class ClassInfo:
         self.is_function = any(world.is_subclass(name, "torch.autograd.Function") for name in self.external())
         self.is_tensor = any(map(world.is_tensor_type, self.external()))
 
+    def forget(self) -> None:
+        """Let go of all that was learnt of it."""
+        self.members, self.attrs, self.promises = {}, {}, {}
+        self.bases, self.mro, self.assigning, self.stores = [], (), {}, None
+
     def external(self) -> Iterator[str]:
         """The dotted names of the imported classes that this one descends from."""
         for info in self.mro:

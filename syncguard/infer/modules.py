@@ -9,17 +9,24 @@ from pathlib import PurePath
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.infer.expressions.resolve import Names
+from syncguard.infer.parts import part_saying
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.pack import Pack
 from syncguard.read import core, project
 from syncguard.read.walk import walk
 
 Load = Callable[[str], "core.Module | None"]
+Says = Callable[[str, str], bool]  # whether the text of a file has a word
 
 
 def nothing(path: str) -> core.Module | None:
     """Of a project whose other files cannot be read."""
     return None
+
+
+def silent(path: str, word: str) -> bool:
+    """Of a project whose other files cannot be read."""
+    return False
 
 
 class Modules(Names):
@@ -30,9 +37,9 @@ class Modules(Names):
     whether it is checked alone, with the rest, or by another worker.
     """
 
-    def __init__(self, pack: Pack, version: str, load: Load) -> None:
+    def __init__(self, pack: Pack, version: str, load: Load, says: Says) -> None:
         super().__init__(pack, version)
-        self.load = load
+        self.load, self.says = load, says
         self.interfaces: dict[str, Home | None] = {}
         self.bringing: list[Later] = []  # imports that are being followed
         self.half = 0  # answers by a module that is itself still being read: they are not kept
@@ -71,9 +78,9 @@ class Modules(Names):
             at_top = type(frame.routine.node) is core.Module
             frame.env[bound] = later if at_top else self.brought(later, frame.routine)
 
-    def first(self, home: Home) -> Iterator[Home]:
-        """The files that Python runs before a function of this one is called: the packages that it is in, what they
-        import, and what it imports itself. Who is imported by these is not followed."""
+    def first(self, home: Home, word: str, asker: Routine) -> Iterator[Home]:
+        """The files with a word in them that Python runs before a function of this one is called: the packages that it
+        is in, what they import, and what it imports itself. Who is imported by these is not followed."""
         level, package, packages = 1, project.relative(home.path, 1, ""), list[str]()
         while package.endswith(".py"):
             packages.append(package)
@@ -81,8 +88,12 @@ class Modules(Names):
         around = [other for place in packages if (other := self.interface(place)) is not None]
         places = [place for importer in (home, *around) for place in imports_of(importer)]
         for place in dict.fromkeys((*packages, *places)):
-            other = self.interface(place) if place != home.path else None
-            if other is not None:
+            if place == home.path or not place.endswith(".py"):
+                continue
+            if not self.says(place, word):
+                asker.uses[place, part_saying(word)] = None
+            elif (other := self.interface(place)) is not None:
+                asker.uses[place, ""] = None
                 yield other
 
     def bring_all(self, frame: Frame, place: str, full: str) -> None:
@@ -194,7 +205,7 @@ def module_name(path: str) -> tuple[str, bool]:
     pure = PurePath(path)
     parts = [] if pure.stem == "__init__" else [pure.stem]
     folder = os.path.dirname(os.path.abspath(path))
-    while os.path.exists(os.path.join(folder, "__init__.py")):
+    while "__init__.py" in project.listing(folder):
         folder, last = os.path.split(folder)
         parts.insert(0, last)
     return ".".join(parts) or pure.stem, pure.stem == "__init__"

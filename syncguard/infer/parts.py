@@ -9,6 +9,7 @@ from syncguard.infer.stores import stored
 from syncguard.read import core
 from syncguard.read.core import Node
 
+WORDS = ("_validate_args",)  # what a file may say that counts for others, whoever else looks at it
 WINDOW = 12  # lines that the part of an expression which is quoted may take
 
 
@@ -20,6 +21,16 @@ def digest(text: str) -> str:
 def quoted(lines: Sequence[str], numbers: Iterable[int]) -> str:
     """The digest of what stands at some lines, each with those that an expression which begins there may go on to."""
     return digest("\n".join("\n".join((str(n), *lines[n - 1 : n - 1 + WINDOW])) for n in numbers))
+
+
+def part_saying(word: str) -> str:
+    """The name of the part of a file that is whether it says a word."""
+    return f"?{word}"
+
+
+def words_of(text: str) -> dict[str, str]:
+    """Which of the words that count a file says, as parts of it."""
+    return {part_saying(word): "said" if word in text else "" for word in WORDS}
 
 
 def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
@@ -43,6 +54,11 @@ def parts_of(module: core.Module, lines: Sequence[str]) -> dict[str, str]:
     kept = [line for line in around if line and not line.lstrip().startswith("#")]
     found[""] = digest("\n".join([*kept, *assigned]))
     return found
+
+
+def whole_parts(module: core.Module, text: str) -> dict[str, str]:
+    """The same of a text, and which words it says."""
+    return {**parts_of(module, text.split("\n")), **words_of(text)}
 
 
 def _functions(body: tuple[Node, ...]) -> Iterator[core.Function]:

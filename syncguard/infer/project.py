@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions import callbacks, parameters, promises, wrappers
 from syncguard.infer.functions.placing import placed
-from syncguard.infer.modules import Load, nothing
+from syncguard.infer.modules import Load, Says, nothing, silent
 from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Frame, Given, Home, Routine
 from syncguard.infer.statements.execute import run
@@ -45,8 +45,15 @@ sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 class World(Definitions):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
-    def __init__(self, pack: Pack, default_device: str = "host", version: str = "", load: Load = nothing) -> None:
-        super().__init__(pack, version, load)
+    def __init__(
+        self,
+        pack: Pack,
+        default_device: str = "host",
+        version: str = "",
+        load: Load = nothing,
+        says: Says = silent,
+    ) -> None:
+        super().__init__(pack, version, load, says)
         self.default_device = default_device
         self.queue: deque[Routine] = deque()
         self.watch: Callable[[Frame, Node, Value], None] | None = None
@@ -285,16 +292,7 @@ class World(Definitions):
         self.passing.clear()
         self.lent.clear()
         self.readers.clear()
-        for routine in home.routines:
-            routine.readers.clear()
-            routine.calls.clear()
-            routine.closure = ()
-            routine.seen.clear()
-        home.routines.clear()
-        home.classes.clear()
-        home.made.clear()
-        home.infos.clear()
-        home.env = {}
+        home.forget()
 
 
 def told(value: Value) -> Value:

@@ -23,6 +23,8 @@ Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called a
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 Uses = dict[str, frozenset[str]]  # what is asked of each name
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
+# The calls of a file by the name of what is nothing but called, what is named elsewhere, and the lines of each name.
+Mentioned = tuple[dict[str, list[Call]], frozenset[str], dict[str, list[int]]]
 UNUSED: frozenset[str] = frozenset()
 SERIAL = count()  # tells apart what may have stood at one address
 
@@ -72,13 +74,25 @@ class Home:
         self.stars: list[str] = []  # other libraries of which everything was imported
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # of other libraries, and what was set there
-        # Its calls by the name of what is nothing but called, and what is named elsewhere, once asked for.
-        self.mentioned: tuple[dict[str, list[Call]], frozenset[str]] | None = None
+        self.mentioned: Mentioned | None = None  # once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
+
+    def forget(self) -> None:
+        """Let go of what is known of it and knows one another: no reference counter would ever find it."""
+        for routine in (*self.routines, self.top) if self.top is not None else self.routines:
+            routine.forget()
+        for info in self.classes:
+            info.forget()
+        self.routines.clear()
+        self.classes.clear()
+        self.made.clear()
+        self.infos.clear()
+        self.env = {}
+        self.top = None
 
 
 class Step:
@@ -213,6 +227,14 @@ class Routine:
     @property
     def name(self) -> str:
         return self.qualname.rpartition(".")[2]
+
+    def forget(self) -> None:
+        """Let go of all that was learnt of it."""
+        self.owner, self.closure, self.returned, self.yielded = None, (), None, None
+        self.seen, self.sightings, self.calls, self.readers = {}, {}, {}, {}
+        self.contexts, self.asks, self.pays, self.each = {}, {}, {}, {}
+        self.annotated, self.apart, self.actual = None, None, None
+        self.written = Written()
 
     @property
     def gpuless(self) -> bool:

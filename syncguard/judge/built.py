@@ -3,12 +3,14 @@ where such an object is made."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import cast
 
 import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Home, Routine
@@ -58,6 +60,8 @@ def _mentions(home: Home) -> dict[str, list[Mention]]:
     """The names of classes that a file reads, each time with the tests around it, in order; what a class says of itself
     names nothing."""
     classes, found = {info.name for info in home.classes}, dict[str, list[Mention]]()
+    lines = sorted({line for name in classes for line in lines_of(name, home)})
+    whole = (core.Bind, core.Run, core.Leave, core.Update)  # what stands in these stands at their lines
     todo: list[tuple[Node, Routine | None, tuple[Asked, ...], tuple[str, ...]]] = [(home.core, home.top, (), ())]
     while todo:
         node, routine, tests, within = todo.pop()
@@ -72,13 +76,21 @@ def _mentions(home: Home) -> dict[str, list[Mention]]:
             todo.append((node.test, routine, tests, within))
         elif type(node) is core.Call and last_name(node.fn) in ASKING:
             continue
-        else:
+        elif kind not in whole or _stand_in(lines, node):
             if type(node) is core.Function:
+                if not _stand_in(lines, node, *node.decorators):
+                    continue
                 routine, tests = home.made.get(id(node)), ()
             elif type(node) is core.Class:
                 within = (*within, node.name)
             todo += [(part, routine, tests, within) for part in reversed(_values(node))]
     return found
+
+
+def _stand_in(lines: list[int], node: Node, *above: Node) -> bool:
+    """Whether one of some lines, in order, is one of a piece or of what stands above it."""
+    first = bisect_left(lines, min(part.at[0] for part in (node, *above)))
+    return first < len(lines) and lines[first] <= node.at[2]
 
 
 def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:

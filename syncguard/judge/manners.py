@@ -14,7 +14,7 @@ from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.statements.collected import around
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.walk import targets, walk
+from syncguard.read.walk import bound_in
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 BATCHES = frozenset(("batch", "pinned batch", "part"))
@@ -94,9 +94,9 @@ def kept(place: Place) -> bool:
         return False
     here = why.root.path in ("", place.routine.home.path) and around(node.at, why.root.at)
     name, _, rest = place.operand.partition("[")[0].partition(".")
-    bound = {part.id for one in walk(node.body) for part in walk(targets(one)) if type(part) is core.Name}
+    own = {part.id for part in bound_in(node.body) if type(part) is core.Name}
     given = {param.name for param in node.params}
-    return not here and (bool(rest) or name not in bound | given)
+    return not here and (bool(rest) or name not in own | given)
 
 
 def brought(place: Place) -> bool:

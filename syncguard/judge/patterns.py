@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.domain.values import came_from_device
+from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.terms import Heat
 
+VALIDATION = WORDS[0]
 NEAR = 3  # lines between a synchronize and the clock that it is for
 
 
@@ -68,8 +70,7 @@ def validated(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
     """Validation can be switched off for the whole program, by whatever is imported."""
     if says(routine.home, "validation_off", world):
         return ""
-    for home in world.first(routine.home):
-        routine.uses[home.path, ""] = None
+    for home in world.first(routine.home, VALIDATION, routine):
         if says(home, "validation_off", world):
             return ""
     return sighting.hazard

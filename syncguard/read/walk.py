@@ -69,16 +69,28 @@ def targets(node: Node) -> tuple[Node, ...]:
     return ()
 
 
+def bound_in(part: Any) -> list[Node]:
+    """All that the statements of a block bind, with the pieces of each target."""
+    return [
+        aim for one in walk(part) if type(one) in BINDING for target in targets(one) for aim in _pieces(target, _WITHIN)
+    ]
+
+
 def _pieces(part: Any, inside: dict[type[Any], tuple[str, ...]]) -> list[Node]:
     found: list[Node] = []
     todo: list[Any] = [part]
     while todo:
         part = todo.pop()
-        if type(part) is tuple:
+        kind = type(part)
+        if kind is tuple:
             todo.extend(part[::-1])
             continue
-        names = inside.get(type(part))
-        if names is not None:
-            found.append(part)
-            todo.extend([getattr(part, name) for name in names])
+        names = inside.get(kind)
+        if names is None:
+            continue
+        found.append(part)
+        for name in names:
+            held = getattr(part, name)
+            if held:  # a piece always does
+                todo.append(held)
     return found

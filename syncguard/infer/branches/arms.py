@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import Union
 from syncguard.infer.routine import Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import targets, walk
+from syncguard.read.walk import bound_in
 
 
 def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
@@ -46,7 +44,7 @@ def forget(name: str, frame: Frame) -> None:
 
 def turned(node: core.Loop, frame: Frame) -> None:
     """What the body of a loop binds, a later turn of it finds bound."""
-    for name in {one.id for one in _bound(node.body) if type(one) is core.Name}:
+    for name in {one.id for one in bound_in(node.body) if type(one) is core.Name}:
         forget(name, frame)
 
 
@@ -79,10 +77,5 @@ def steady(path: str, routine: Routine) -> bool:
     if type(node) is not core.Function:
         return False
     if written.binds is None:
-        written.binds = frozenset([_asked(one)[0] for one in _bound(node.body)])
+        written.binds = frozenset([_asked(one)[0] for one in bound_in(node.body)])
     return path not in written.binds
-
-
-def _bound(body: tuple[Node, ...]) -> Iterator[Node]:
-    """All that a block binds, with the parts of each target."""
-    return (one for part in walk(body) for one in walk(targets(part)))

@@ -4,14 +4,15 @@ each does, or what it is declared to be is never that."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.domain.values import NONE, Tensor, Unknown, options
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Home, Mentioned, Routine
 from syncguard.read import core
-from syncguard.read.core import Node, Param
+from syncguard.read.core import Attr, Call, Const, Name, Node, Param
 from syncguard.read.walk import everything, parts, targets, walk
 
 UNMET = "where no call leads"
@@ -47,7 +48,7 @@ def _demanded(name: str, frame: Frame) -> bool:
     if type(node) is not core.Function or param is None or param.default is not None or param.annotation is None:
         return False
     declared = promised(param.annotation, frame, "assumed")
-    return type(declared) is Tensor and not any(_bound(node.body, name))
+    return type(declared) is Tensor and not _anew(node, name, frame)
 
 
 def _left(name: str, frame: Frame) -> Any:
@@ -82,7 +83,7 @@ def _passed_by_all(frame: Frame) -> Iterator[tuple[str, bool]]:
     calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
         told = param.kind in ("positional", "keyword") and all(_written(call, param, places) for call in calls)
-        if told and not any(_bound(node.body, param.name, given=True)):
+        if told and not _anew(node, param.name, frame, given=True):
             bound = frame.routine.owner is not None
             yield param.name, all(_counts(call, param, places, bound) for call in calls)
 
@@ -130,7 +131,7 @@ def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
     for param in node.params if calls else ():
         if param.kind in ("positional", "keyword"):
             passed = {_passed(call, param, places) for call in calls}
-            if len(passed) == 1 and GIVEN not in passed and not any(_bound(node.body, param.name)):
+            if len(passed) == 1 and GIVEN not in passed and not _anew(node, param.name, frame):
                 yield param.name, passed.pop()
 
 
@@ -156,32 +157,46 @@ def handed_about(home: Home) -> frozenset[str]:
     return _mentioned(home)[1]
 
 
-def _mentioned(home: Home) -> tuple[dict[str, list[core.Call]], frozenset[str]]:
-    """The calls of a file by the name of what is nothing but called, and the names that stand elsewhere too."""
+def lines_of(name: str, home: Home) -> list[int]:
+    """The lines of a file at which a name is read or bound, or asked for as an attribute."""
+    return _mentioned(home)[2].get(name, [])
+
+
+def _mentioned(home: Home) -> Mentioned:
+    """The calls of a file by the name of what is nothing but called, the names that stand elsewhere too, and where each
+    stands."""
     if home.mentioned is None:
         calls: dict[str, list[core.Call]] = {}
-        named: dict[str, int] = {}
+        named: dict[str, list[int]] = {}
         quoted: set[str] = set()
         for part in everything(home.core.body):
-            if type(part) is core.Call:
-                if type(part.fn) is core.Name or type(part.fn) is core.Attr:
-                    calls.setdefault(_name(part.fn), []).append(part)
-            elif type(part) is core.Const:
-                quoted.add(_name(part))
-            elif told := _name(part):
-                named[told] = named.get(told, 0) + 1
-        handed = frozenset([told for told, count in named.items() if count > len(calls.get(told, ()))])
+            kind = type(part)
+            if kind is Name or kind is Attr:
+                name = cast(Name, part).id if kind is Name else cast(Attr, part).name
+                lines = named.get(name)
+                if lines is None:
+                    named[name] = [part.at[0]]
+                else:
+                    lines.append(part.at[0])
+            elif kind is Call:
+                call = cast(Call, part)
+                if told := _name(call.fn):
+                    calls.setdefault(told, []).append(call)
+            elif kind is Const and type(text := cast(Const, part).value) is str:
+                quoted.add(text)
+        handed = frozenset([told for told, lines in named.items() if len(lines) > len(calls.get(told, ()))])
         alone = {told: found for told, found in calls.items() if told not in quoted and told not in handed}
-        home.mentioned = alone, handed
+        home.mentioned = alone, handed, named
     return home.mentioned
 
 
 def _name(node: Node) -> str:
-    if type(node) is core.Name:
-        return node.id
-    if type(node) is core.Attr:
-        return node.name
-    return node.value if type(node) is core.Const and type(node.value) is str else ""
+    return node.id if type(node) is Name else node.name if type(node) is Attr else ""
+
+
+def _anew(node: core.Function, name: str, frame: Frame, given: bool = False) -> bool:
+    """Whether the body gives a parameter something else, where it may come to that."""
+    return name in binders(frame.routine) and any(_bound(node.body, name, given))
 
 
 def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:

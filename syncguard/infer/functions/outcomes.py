@@ -11,7 +11,7 @@ from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Value
 from syncguard.infer.functions import parameters, promises, wrappers
 from syncguard.infer.functions.refined import refined
-from syncguard.infer.modules import Load, Modules, nothing
+from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.pack import Pack
 from syncguard.read import core
@@ -29,8 +29,8 @@ class Outcomes(Modules):
 
     default_device: str
 
-    def __init__(self, pack: Pack, version: str = "", load: Load = nothing) -> None:
-        super().__init__(pack, version, load)
+    def __init__(self, pack: Pack, version: str, load: Load, says: Says) -> None:
+        super().__init__(pack, version, load, says)
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
