@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import Bind, Call, Node
 from syncguard.read.walk import walk
 
 HOST = "cpu"
@@ -13,15 +13,18 @@ def moves_all(node: core.Function, moving: frozenset[str]) -> bool:
     """Whether a method does so with its instance: `for k, v in vars(self).items(): setattr(self, k, v.to(device))`."""
     me = node.params[0].name if node.params else ""
     for part in walk(node.body):
-        match part:
-            case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id=of), key, value)) if of == me:
-                told = type(key) is not core.Const and moved(value, moving)
-            case core.Bind(targets=(core.Index(of=core.Attr(path=path), key=key),), value=value) if value is not None:
-                told = path == f"{me}.__dict__" and type(key) is not core.Const and moved(value, moving)
-            case _:
-                told = False
-        if told:
+        kind = type(part)
+        if (kind is Call or kind is Bind) and _puts_back(part, me, moving):
             return True
+    return False
+
+
+def _puts_back(part: Node, me: str, moving: frozenset[str]) -> bool:
+    match part:
+        case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id=of), key, value)):
+            return of == me and type(key) is not core.Const and moved(value, moving)
+        case core.Bind(targets=(core.Index(of=core.Attr(path=path), key=key),), value=value) if value is not None:
+            return path == f"{me}.__dict__" and type(key) is not core.Const and moved(value, moving)
     return False
 
 

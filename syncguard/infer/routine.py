@@ -39,6 +39,7 @@ class Home:
 
     __slots__ = (
         "asked",
+        "beside",
         "called",
         "circular",
         "classes",
@@ -79,6 +80,7 @@ class Home:
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
+        self.beside: str | None = None  # the class of it that prepares data on the host, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
 
     def forget(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from syncguard.infer.domain.values import Call
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import BINDING, targets
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -33,34 +34,32 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
     todo: list[Node] = [*function.body]
     while todo:
         node = todo.pop()
-        match node:
-            case core.Bind(targets=targets):
-                yield from _targets(targets, me)
-            case core.Update(target=target):
-                yield from _targets((target,), me)
-            case core.Run(
-                value=core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(core.Const(value=name), *_))
-            ):
-                if of == me and isinstance(name, str) and (registrars is None or how in registrars):
-                    yield name
-            case core.If(body=yes, orelse=no):
-                todo += [*yes, *no]
-            case core.Loop(target=aim, body=yes, orelse=no):
-                yield from _targets((aim,) if aim is not None else (), me)
-                todo += [*yes, *no]
-            case core.With(items=items, body=yes):
-                yield from _targets(tuple(aim for _, aim in items if aim is not None), me)
-                todo += yes
-            case core.Try(body=yes, handlers=handlers, orelse=no, final=final):
-                todo += [*yes, *no, *final, *[inner for _, handled in handlers for inner in handled]]
+        if type(node) in BINDING:
+            yield from _targets(targets(node), me)
+        if type(node) is core.Run:
+            yield from _registered(node.value, me, registrars)
+        elif type(node) is core.If or type(node) is core.Loop:
+            todo += [*node.body, *node.orelse]
+        elif type(node) is core.With:
+            todo += node.body
+        elif type(node) is core.Try:
+            handled = [inner for _, body in node.handlers for inner in body]
+            todo += [*node.body, *node.orelse, *node.final, *handled]
 
 
-def _targets(targets: tuple[Node, ...], me: str) -> Iterator[str]:
-    for target in targets:
-        match target:
-            case core.Attr(of=core.Name(id=of), name=name) if of == me:
+def _registered(call: Node, me: str, registrars: frozenset[str] | None) -> Iterator[str]:
+    match call:
+        case core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(core.Const(value=str() as name), *_)):
+            if of == me and (registrars is None or how in registrars):
                 yield name
-            case core.Seq(items=items):
-                yield from _targets(items, me)
-            case core.Do(what="*", args=args):
-                yield from _targets(args, me)
+
+
+def _targets(aims: tuple[Node, ...], me: str) -> Iterator[str]:
+    for aim in aims:
+        if type(aim) is core.Attr:
+            if type(aim.of) is core.Name and aim.of.id == me:
+                yield aim.name
+        elif type(aim) is core.Seq:
+            yield from _targets(aim.items, me)
+        elif type(aim) is core.Do and aim.what == "*":
+            yield from _targets(aim.args, me)

@@ -55,11 +55,19 @@ def _counted(test: Node, what: str) -> str:
 
 
 def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
+    if type(inner) is core.Name or type(inner) is core.Attr:
+        failed = type(inner) is core.Name and frame.failed.get(inner.id) is outcome
+        return "after a failure" if failed else _flag(inner, outcome, frame)
+    if type(inner) is core.Do:
+        return _compared(inner, outcome, frame)
+    if type(inner) is core.Call:
+        named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
+        return BROKEN if _finite(inner.fn, outcome, frame) else named
+    return gated(inner, outcome, frame) if type(inner) is core.Either else ""
+
+
+def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
     match inner:
-        case core.Name(id=name) if frame.failed.get(name) is outcome:
-            return "after a failure"
-        case core.Name() | core.Attr():
-            return _flag(inner, outcome, frame)
         case core.Do(
             what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
         ):
@@ -80,11 +88,6 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return "on the first step" if (what == "==") is outcome else ""
-        case core.Call(fn=fn):
-            named = "behind a gate" if outcome and _gate_name(fn, frame) else ""
-            return BROKEN if _finite(fn, outcome, frame) else named
-        case core.Either():
-            return gated(inner, outcome, frame)
     return ""
 
 

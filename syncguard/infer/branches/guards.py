@@ -29,20 +29,20 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     there = on_gpu(inner, frame)
     if there is not None:  # on a device of another kind there may be something to wait for, but not on this one
         return there is not outcome
+    if type(inner) is core.Name or type(inner) is core.Attr:
+        name = _callee(inner, frame)
+        if name and frame.world.guard(name, outcome):
+            return True
+        test = meant(inner, frame) if type(inner) is core.Name else None
+        return test is not None and off_device(test, outcome, frame)
+    if type(inner) is core.Either:
+        return off_device(inner, outcome, frame)
     match inner:
-        case core.Name() | core.Attr():
-            name = _callee(inner, frame)
-            if name and frame.world.guard(name, outcome):
-                return True
-            test = meant(inner, frame) if type(inner) is core.Name else None
-            return test is not None and off_device(test, outcome, frame)
         case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
             return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
         case core.Call(fn=fn, args=args):
             name = _callee(fn, frame)
             return frame.world.guard(name, outcome) if name else not args and _answers(fn, outcome, frame)
-        case core.Either():
-            return off_device(inner, outcome, frame)
     return False
 
 

@@ -13,13 +13,21 @@ GPU = "cuda"
 
 def on_gpu(inner: Node, frame: Frame) -> bool | None:
     """Whether the test holds of what is on a GPU."""
-    if type(inner) is core.Name:
-        return None
+    if type(inner) is core.Attr:
+        kind = inner.name.removeprefix("is_")
+        known = inner.name != kind and _known(kind, frame)
+        return kind == GPU if known and type(value_at(inner.of, frame)) in (Tensor, Unknown) else None
+    if type(inner) is core.Do:
+        return _compared(inner, frame)
     match inner:
-        case core.Attr(of=of, name=name):
-            kind = name.removeprefix("is_")
-            known = name != kind and _known(kind, frame)
-            return kind == GPU if known and type(value_at(of, frame)) in (Tensor, Unknown) else None
+        case core.Call(fn=core.Attr(of=of, name="startswith"), args=(prefix,)):
+            word = word_of(prefix, frame)
+            return word == GPU if word and is_device(of, frame) else None
+    return None
+
+
+def _compared(inner: core.Do, frame: Frame) -> bool | None:
+    match inner:
         case core.Do(what="==" | "!=" as what, args=(left, right)):
             asked, word = (left, word_of(right, frame)) if is_device(left, frame) else (right, word_of(left, frame))
             return (word == GPU) is (what == "==") if word and is_device(asked, frame) else _ordinal(inner)
@@ -30,12 +38,7 @@ def on_gpu(inner: Node, frame: Frame) -> bool | None:
                 return (GPU in words) is holds if any(words) and is_device(left, frame) else None
             word = word_of(left, frame)
             return (word == GPU) is holds if word and is_device(right, frame) else None
-        case core.Do():
-            return _ordinal(inner)
-        case core.Call(fn=core.Attr(of=of, name="startswith"), args=(prefix,)):
-            word = word_of(prefix, frame)
-            return word == GPU if word and is_device(of, frame) else None
-    return None
+    return _ordinal(inner)
 
 
 def _ordinal(inner: core.Do) -> bool | None:

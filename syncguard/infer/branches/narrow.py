@@ -32,6 +32,8 @@ from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 
+EQUAL = ("is", "is not", "==", "!=")
+
 
 def path_of(node: Node) -> str:
     """The name or dotted path that narrowing can speak of, or ''."""
@@ -119,16 +121,24 @@ def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 
 
 def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    if type(inner) is core.Do:
+        return _compared(inner, outcome, frame) if inner.what in EQUAL else _told(inner, outcome, frame)
+    if type(inner) is core.Call:
+        return _called(inner, outcome, frame)
+    if type(inner) is core.Either:
+        return _told(inner, outcome, frame)
+    path = path_of(inner) if outcome else ""
+    value = value_at(inner, frame) if path else UNKNOWN
+    return {path: without(value, _falsy)} if any(_falsy(option) for option in options(value)) else {}
+
+
+def _compared(inner: core.Do, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """What it tells that two things are the same, or are not."""
     match inner:
-        case core.Name() | core.Attr() | core.Let() | core.Index():
-            path = path_of(inner)
-            value = value_at(inner, frame) if path else UNKNOWN
-            if path and outcome and any(_falsy(option) for option in options(value)):
-                return {path: without(value, _falsy)}
-        case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(subject, core.Const(value=None))):
+        case core.Do(what=what, args=(subject, core.Const(value=None))):
             return _none(subject, (what in ("is", "==")) is outcome, frame)
         case core.Do(
-            what="is" | "is not" | "==" | "!=" as what,
+            what=what,
             args=(core.Call(fn=core.Name(id="type"), args=(subject,)), core.Name() | core.Attr() as kind),
         ):
             return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
@@ -137,6 +147,12 @@ def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
         case core.Do(what="==" | "!=" as what, args=(asked, core.Const(value=int(rank)))) if of := ranked(asked):
             equal = (what == "==") is outcome
             return of_rank(path_of(of), value_at(of, frame), rank) if equal else {}
+    return {}
+
+
+def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
+    """What the answer of a function tells of what it was asked for."""
+    match inner:
         case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
@@ -145,8 +161,6 @@ def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
-        case core.Either() | core.Do():
-            return _told(inner, outcome, frame)
     return {}
 
 

@@ -169,20 +169,21 @@ def _mentioned(home: Home) -> Mentioned:
         calls: dict[str, list[core.Call]] = {}
         named: dict[str, list[int]] = {}
         quoted: set[str] = set()
+        of_name, of_attr, of_call, of_const = Name, Attr, Call, Const  # a global is looked up each time
         for part in everything(home.core.body):
             kind = type(part)
-            if kind is Name or kind is Attr:
-                name = cast(Name, part).id if kind is Name else cast(Attr, part).name
+            if kind is of_name or kind is of_attr:
+                name = cast(Name, part).id if kind is of_name else cast(Attr, part).name
                 lines = named.get(name)
                 if lines is None:
                     named[name] = [part.at[0]]
                 else:
                     lines.append(part.at[0])
-            elif kind is Call:
+            elif kind is of_call:
                 call = cast(Call, part)
                 if told := _name(call.fn):
                     calls.setdefault(told, []).append(call)
-            elif kind is Const and type(text := cast(Const, part).value) is str:
+            elif kind is of_const and type(text := cast(Const, part).value) is str:
                 quoted.add(text)
         handed = frozenset([told for told, lines in named.items() if len(lines) > len(calls.get(told, ()))])
         alone = {told: found for told, found in calls.items() if told not in quoted and told not in handed}

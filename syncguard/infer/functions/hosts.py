@@ -43,8 +43,10 @@ def host_reason(routine: Routine, world: Names) -> str:
         return ""
     if not moves and places.is_of_data(home.path):
         return "it stands in a package, or a file, for datasets"
-    if owner is None and (beside := _beside(home, places)):
-        return f"it stands beside `{beside}`, which prepares data on the host"
+    if home.beside is None:
+        home.beside = _beside(home, places)
+    if owner is None and home.beside:
+        return f"it stands beside `{home.beside}`, which prepares data on the host"
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return home.processes or ""
