@@ -88,6 +88,22 @@ def test_what_is_only_searched_is_searched_again(tmp_path: Path) -> None:
             assert codes(base) == ([] if base.startswith("from") else ["SG501"] * 2)
 
 
+def test_a_package_that_imports_another_file_is_looked_at_again(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "base.py").write_text(OFF)
+    (package / "user.py").write_text(USER.format(imports=""))
+
+    def codes(init: str) -> list[str]:
+        (package / "__init__.py").write_text(init)
+        config = Config(heat="all", root=str(tmp_path), cache_dir=str(tmp_path / "kept"))
+        return [finding.code for finding in pipeline.check([str(package / "user.py")], config).findings]
+
+    assert codes("") == ["SG501"] * 2
+    assert codes("from .base import thing\n") == []
+    assert codes("import torch\n") == ["SG501"] * 2
+
+
 def test_a_file_that_is_only_searched_is_neither_parsed_nor_looked_at_again(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()

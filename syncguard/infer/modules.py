@@ -84,6 +84,7 @@ class Modules(Names):
         level, package, packages = 1, project.relative(home.path, 1, ""), list[str]()
         while package.endswith(".py"):
             packages.append(package)
+            asker.uses[package, ""] = None  # what it imports counts, too
             level, package = level + 1, project.relative(home.path, level + 1, "")
         around = [other for place in packages if (other := self.interface(place)) is not None]
         places = [place for importer in (home, *around) for place in imports_of(importer)]
