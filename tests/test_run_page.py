@@ -274,3 +274,22 @@ def test_times_of_a_merged_record_without_steps():
 )  # fmt: skip
 def test_lines_that_have_nothing_to_run_are_not_faint(line, idle):
     assert (annotate.IDLE.fullmatch(line.strip()) is not None) is idle
+
+
+def test_a_line_that_leads_to_a_wait_in_a_library_is_shown_with_it():
+    text = "    return limit.item()"
+    inner = Place("/env/site-packages/lib/core.py", 3, 12, 3, 24, "limited", text)
+    own = tuple(Place("train.py", line, 5, line, 18, "main", "    lib.clip(x)") for line in (5, 7))
+    wait = Wait(inner, "torch.Tensor.item", "item", "simulated", "SG201", count=2, entrances=own)
+    record = msgspec.structs.replace(records.ranked(), waits=(wait,), world=1)
+    sources = {"train.py": ["    lib.clip(x)"] * 8, inner.path: []}.__getitem__
+    files, reader = annotated(record, sources), Reader(page.render(record, sources))
+    assert [(file.path, file.told) for file in files] == [
+        ("train.py", "1 wait in a library"),
+        ("/env/site-packages/lib/core.py", "1 wait"),
+    ]
+    assert [line.number for line in files[0].lines if line.leads] == [5, 7]
+    assert reader.text.count("leads to") == 2
+    assert reader.of("a", href="#w0")
+    assert "lines that lead here: train.py:5 lib.clip(x) , train.py:7 lib.clip(x)" in reader.text
+    assert "from train.py:5 and 1 more" in reader.text

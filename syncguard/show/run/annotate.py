@@ -15,6 +15,7 @@ from syncguard.show.run.rows import Row, milliseconds, number, rows
 AROUND = 4  # lines shown before and after one that waits
 IDLE = re.compile(r"#.*|(else|try|finally)\s*:|[\])},:]*")  # lines that have nothing to run
 LARGE = 20_000  # lines of a file from which it is not coloured
+Lead = tuple[Place, Row]  # a line of the project, and what waits in a library because of it
 Sources = Callable[[str], Sequence[str]]
 
 
@@ -29,6 +30,7 @@ class Line:
     waits: tuple[Row, ...] = ()
     findings: tuple[Static, ...] = ()
     marks: tuple[tuple[int, int], ...] = ()
+    leads: tuple[Row, ...] = ()  # what waits in a library because of it
 
     @property
     def margin(self) -> str:
@@ -55,24 +57,42 @@ def annotated(record: Record, sources: Sources) -> tuple[File, ...]:
     """The files in order of what their waits cost; waits without a line make one of their own, the last."""
     waits: dict[str, list[Row]] = defaultdict(list)
     findings: dict[str, list[Static]] = defaultdict(list)
+    leads: dict[str, list[Lead]] = defaultdict(list)
     for row in rows(record):
         waits[row.place.path].append(row)
+        for place in row.wait.entrances:
+            leads[place.path].append((place, row))
     for finding in record.findings:
         findings[finding.place.path].append(finding)
-    paths = sorted({*waits, *findings}, key=lambda path: (not path, not waits[path], -_cost(waits[path]), path))
-    return tuple(_file(path, waits[path], findings[path], record, sources) for path in paths)
+
+    def rank(path: str) -> tuple[bool, bool, float, bool, str]:
+        caused = {row.number: row for row in (*waits[path], *[row for _, row in leads[path]])}
+        return not path, not caused, -_cost([*caused.values()]), not leads[path], path
+
+    paths = sorted({*waits, *findings, *leads}, key=rank)
+    return tuple(_file(path, waits[path], findings[path], leads[path], record, sources) for path in paths)
 
 
 def _cost(members: Sequence[Row]) -> float:
     return sum(row.bubble or 0.0 for row in members) or sum(row.often for row in members) * 1e-9
 
 
-def _file(path: str, waits: Sequence[Row], findings: Sequence[Static], record: Record, sources: Sources) -> File:
+def _file(
+    path: str,
+    waits: Sequence[Row],
+    findings: Sequence[Static],
+    leads: Sequence[Lead],
+    record: Record,
+    sources: Sources,
+) -> File:
     text = tuple(sources(path)) if path else ()
-    told = ", ".join(
-        [plural(len(waits), "wait"), *([plural(len(findings), "static finding")] if findings else [])]
-    )  # fmt: skip
-    places = {row.place.line: row.place for row in waits} | {f.place.line: f.place for f in findings}
+    told = ", ".join([
+        *([plural(len(waits), "wait")] if waits or not leads else []),
+        *([plural(len({row.number for _, row in leads}), "wait") + " in a library"] if leads else []),
+        *([plural(len(findings), "static finding")] if findings else []),
+    ])  # fmt: skip
+    places = {place.line: place for place, _ in leads}
+    places |= {row.place.line: row.place for row in waits} | {f.place.line: f.place for f in findings}
     note = ""
     if not path:
         note = "These waits come from no line of Python: the allocator, or a library."
@@ -82,7 +102,8 @@ def _file(path: str, waits: Sequence[Row], findings: Sequence[Static], record: R
         note = "The file is not as it was in the run. The lines that waited are shown as they were."
     shown = {n for line in places for n in range(max(line - AROUND, 1), min(line + AROUND, len(text)) + 1)}
     html = _coloured(text, path)
-    found = _lines(sorted(shown | set(places)), places, waits, findings, html, text, record.executed.get(path))
+    executed = record.executed.get(path)
+    found = _lines(sorted(shown | set(places)), places, waits, findings, leads, html, text, executed)
     return File(path or "No Python line", told, note, tuple(found))
 
 
@@ -91,14 +112,18 @@ def _lines(
     places: Mapping[int, Place],
     waits: Sequence[Row],
     findings: Sequence[Static],
+    leads: Sequence[Lead],
     html: Sequence[str],
     text: Sequence[str],
     executed: Sequence[tuple[int, int]] | None,
 ) -> Iterator[Line]:
     of_line: dict[int, list[Row]] = defaultdict(list)
     told: dict[int, list[Static]] = defaultdict(list)
+    led: dict[int, list[Row]] = defaultdict(list)
     for row in waits:
         of_line[row.place.line].append(row)
+    for place, row in leads:
+        led[place.line].append(row)
     known = {row.number for row in waits}
     for finding in findings:
         # A confirmed finding is told by its wait.
@@ -109,13 +134,13 @@ def _lines(
         here = of_line.get(n, [])
         gone = n > len(text) or (n in places and _moved(places[n], text))
         line = _plain(places[n].source) if gone and n in places else html[n - 1] if 0 < n <= len(html) else ""
-        ran = executed is None or bool(here) or any(first <= n <= last for first, last in executed)
+        ran = executed is None or bool(here) or n in led or any(first <= n <= last for first, last in executed)
         blank = 0 < n <= len(text) and IDLE.fullmatch(text[n - 1].strip()) is not None
         shown = places[n].source if gone and n in places else text[n - 1] if 0 < n <= len(text) else ""
         marks = {mark for row in here if (mark := _mark(row.place, shown))}
         yield Line(
             n, line, ran or blank, n > before + 1 and before > 0, tuple(here), tuple(told.get(n, ())),
-            tuple(sorted(marks)),
+            tuple(sorted(marks)), tuple(led.get(n, ())),
         )  # fmt: skip
         before = n
 

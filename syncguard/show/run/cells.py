@@ -7,7 +7,7 @@ from typing import Any
 
 from syncguard.record import Record
 from syncguard.show.look import printable
-from syncguard.show.run.rows import GROUPS, Row, brief, milliseconds, number, ranks, span
+from syncguard.show.run.rows import GROUPS, Row, brief, entrances, milliseconds, number, ranks, span
 
 TONES = {
     "host-bound": "bad", "true-dependency": "fair", "gpu-bound": "calm",
@@ -72,7 +72,8 @@ def when_of(row: Row) -> str:
 
 
 def aside(row: Row) -> str:
-    return "in backward" if row.wait.phase == "backward" else ""
+    led = f"from {printable(entrances(row.wait))}" if row.wait.entrances else ""
+    return ", ".join(text for text in ("in backward" if row.wait.phase == "backward" else "", led) if text)
 
 
 def scales_of(found: tuple[Row, ...]) -> dict[str, float]:

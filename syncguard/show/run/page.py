@@ -139,6 +139,7 @@ def _source_line(line: Line, record: Record) -> dict[str, Any]:
         "calm": all(row.group not in ("step", "run") for row in line.waits) and bool(line.waits),
         "waits": [_note(row, record) for row in line.waits],
         "findings": [_finding(finding, record) for finding in line.findings],
+        "leads": [{"number": row.number, "where": brief(row.place), "what": _what(row.wait)} for row in line.leads],
     }  # fmt: skip
 
 
@@ -162,6 +163,7 @@ def _note(row: Row, record: Record) -> dict[str, Any]:
     return {
         "number": row.number, "calm": row.group not in ("step", "run"),
         "code": wait.code or "no rule", "what": _what(wait), "tags": tags, "facts": facts,
+        "led": [{"where": brief(place), "source": printable(span(place))} for place in wait.entrances],
         "hint": hint(wait), "callers": [_caller(place, row.place) for place in callers(wait)[:6]],
     }  # fmt: skip
 
