@@ -210,6 +210,9 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
     [
         ("x.numel() == 0", "amortized"),
         ("x.shape[0] < 1", "amortized"),
+        ("free == 0", "amortized"),
+        ("not free == 0", "hot"),
+        ("count == 0", "hot"),
         ("not xs", "amortized"),
         ("len(xs) == 0", "amortized"),
         ("len(xs) > 0", "hot"),
@@ -224,7 +227,8 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
 def test_where_there_is_nothing_is_rare(test: str, heat: str) -> None:
     text = """
         class Loss(torch.nn.Module):
-            def forward(self, x: torch.Tensor, xs: list[int], flag: bool):
+            def forward(self, x: torch.Tensor, xs: list[int], flag: bool, count: int):
+                free = x.numel() - sum(x.shape)
                 if {}:
                     return torch.tensor(0.0, device="cuda")
                 return x.sum()
@@ -835,13 +839,14 @@ def test_an_expression_has_gates_as_a_statement_has(text: str, heat: str) -> Non
     assert heats(step.format(text)) == [heat]
 
 
+SETUP, STEP = "def init_weights(self):", "def reset(self):"
 TABLE = """
     class Table(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.table = None
 
-        def forward(self, x: torch.Tensor):
+        def forward(self, x: torch.Tensor, step: int = 0):
             {test}
             self.table = torch.arange(x.size(0)).to(x.device)
             return self.table
@@ -854,10 +859,29 @@ TABLE = """
 @pytest.mark.parametrize(
     ("test", "reset", "heat"),
     [
-        ("if self.table is not None: return self.table", "def init_weights(self):", "amortized"),
-        ("if self.table is not None: return self.table", "def reset(self):", "hot"),
-        ("if self.other is not None: return self.table", "def init_weights(self):", "hot"),
-        ("if self.table is not None and x.ndim == 2: return self.table", "def init_weights(self):", "hot"),
+        ("if self.table is not None: return self.table", SETUP, "amortized"),
+        ("if self.table is not None: return self.table", STEP, "hot"),
+        ("if self.other is not None: return self.table", SETUP, "hot"),
+        ("if self.table is not None and x.ndim == 2: return self.table", SETUP, "hot"),
+        (
+            "if self.table is not None and self.key == x.device: return self.table",
+            SETUP,
+            "amortized",
+        ),
+        (
+            "if self.table is not None and self.table.size(0) == x.size(0): return self.table",
+            SETUP,
+            "amortized",
+        ),
+        (
+            "if not torch.compiler.is_compiling() and self.table is not None: return self.table",
+            SETUP,
+            "amortized",
+        ),
+        ("if self.table is not None and self.key == x.device: return self.table", STEP, "hot"),
+        ("if self.table is not None and self.key != x.device: return self.table", SETUP, "hot"),
+        ("if self.table is not None and self.step == step: return self.table", SETUP, "hot"),
+        ("if self.table is not None and self.mode == 'eval': return self.table", SETUP, "hot"),
     ],
 )
 def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.keeps import BUILDS
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
@@ -57,7 +58,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     last = body[-1] if body else None
     leaves = type(last) is core.Leave and last.what == "return" and last.value is not None
     constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
-    return bool(constant) and _of_data(test, frame)
+    return bool(constant) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
@@ -169,6 +170,16 @@ def _of_data(test: Node, frame: Frame) -> bool:
         case core.Either(operands=operands):
             return any(_of_data(operand, frame) for operand in operands)
     return _is_tensor(test, frame)
+
+
+def _counts_none(test: Node, frame: Frame) -> bool:
+    """Whether a test asks if nothing is left of what was counted: `free = x.numel() - x.ndim`, `if free == 0`."""
+    match test:
+        case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(core.Name(id=name), core.Const(value=0))),)):
+            made = binders(frame.routine).get(name, ())
+            sizes = frame.world.places.tables["gates"]["sizes"]
+            return len(made) == 1 and any(type(part) is core.Attr and part.name in sizes for part in walk(made))
+    return False
 
 
 def _is_tensor(node: Node, frame: Frame) -> bool:
