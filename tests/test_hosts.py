@@ -434,3 +434,92 @@ def pieces(tokenizer, texts, data, make):
 
 def test_what_was_prepared_on_the_host_stays_there_whatever_type_is_declared(tmp_path):
     assert found(tmp_path, PREPARED) == [(10, "SG201")]
+
+
+PREPARES = """
+import torch
+
+def positions({}, input_ids: torch.Tensor):
+    return input_ids[input_ids > {}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "waits"),
+    [
+        ("processor", "processor.image_processor.size", []),
+        ("tokenizer", "tokenizer.size", ["SG102"]),
+        ("processor, model", "processor.image_processor.size", ["SG102"]),
+        ("processor, device", "processor.image_processor.size", ["SG102"]),
+    ],
+)
+def test_who_is_given_a_processor_prepares_on_the_host(given, size, waits):
+    assert codes(PREPARES.format(given, size)) == waits
+
+
+ITSELF = """
+import torch
+
+def rows(depth: int, x: torch.Tensor) -> torch.Tensor:
+    if depth:
+        return rows(depth - 1, x)[:2]
+    return {}
+
+def read(x: torch.Tensor):
+    return rows(2, x).sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("built", "waits"), [("torch.ones(4)", []), ("x + 1", ["SG201"]), ("torch.ones(4) if depth < 0 else x", ["SG201"])]
+)
+def test_what_a_function_that_calls_itself_builds_on_the_host_is_there(built, waits):
+    assert codes(ITSELF.format(built)) == waits
+
+
+ELSEWHERE = """
+import torch
+
+def read(x: torch.Tensor):
+    if {}:
+        return x.cpu()
+    return x.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "waits"),
+    [
+        ("is_npu_available", ["SG201"]),
+        ("is_torch_xla_available()", ["SG201"]),
+        ("torch.backends.mps.is_available()", ["SG201"]),
+        ("x.device.type == 'npu'", ["SG201"]),
+        ("is_cuda_available", ["SG202", "SG201"]),
+        ("is_output_available()", ["SG202", "SG201"]),
+    ],
+)
+def test_a_device_of_another_kind_is_not_there(test, waits):
+    assert codes(ELSEWHERE.format(test)) == waits
+
+
+SHOWN = """
+import torch
+from PIL import Image
+
+def shown(mask: {}):
+    if isinstance(mask, list):
+        mask = mask[0]
+        if isinstance(mask, torch.Tensor):
+            return mask.cpu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "waits"),
+    [
+        ("torch.Tensor | Image.Image | list[torch.Tensor] | list[Image.Image]", []),
+        ("torch.Tensor | list[torch.Tensor]", ["SG202"]),
+    ],
+)
+def test_a_tensor_in_a_list_may_be_where_an_image_in_its_place_is(declared, waits):
+    assert codes(SHOWN.format(declared)) == waits

@@ -29,6 +29,8 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     there = on_gpu(inner, frame)
     if there is not None:  # on a device of another kind there may be something to wait for, but not on this one
         return there is not outcome
+    if _foreign(inner, frame):
+        return outcome
     if type(inner) is core.Name or type(inner) is core.Attr:
         name = _callee(inner, frame)
         if name and frame.world.guard(name, outcome):
@@ -44,6 +46,14 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
             name = _callee(fn, frame)
             return frame.world.guard(name, outcome) if name else not args and _answers(fn, outcome, frame)
     return False
+
+
+def _foreign(inner: Node, frame: Frame) -> bool:
+    """Whether a flag, or a function of no arguments, tells that there is a device of another kind."""
+    asked = inner.fn if type(inner) is core.Call and not inner.args else inner
+    if type(asked) is core.Name:
+        return frame.world.places.is_("guards", "foreign", asked.id.lower())
+    return type(asked) is core.Attr and frame.world.places.is_("guards", "foreign", asked.name.lower())
 
 
 def _answers(fn: Node, outcome: bool, frame: Frame) -> bool:
