@@ -1203,6 +1203,9 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
     ("body", "heat"),
     [
         ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / (1 + found)", "unknown"),
+        ("return x / found if found > 0 else x + torch.tensor(2.0, device='cuda')", "amortized"),
+        ("if found <= 0:\n        return x + torch.tensor(2.0, device='cuda')\n    return x / found", "amortized"),
+        ("return x + torch.tensor(2.0, device='cuda') if found > 0 else x / found", "unknown"),
         ("if not found.any(): return torch.tensor(0.0, device=x.device)\n    return x / found", "amortized"),
         (
             "if not found.sum():\n        y = x.new_tensor(0.0)\n    else:\n        y = x / found\n    return y",

@@ -523,3 +523,43 @@ def shown(mask: {}):
 )
 def test_a_tensor_in_a_list_may_be_where_an_image_in_its_place_is(declared, waits):
     assert codes(SHOWN.format(declared)) == waits
+
+
+RATIOS = """
+import torch
+
+def ratios(scheduler, steps):
+    alphas = torch.cumprod({}, dim=0)
+    return [alphas[{}] for step in steps]
+"""
+
+
+@pytest.mark.parametrize(
+    ("betas", "index", "waits"),
+    [
+        ("scheduler.betas", "step.long().cpu()", ["SG202"]),
+        ("torch.rand(4, device='cuda')", "step.long().cpu()", ["SG202", "SG307"]),
+        ("scheduler.betas", "torch.arange(4)", ["SG307"]),
+    ],
+)
+def test_an_index_is_fetched_for_what_is_on_the_host(betas, index, waits):
+    assert sorted(codes(RATIOS.format(betas, index))) == waits
+
+
+def test_an_array_may_be_declared_by_the_function_that_makes_one():
+    assert codes("import numpy as np, torch\n\ndef rows(x: torch.Tensor, i: np.array):\n    return x[i]\n") == ["SG307"]
+
+
+@pytest.mark.parametrize(
+    ("built", "waits"),
+    [
+        ("torch.arange(n).expand(2, n)", ["SG108", "SG108", "SG307"]),
+        ("torch.arange(n, device=x.device).expand(2, n)", ["SG108", "SG108"]),
+        ("torch.arange(4).expand(n, 4) + x.argmax()", ["SG108", "SG307"]),
+    ],
+)
+def test_a_size_from_the_device_does_not_bring_what_it_sizes_there(built, waits):
+    text = (
+        f"import torch\n\ndef rows(x: torch.Tensor, n: torch.LongTensor):\n    places = {built}\n    return x[places]\n"
+    )
+    assert sorted(codes(text)) == waits

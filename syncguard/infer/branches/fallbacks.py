@@ -135,11 +135,12 @@ def _named(node: Node, frame: Frame) -> str:
 
 
 def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `total == 0` says that a tensor is zero by which the function divides."""
+    """Whether this outcome of `total == 0`, or of `total > 0`, says that a tensor is zero by which the function
+    divides."""
     match inner:
-        case core.Do(what="==" | "!=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
+        case core.Do(what="==" | "!=" | ">" | "<=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
             node = frame.routine.node
-            zero = (what == "==") is outcome and type(node) is core.Function
+            zero = (what in ("==", "<=")) is outcome and type(node) is core.Function
             return zero and _is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
     return False
 
