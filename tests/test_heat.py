@@ -1566,3 +1566,26 @@ def test_what_a_command_starts_runs_once(start: str, heat: str) -> None:
             {start}
         """
     assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "heat"),
+    [
+        ("on_validation_epoch_end", "for key in self.keys + ['all']:", "amortized"),
+        ("on_validation_epoch_end", "for x in self.outputs:", "unknown"),
+        ("on_validation_epoch_end", "if self.outputs:", "amortized"),
+        ("on_validation_batch_end", "if self.outputs:", "hot"),
+        ("epoch_ended", "if self.outputs:", "unknown"),
+    ],
+)
+def test_what_ends_an_epoch_runs_once_in_many_steps(name: str, loop: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def {name}(self):
+                {loop}
+                    print(self.loss(torch.rand(4, device="cuda")))
+
+            def loss(self, x: torch.Tensor):
+                return x.sum()
+        """
+    assert heats(text) == [heat]

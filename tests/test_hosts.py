@@ -563,3 +563,46 @@ def test_a_size_from_the_device_does_not_bring_what_it_sizes_there(built, waits)
         f"import torch\n\ndef rows(x: torch.Tensor, n: torch.LongTensor):\n    places = {built}\n    return x[places]\n"
     )
     assert sorted(codes(text)) == waits
+
+
+@pytest.mark.parametrize(
+    ("given", "waits"), [("state_steps: list[torch.Tensor]", []), ("losses: list[torch.Tensor]", ["SG201"])]
+)
+def test_what_a_list_is_called_tells_where_its_tensors_are(given, waits):
+    name = given.partition(":")[0]
+    assert codes(f"import torch\n\ndef read({given}):\n    return [one.item() for one in {name}]\n") == waits
+
+
+COMPILING = """
+import torch
+
+def compiling():
+    if hasattr(torch, "compiler"):
+        return torch.compiler.is_compiling()
+    {}
+
+def value(x):
+    if compiling():
+        return x
+    return x.item()
+
+def read(x: torch.Tensor):
+    return float(value(x.sum()))
+"""
+
+
+@pytest.mark.parametrize(("other", "waits"), [("return False", ["SG201"]), ("return DEBUG", ["SG201", "SG203"])])
+def test_a_function_that_asks_whether_it_is_compiled_may_ask_twice(other, waits):
+    assert sorted(set(codes(COMPILING.format(other)))) == waits
+
+
+def test_what_is_only_computed_from_tensors_has_values_as_a_table_has():
+    text = """
+        import torch
+        from torch.optim.optimizer import Optimizer
+
+        def first(params: list[torch.Tensor], found: list[bool]):
+            groups = Optimizer._group_tensors_by_device_and_dtype([params], with_indices=True)
+            return [found[i] for _, places in groups.values() for i in places]
+        """
+    assert codes(text) == []

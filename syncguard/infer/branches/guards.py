@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from syncguard.infer.branches.kinds import is_device, on_gpu, word_of
 from syncguard.infer.branches.meant import answer, as_test, meant
 from syncguard.infer.branches.narrow import value_at
@@ -59,11 +61,34 @@ def _foreign(inner: Node, frame: Frame) -> bool:
 def _answers(fn: Node, outcome: bool, frame: Frame) -> bool:
     """Whether a function of the project, which only gives back how such a test comes out, says so."""
     called = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
-    given = answer(called.routine.node) if type(called) is Call else None
-    if type(called) is not Call or given is None or called.routine.running or called.routine is frame.routine:
+    if type(called) is not Call or called.routine.running or called.routine is frame.routine:
         return False
-    asked = as_test(given)
-    return asked is not None and off_device(asked, outcome, Frame(frame.world, called.routine, {}))
+    node, inside = called.routine.node, Frame(frame.world, called.routine, {})
+    given = answer(node)
+    asked = as_test(given) if given is not None else None
+    if asked is not None:
+        return off_device(asked, outcome, inside)
+    told = list(_told(node.body)) if outcome and type(node) is core.Function and not node.params else [None]
+    tests = [as_test(value) if value is not None else None for value in told if not _is_false(value)]
+    return bool(tests) and all(test is not None and off_device(test, True, inside) for test in tests)
+
+
+def _told(body: tuple[Node, ...]) -> Iterator[Node | None]:
+    """What a function gives back that does nothing else but ask for what there is; None for anything else."""
+    for part in body:
+        match part:
+            case core.If(body=yes, orelse=no):
+                yield from _told((*yes, *no))
+            case core.Leave(what="return", value=value):
+                yield value
+            case core.Run(value=core.Const()) | core.Bring():
+                pass
+            case _:
+                yield None
+
+
+def _is_false(value: Node | None) -> bool:
+    return type(value) is core.Const and value.value is False
 
 
 def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
