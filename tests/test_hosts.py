@@ -606,3 +606,24 @@ def test_what_is_only_computed_from_tensors_has_values_as_a_table_has():
             return [found[i] for _, places in groups.values() for i in places]
         """
     assert codes(text) == []
+
+
+UNPACKED = """
+import torch
+
+def pop(table, key):
+    found = table.pop(key)
+    if isinstance(found, torch.Tensor):
+        return found
+    return found.data
+
+def steps(table, total: int):
+    {name} = pop(table, "key")
+    assert total % {name} == 0
+    return total // {name}
+"""
+
+
+@pytest.mark.parametrize(("name", "waits"), [("num_batches", []), ("weights", ["SG204"])])
+def test_what_may_be_a_tensor_is_none_under_the_name_of_a_number(name, waits):
+    assert codes(UNPACKED.format(name=name)) == waits

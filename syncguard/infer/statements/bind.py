@@ -6,7 +6,7 @@ from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains, looped
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.narrow import item_path
-from syncguard.infer.domain.contents import changed, tensor_in
+from syncguard.infer.domain.contents import changed, tensor_in, without
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
     NONE,
@@ -106,6 +106,8 @@ def once(name: str, frame: Frame) -> bool:
 def hinted(name: str, value: Value, frame: Frame) -> Value:
     """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
     if type(value) is Union:
+        if frame.world.places.is_("names", "numbers", name) and any(map(_tested, value.options)):
+            return without(value, _tested)  # what a table gives under any name is no tensor under this one
         return Union(tuple([hinted(name, option, frame) for option in value.options]))
     if type(value) is Seq:
         there = frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
@@ -118,6 +120,11 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     # What is fetched (`cpu_x.cpu()`) is not there yet.
     there = host and value.device == "assumed" and "cpu" not in frame.uses(name)
     return value.but(device="host") if there else value
+
+
+def _tested(option: Value) -> bool:
+    """Whether this is a tensor that a test alone shows, as one of several things."""
+    return type(option) is Tensor and option.why is not None and option.why.text == "isinstance"
 
 
 def on_host(tensor: Tensor) -> Tensor:
