@@ -35,8 +35,10 @@ def renewed(operands: tuple[Node, ...], found: list[str], outcome: bool, frame: 
     is None or self.key != key`."""
     from syncguard.infer.branches.guards import off_device
 
+    if BUILDS not in found:
+        return False
     rest = [operand for operand, gate in zip(operands, found, strict=True) if not gate]
-    return BUILDS in found and all(_differs(one, outcome, frame) or off_device(one, outcome, frame) for one in rest)
+    return all(_differs(one, outcome, frame) or off_device(one, outcome, frame) for one in rest)
 
 
 def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
