@@ -210,6 +210,9 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
     [
         ("x.numel() == 0", "amortized"),
         ("x.shape[0] < 1", "amortized"),
+        ("free == 0", "amortized"),
+        ("not free == 0", "hot"),
+        ("count == 0", "hot"),
         ("not xs", "amortized"),
         ("len(xs) == 0", "amortized"),
         ("len(xs) > 0", "hot"),
@@ -224,7 +227,8 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
 def test_where_there_is_nothing_is_rare(test: str, heat: str) -> None:
     text = """
         class Loss(torch.nn.Module):
-            def forward(self, x: torch.Tensor, xs: list[int], flag: bool):
+            def forward(self, x: torch.Tensor, xs: list[int], flag: bool, count: int):
+                free = x.numel() - sum(x.shape)
                 if {}:
                     return torch.tensor(0.0, device="cuda")
                 return x.sum()
@@ -835,13 +839,14 @@ def test_an_expression_has_gates_as_a_statement_has(text: str, heat: str) -> Non
     assert heats(step.format(text)) == [heat]
 
 
+SETUP, STEP = "def init_weights(self):", "def reset(self):"
 TABLE = """
     class Table(torch.nn.Module):
         def __init__(self):
             super().__init__()
             self.table = None
 
-        def forward(self, x: torch.Tensor):
+        def forward(self, x: torch.Tensor, step: int = 0):
             {test}
             self.table = torch.arange(x.size(0)).to(x.device)
             return self.table
@@ -854,10 +859,29 @@ TABLE = """
 @pytest.mark.parametrize(
     ("test", "reset", "heat"),
     [
-        ("if self.table is not None: return self.table", "def init_weights(self):", "amortized"),
-        ("if self.table is not None: return self.table", "def reset(self):", "hot"),
-        ("if self.other is not None: return self.table", "def init_weights(self):", "hot"),
-        ("if self.table is not None and x.ndim == 2: return self.table", "def init_weights(self):", "hot"),
+        ("if self.table is not None: return self.table", SETUP, "amortized"),
+        ("if self.table is not None: return self.table", STEP, "hot"),
+        ("if self.other is not None: return self.table", SETUP, "hot"),
+        ("if self.table is not None and x.ndim == 2: return self.table", SETUP, "hot"),
+        (
+            "if self.table is not None and self.key == x.device: return self.table",
+            SETUP,
+            "amortized",
+        ),
+        (
+            "if self.table is not None and self.table.size(0) == x.size(0): return self.table",
+            SETUP,
+            "amortized",
+        ),
+        (
+            "if not torch.compiler.is_compiling() and self.table is not None: return self.table",
+            SETUP,
+            "amortized",
+        ),
+        ("if self.table is not None and self.key == x.device: return self.table", STEP, "hot"),
+        ("if self.table is not None and self.key != x.device: return self.table", SETUP, "hot"),
+        ("if self.table is not None and self.step == step: return self.table", SETUP, "hot"),
+        ("if self.table is not None and self.mode == 'eval': return self.table", SETUP, "hot"),
     ],
 )
 def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:
@@ -1179,6 +1203,9 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
     ("body", "heat"),
     [
         ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / (1 + found)", "unknown"),
+        ("return x / found if found > 0 else x + torch.tensor(2.0, device='cuda')", "amortized"),
+        ("if found <= 0:\n        return x + torch.tensor(2.0, device='cuda')\n    return x / found", "amortized"),
+        ("return x + torch.tensor(2.0, device='cuda') if found > 0 else x / found", "unknown"),
         ("if not found.any(): return torch.tensor(0.0, device=x.device)\n    return x / found", "amortized"),
         (
             "if not found.sum():\n        y = x.new_tensor(0.0)\n    else:\n        y = x / found\n    return y",
@@ -1539,3 +1566,26 @@ def test_what_a_command_starts_runs_once(start: str, heat: str) -> None:
             {start}
         """
     assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "heat"),
+    [
+        ("on_validation_epoch_end", "for key in self.keys + ['all']:", "amortized"),
+        ("on_validation_epoch_end", "for x in self.outputs:", "unknown"),
+        ("on_validation_epoch_end", "if self.outputs:", "amortized"),
+        ("on_validation_batch_end", "if self.outputs:", "hot"),
+        ("epoch_ended", "if self.outputs:", "unknown"),
+    ],
+)
+def test_what_ends_an_epoch_runs_once_in_many_steps(name: str, loop: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def {name}(self):
+                {loop}
+                    print(self.loss(torch.rand(4, device="cuda")))
+
+            def loss(self, x: torch.Tensor):
+                return x.sum()
+        """
+    assert heats(text) == [heat]

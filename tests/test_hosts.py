@@ -434,3 +434,196 @@ def pieces(tokenizer, texts, data, make):
 
 def test_what_was_prepared_on_the_host_stays_there_whatever_type_is_declared(tmp_path):
     assert found(tmp_path, PREPARED) == [(10, "SG201")]
+
+
+PREPARES = """
+import torch
+
+def positions({}, input_ids: torch.Tensor):
+    return input_ids[input_ids > {}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "size", "waits"),
+    [
+        ("processor", "processor.image_processor.size", []),
+        ("tokenizer", "tokenizer.size", ["SG102"]),
+        ("processor, model", "processor.image_processor.size", ["SG102"]),
+        ("processor, device", "processor.image_processor.size", ["SG102"]),
+    ],
+)
+def test_who_is_given_a_processor_prepares_on_the_host(given, size, waits):
+    assert codes(PREPARES.format(given, size)) == waits
+
+
+ITSELF = """
+import torch
+
+def rows(depth: int, x: torch.Tensor) -> torch.Tensor:
+    if depth:
+        return rows(depth - 1, x)[:2]
+    return {}
+
+def read(x: torch.Tensor):
+    return rows(2, x).sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("built", "waits"), [("torch.ones(4)", []), ("x + 1", ["SG201"]), ("torch.ones(4) if depth < 0 else x", ["SG201"])]
+)
+def test_what_a_function_that_calls_itself_builds_on_the_host_is_there(built, waits):
+    assert codes(ITSELF.format(built)) == waits
+
+
+ELSEWHERE = """
+import torch
+
+def read(x: torch.Tensor):
+    if {}:
+        return x.cpu()
+    return x.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "waits"),
+    [
+        ("is_npu_available", ["SG201"]),
+        ("is_torch_xla_available()", ["SG201"]),
+        ("torch.backends.mps.is_available()", ["SG201"]),
+        ("x.device.type == 'npu'", ["SG201"]),
+        ("is_cuda_available", ["SG202", "SG201"]),
+        ("is_output_available()", ["SG202", "SG201"]),
+    ],
+)
+def test_a_device_of_another_kind_is_not_there(test, waits):
+    assert codes(ELSEWHERE.format(test)) == waits
+
+
+SHOWN = """
+import torch
+from PIL import Image
+
+def shown(mask: {}):
+    if isinstance(mask, list):
+        mask = mask[0]
+        if isinstance(mask, torch.Tensor):
+            return mask.cpu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "waits"),
+    [
+        ("torch.Tensor | Image.Image | list[torch.Tensor] | list[Image.Image]", []),
+        ("torch.Tensor | list[torch.Tensor]", ["SG202"]),
+    ],
+)
+def test_a_tensor_in_a_list_may_be_where_an_image_in_its_place_is(declared, waits):
+    assert codes(SHOWN.format(declared)) == waits
+
+
+RATIOS = """
+import torch
+
+def ratios(scheduler, steps):
+    alphas = torch.cumprod({}, dim=0)
+    return [alphas[{}] for step in steps]
+"""
+
+
+@pytest.mark.parametrize(
+    ("betas", "index", "waits"),
+    [
+        ("scheduler.betas", "step.long().cpu()", ["SG202"]),
+        ("torch.rand(4, device='cuda')", "step.long().cpu()", ["SG202", "SG307"]),
+        ("scheduler.betas", "torch.arange(4)", ["SG307"]),
+    ],
+)
+def test_an_index_is_fetched_for_what_is_on_the_host(betas, index, waits):
+    assert sorted(codes(RATIOS.format(betas, index))) == waits
+
+
+def test_an_array_may_be_declared_by_the_function_that_makes_one():
+    assert codes("import numpy as np, torch\n\ndef rows(x: torch.Tensor, i: np.array):\n    return x[i]\n") == ["SG307"]
+
+
+@pytest.mark.parametrize(
+    ("built", "waits"),
+    [
+        ("torch.arange(n).expand(2, n)", ["SG108", "SG108", "SG307"]),
+        ("torch.arange(n, device=x.device).expand(2, n)", ["SG108", "SG108"]),
+        ("torch.arange(4).expand(n, 4) + x.argmax()", ["SG108", "SG307"]),
+    ],
+)
+def test_a_size_from_the_device_does_not_bring_what_it_sizes_there(built, waits):
+    text = (
+        f"import torch\n\ndef rows(x: torch.Tensor, n: torch.LongTensor):\n    places = {built}\n    return x[places]\n"
+    )
+    assert sorted(codes(text)) == waits
+
+
+@pytest.mark.parametrize(
+    ("given", "waits"), [("state_steps: list[torch.Tensor]", []), ("losses: list[torch.Tensor]", ["SG201"])]
+)
+def test_what_a_list_is_called_tells_where_its_tensors_are(given, waits):
+    name = given.partition(":")[0]
+    assert codes(f"import torch\n\ndef read({given}):\n    return [one.item() for one in {name}]\n") == waits
+
+
+COMPILING = """
+import torch
+
+def compiling():
+    if hasattr(torch, "compiler"):
+        return torch.compiler.is_compiling()
+    {}
+
+def value(x):
+    if compiling():
+        return x
+    return x.item()
+
+def read(x: torch.Tensor):
+    return float(value(x.sum()))
+"""
+
+
+@pytest.mark.parametrize(("other", "waits"), [("return False", ["SG201"]), ("return DEBUG", ["SG201", "SG203"])])
+def test_a_function_that_asks_whether_it_is_compiled_may_ask_twice(other, waits):
+    assert sorted(set(codes(COMPILING.format(other)))) == waits
+
+
+def test_what_is_only_computed_from_tensors_has_values_as_a_table_has():
+    text = """
+        import torch
+        from torch.optim.optimizer import Optimizer
+
+        def first(params: list[torch.Tensor], found: list[bool]):
+            groups = Optimizer._group_tensors_by_device_and_dtype([params], with_indices=True)
+            return [found[i] for _, places in groups.values() for i in places]
+        """
+    assert codes(text) == []
+
+
+UNPACKED = """
+import torch
+
+def pop(table, key):
+    found = table.pop(key)
+    if isinstance(found, torch.Tensor):
+        return found
+    return found.data
+
+def steps(table, total: int):
+    {name} = pop(table, "key")
+    assert total % {name} == 0
+    return total // {name}
+"""
+
+
+@pytest.mark.parametrize(("name", "waits"), [("num_batches", []), ("weights", ["SG204"])])
+def test_what_may_be_a_tensor_is_none_under_the_name_of_a_number(name, waits):
+    assert codes(UNPACKED.format(name=name)) == waits

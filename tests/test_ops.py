@@ -109,7 +109,7 @@ torch.any torch.all torch.Tensor.any torch.Tensor.all torch.sum torch.mean torch
 torch._assert_async torch.nonzero_static torch.cumsum torch.index_select torch.gather torch.scatter
 torch.Tensor.scatter_ torch.take_along_dim torch.Tensor.size torch.Tensor.dim torch.Tensor.numel torch.Tensor.__len__
 torch.Tensor.detach torch.Tensor.data_ptr torch.Tensor.is_cuda torch.Tensor.device torch.Tensor.dtype
-torch.Tensor.shape torch.Tensor.record_stream torch.multinomial torch.bernoulli torch.manual_seed
+torch.Tensor.shape torch.Tensor.record_stream torch.bernoulli torch.manual_seed
 torch.cuda.get_rng_state torch.cuda.set_rng_state torch.random.fork_rng torch.bucketize torch.meshgrid
 torch.cartesian_prod torch.nn.functional.nll_loss torch.nn.functional.mse_loss
 torch.nn.functional.kl_div torch.nn.functional.binary_cross_entropy_with_logits
@@ -138,7 +138,7 @@ torch.linalg.lu_factor_ex torch.Tensor.to torch.Tensor.cuda torch.nn.functional.
 torch.nn.functional.ctc_loss torch.Tensor.__setitem__ torch.Tensor.__getitem__ torch.nn.utils.clip_grad_norm_
 torch_geometric.utils.scatter torch_scatter.scatter_sum torch_geometric.utils.degree torchvision.utils.make_grid
 torchmetrics.classification.BinaryAccuracy.update torch.nn.functional.cross_entropy torch.nn.CrossEntropyLoss.forward
-torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence
+torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence torch.multinomial
 """.split()
 
 

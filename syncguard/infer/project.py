@@ -107,6 +107,9 @@ class World(Definitions):
         routine.runs += 1
         routine.sightings, routine.calls, routine.asks = {}, {}, {}
         returned = self.body(routine, node)
+        first = routine.returned is None and routine.recurs
+        if first and (again := self.itself(routine, node, routine.seen, returned)) is not None:
+            returned, routine.sightings, routine.asks = again
         if routine.returned is None or not same(routine.returned, returned):
             routine.returned = returned if routine.returned is None else pooled(routine.returned, returned)
             self.look_again(routine.readers)

@@ -174,12 +174,14 @@ class Routine:
         "given_to",
         "home",
         "host",
+        "inner",
         "node",
         "owner",
         "pays",
         "qualname",
         "queued",
         "readers",
+        "recurs",
         "returned",
         "running",
         "runs",
@@ -222,6 +224,8 @@ class Routine:
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         self.each: dict[object, tuple[int, Value, Given]] = {}  # the same for callers of one kind, with one's arguments
         self.queued = False
+        self.recurs = False  # whether it called itself before it was known what it returns
+        self.inner: Value | None = None  # what such a call is taken to return, while this is tried
         self.given_to = ""  # what compiles or captures it, or asks it for a message, where a call does
         self.host = ""  # why its tensors are on the host, if they are
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one

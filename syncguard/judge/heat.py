@@ -49,6 +49,14 @@ def warmths(
             rare.setdefault(callee, Warmth("amortized", path, not context.gate))
         else:
             found.setdefault(callee, Warmth("hot", path))
+    for routine in routines:
+        if (
+            routine.owner is not None
+            and places.is_("hot", "epochs", routine.name)
+            and not is_cold(routine, places, cold)
+        ):
+            why = f"`{routine.qualname}` runs once in an epoch"
+            rare.setdefault(routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), True))
     found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
     for routine in routines:
         if routine not in found:
@@ -251,6 +259,8 @@ def _few(loop: core.Node) -> bool:
             return not any(type(item) is core.Do and item.what == "*" for item in items)
         case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
             return True
+        case core.Do(what="+", args=parts):  # names, and one more
+            return any(type(part) is core.Seq for part in parts)
     return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.keeps import BUILDS
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
@@ -57,7 +58,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     last = body[-1] if body else None
     leaves = type(last) is core.Leave and last.what == "return" and last.value is not None
     constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
-    return bool(constant) and _of_data(test, frame)
+    return bool(constant) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
@@ -134,11 +135,12 @@ def _named(node: Node, frame: Frame) -> str:
 
 
 def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `total == 0` says that a tensor is zero by which the function divides."""
+    """Whether this outcome of `total == 0`, or of `total > 0`, says that a tensor is zero by which the function
+    divides."""
     match inner:
-        case core.Do(what="==" | "!=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
+        case core.Do(what="==" | "!=" | ">" | "<=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
             node = frame.routine.node
-            zero = (what == "==") is outcome and type(node) is core.Function
+            zero = (what in ("==", "<=")) is outcome and type(node) is core.Function
             return zero and _is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
     return False
 
@@ -169,6 +171,16 @@ def _of_data(test: Node, frame: Frame) -> bool:
         case core.Either(operands=operands):
             return any(_of_data(operand, frame) for operand in operands)
     return _is_tensor(test, frame)
+
+
+def _counts_none(test: Node, frame: Frame) -> bool:
+    """Whether a test asks if nothing is left of what was counted: `free = x.numel() - x.ndim`, `if free == 0`."""
+    match test:
+        case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(core.Name(id=name), core.Const(value=0))),)):
+            made = binders(frame.routine).get(name, ())
+            sizes = frame.world.places.tables["gates"]["sizes"]
+            return len(made) == 1 and any(type(part) is core.Attr and part.name in sizes for part in walk(made))
+    return False
 
 
 def _is_tensor(node: Node, frame: Frame) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.fallbacks import divides
-from syncguard.infer.branches.keeps import BUILDS, GROWS, held, unbuilt
+from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
 from syncguard.infer.branches.meant import binders, meant
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
@@ -32,6 +32,8 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
                 return UNMET if UNMET in found else next(filter(None, found), "")
             if _counts_on(operands, outcome, found):
                 return EVERY
+            if renewed(operands, found, outcome, frame):
+                return BUILDS
             return next((gate for gate in found if gate != UNMET), UNMET) if all(found) else ""
     return ""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from syncguard.infer.branches.kinds import is_device, on_gpu, word_of
 from syncguard.infer.branches.meant import answer, as_test, meant
 from syncguard.infer.branches.narrow import value_at
@@ -29,6 +31,8 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     there = on_gpu(inner, frame)
     if there is not None:  # on a device of another kind there may be something to wait for, but not on this one
         return there is not outcome
+    if _foreign(inner, frame):
+        return outcome
     if type(inner) is core.Name or type(inner) is core.Attr:
         name = _callee(inner, frame)
         if name and frame.world.guard(name, outcome):
@@ -46,14 +50,45 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
     return False
 
 
+def _foreign(inner: Node, frame: Frame) -> bool:
+    """Whether a flag, or a function of no arguments, tells that there is a device of another kind."""
+    asked = inner.fn if type(inner) is core.Call and not inner.args else inner
+    if type(asked) is core.Name:
+        return frame.world.places.is_("guards", "foreign", asked.id.lower())
+    return type(asked) is core.Attr and frame.world.places.is_("guards", "foreign", asked.name.lower())
+
+
 def _answers(fn: Node, outcome: bool, frame: Frame) -> bool:
     """Whether a function of the project, which only gives back how such a test comes out, says so."""
     called = value_at(fn, frame) if type(fn) in (core.Name, core.Attr) else UNKNOWN
-    given = answer(called.routine.node) if type(called) is Call else None
-    if type(called) is not Call or given is None or called.routine.running or called.routine is frame.routine:
+    if type(called) is not Call or called.routine.running or called.routine is frame.routine:
         return False
-    asked = as_test(given)
-    return asked is not None and off_device(asked, outcome, Frame(frame.world, called.routine, {}))
+    node, inside = called.routine.node, Frame(frame.world, called.routine, {})
+    given = answer(node)
+    asked = as_test(given) if given is not None else None
+    if asked is not None:
+        return off_device(asked, outcome, inside)
+    told = list(_told(node.body)) if outcome and type(node) is core.Function and not node.params else [None]
+    tests = [as_test(value) if value is not None else None for value in told if not _is_false(value)]
+    return bool(tests) and all(test is not None and off_device(test, True, inside) for test in tests)
+
+
+def _told(body: tuple[Node, ...]) -> Iterator[Node | None]:
+    """What a function gives back that does nothing else but ask for what there is; None for anything else."""
+    for part in body:
+        match part:
+            case core.If(body=yes, orelse=no):
+                yield from _told((*yes, *no))
+            case core.Leave(what="return", value=value):
+                yield value
+            case core.Run(value=core.Const()) | core.Bring():
+                pass
+            case _:
+                yield None
+
+
+def _is_false(value: Node | None) -> bool:
+    return type(value) is core.Const and value.value is False
 
 
 def aimed(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:

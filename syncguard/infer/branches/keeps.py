@@ -30,6 +30,41 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
     return False
 
 
+def renewed(operands: tuple[Node, ...], found: list[str], outcome: bool, frame: Frame) -> bool:
+    """Whether nothing is asked but whether a table is there, and whether it was built for something else: `self.table
+    is None or self.key != key`."""
+    from syncguard.infer.branches.guards import off_device
+
+    if BUILDS not in found:
+        return False
+    rest = [operand for operand, gate in zip(operands, found, strict=True) if not gate]
+    return all(_differs(one, outcome, frame) or off_device(one, outcome, frame) for one in rest)
+
+
+def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that what the instance keeps is not what is asked for; a count of steps never is."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _differs(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return _differs(inner, not outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
+            kept, other = (left, right) if _of_self(left) else (right, left)
+            counters = frame.world.places.tables["gates"]["counters"]
+            counts = any(type(one) is core.Name and one.id in counters for one in walk(other))
+            return _of_self(kept) and not _of_self(other) and type(other) is not core.Const and not counts
+    return False
+
+
+def _of_self(node: Node) -> bool:
+    """Whether this is what the instance keeps, a part of it, or what that tells of itself."""
+    if type(node) is core.Attr and node.path:
+        return node.path.startswith("self.")
+    if type(node) is core.Call:
+        return type(node.fn) is core.Attr and _of_self(node.fn)
+    return (type(node) is core.Index or type(node) is core.Attr) and _of_self(node.of)
+
+
 def outgrown(node: core.If) -> bool:
     """Whether what follows a test builds a table anew: one that is large enough was given back, or left as it is.
 

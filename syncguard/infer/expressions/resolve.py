@@ -200,7 +200,7 @@ class Names:
             return Host("shape")
         library = self.host_library(name)
         if library:
-            return Host("array" if last in ("ndarray", "NDArray", "ArrayLike") else "object")
+            return Host("array" if last in ("ndarray", "NDArray", "ArrayLike", "array") else "object")
         if last in ("Any", "Callable", "Type", "TypeVar", "Self", "object") or not last[:1].isupper():
             return UNKNOWN
         op = self.op(name)

@@ -40,6 +40,8 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         return apply(frame, op, at, [there, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
         return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
+    if of.weak is not None and world.places.is_("names", "tabular", name):
+        return of
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
     moves = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.contents import changed, holds_tensor
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.values import (
     NONE,
@@ -187,7 +187,7 @@ def _union(values: list[Value]) -> Value:
     sure = len(kinds) == 1
     marked = [value.but(either=True) if type(value) is Tensor and not sure else value for value in values]
     if any(_made_on_host(value) for value in kinds):
-        marked = [_anywhere(value) for value in marked]
+        marked = [changed(value, _anywhere) for value in marked]
     result = marked[0]
     for value in marked[1:]:
         result = join(result, value)
@@ -201,5 +201,5 @@ def _made_on_host(value: Value) -> bool:
     return any(type(option) is Host and option.kind == "object" for option in options(value))
 
 
-def _anywhere(value: Value) -> Value:
-    return value.but(device="mixed") if type(value) is Tensor and value.device == "assumed" else value
+def _anywhere(tensor: Tensor) -> Tensor:
+    return tensor.but(device="mixed") if tensor.device == "assumed" else tensor

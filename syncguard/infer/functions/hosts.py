@@ -41,6 +41,8 @@ def host_reason(routine: Routine, world: Names) -> str:
     home = routine.home
     if owner is not None and owner.is_module:
         return ""
+    if not moves and (asked := _processor(routine, places)):
+        return f"it is given `{asked}`, which prepares data on the host"
     if not moves and places.is_of_data(home.path):
         return "it stands in a package, or a file, for datasets"
     if home.beside is None:
@@ -58,6 +60,17 @@ def _beside(home: Home, places: Places) -> str:
     if any(type(part) is core.Function and part.name == "forward" for node in classes for part in node.body):
         return ""
     return next((node.name for node in classes if places.is_("host", "preparers", node.name)), "")
+
+
+def _processor(routine: Routine, places: Places) -> str:
+    """The parameter that is asked for what only a processor has, where neither a device nor a model is given."""
+    node = routine.node
+    params = node.params if type(node) is core.Function else ()
+    names = [param.name for param in params]
+    if "self" in names or any(places.is_("names", key, name) for key in ("devices", "models") for name in names):
+        return ""
+    parts = places.tables["host"]["processor_parts"]
+    return next((name for name in names if any(part in node.uses.get(name, ()) for part in parts)), "")
 
 
 def _stem(path: str) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
+from syncguard.infer.domain.contents import changed, tensors_in, there
 from syncguard.infer.domain.keys import holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Value
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 REACH = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
+Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and asks
 
 
 class Outcomes(Modules):
@@ -67,7 +69,8 @@ class Outcomes(Modules):
         routine.actual = actual
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
-        found, sightings, asks = self.aside(routine, node, given)
+        first = self.aside(routine, node, given)
+        found, sightings, asks = self.itself(routine, node, given, first[0]) or first
         routine.contexts[key] = Told(found, given, tuple(sightings.values()), asks)
         self.teaches, routine.actual = teaches, None
         if not given:
@@ -91,7 +94,7 @@ class Outcomes(Modules):
         seen = {name: refined(told[name], outlined(value)) for name, value in given.items()}
         return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
-    def aside(self, routine: Routine, node: core.Function, given: Given) -> tuple[Value, Sightings, Asks]:
+    def aside(self, routine: Routine, node: core.Function, given: Given) -> Run:
         """What a routine returns, waits for and asks when it is given this, of which it keeps nothing itself."""
         kept = (routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded)
         routine.seen, routine.sightings, routine.calls, routine.asks, routine.aside = given, {}, {}, {}, True
@@ -99,6 +102,16 @@ class Outcomes(Modules):
         routine.aside = False
         routine.seen, routine.sightings, routine.calls, routine.asks, routine.yielded = kept
         return found
+
+    def itself(self, routine: Routine, node: core.Function, given: Given, found: Value) -> Run | None:
+        """A run of a function that calls itself and returns, but for that, what is on the host: so is what that gives;
+        None of any other."""
+        if not routine.recurs or not any(tensor.on_device for tensor in tensors_in(found)):
+            return None
+        routine.inner = changed(found, promises.on_host)
+        again = self.aside(routine, node, given)
+        routine.inner = None
+        return again if there(again[0]) else None
 
     def costs(self, routine: Routine, waits: Sightings, returned: Value, frame: Frame) -> tuple[Sighting, ...]:
         """The waits of a function of another file that a call is told of: all of a mere name for them, and those

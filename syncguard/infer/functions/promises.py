@@ -76,6 +76,9 @@ def scalar(value: Value) -> bool:
 def declared(frame: Frame, routine: Routine) -> Value:
     """What a routine that is not run yet says that it returns."""
     node = routine.node
+    routine.recurs |= routine.running
+    if routine.inner is not None:
+        return routine.inner
     if type(node) is not core.Function or node.returns is None:
         return UNKNOWN
     asking = Frame(frame.world, routine, {})
@@ -108,6 +111,10 @@ def instantiated(returned: Value, args: list[Value]) -> Value:
         if passed and "host" not in passed:
             return changed(returned, on_device)
     return returned
+
+
+def on_host(tensor: Tensor) -> Tensor:
+    return tensor.but(device="host")
 
 
 def on_device(tensor: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import arrived, fetched, without
+from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
 from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
 from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
 from syncguard.infer.domain.within import inside
@@ -15,6 +15,7 @@ from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
 
+SIZE = "tensor-as-size"
 READS = frozenset(("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality"))
 
 
@@ -29,8 +30,10 @@ def apply(
         args = [_asked(op, args[0], nodes[0], frame, len(args) == 1), *args[1:]]
     arguments = Arguments(op.args, args, keywords, frame.world.default_device)
     tensors = operands(arguments)
-    why = frame.why(op.name, at, _cause(tensors, args))
-    result = result_of(op.name, op.returns, arguments, tensors, why) if op.returns else frame.world.silent(tensors, why)
+    data = _data(op, arguments, tensors)
+    placing = data or tensors
+    why = frame.why(op.name, at, _cause(placing, args))
+    result = result_of(op.name, op.returns, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
     if (
         not tensors
         and frame.routine.host
@@ -41,7 +44,7 @@ def apply(
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
         result = result.but(rank=-1)  # `torch.ones(*shape)`
-    if any(tensor.on_device for tensor in tensors):
+    if any(tensor.on_device for tensor in data):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
         )
@@ -62,6 +65,16 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:
+    """The operands that are no sizes, which are read as numbers: those tell where the result is."""
+    named = [
+        name for wait in op.waits if wait.hazard == SIZE for told, name in wait.when if told in ("tensor", "listed")
+    ]
+    sizes = [arguments.named.get(name) for names in named for name in names.split("|")]
+    read = [tensor for value in sizes if value is not None for tensor in tensors_in(value)]
+    return [tensor for tensor in tensors if not any(tensor is one for one in read)] if read else tensors
 
 
 def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:

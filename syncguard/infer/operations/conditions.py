@@ -200,15 +200,24 @@ def slice_bound(args: Arguments, name: str) -> int:
         bound
         for index in options(args.get(name) or UNKNOWN)
         for part in index_parts(index)
-        if type(part) is Seq and part.kind == "slice"
-        for bound in part.items or ()
+        for cut in (part, part.element if type(part) is Seq else part)  # `x[tuple(cuts)]`
+        if type(cut) is Seq and cut.kind == "slice"
+        for bound in cut.items or ()
     ]
     return max((tensor_sureness(bound) for bound in bounds), default=NO)
 
 
 def host_index(args: Arguments, name: str) -> int:
     parts = index_parts(args.get(name))
+    of = args.get("self")
+    if type(of) is Tensor and of.device == "assumed" and any(map(_fetched, parts)):
+        return NO  # who fetches an index has on the host what it is for
     return max((picks_from_host(part, len(parts) > 1) for part in parts), default=NO)
+
+
+def _fetched(part: Value) -> bool:
+    """Whether a part of an index is a tensor that was just copied to the host."""
+    return type(part) is Tensor and part.device == "host" and part.why is not None and part.why.left
 
 
 def picks_from_host(part: Value, nested: bool) -> int:

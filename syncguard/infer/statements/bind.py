@@ -6,7 +6,7 @@ from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains, looped
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.narrow import item_path
-from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.contents import changed, tensor_in, without
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
     NONE,
@@ -93,7 +93,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
             if value.batch is not None and type(known) is Tensor:
                 return hinted(name, known.but(device="host", why=value.batch, pinned=value.pinned), frame)
             value = known
-    return hinted(name, value, frame) if type(value) is Tensor or type(value) is Union else value
+    return hinted(name, value, frame) if type(value) in (Tensor, Union, Seq) else value
 
 
 def once(name: str, frame: Frame) -> bool:
@@ -106,7 +106,12 @@ def once(name: str, frame: Frame) -> bool:
 def hinted(name: str, value: Value, frame: Frame) -> Value:
     """What a name alone tells of a tensor: `mask` is boolean where its dtype is unknown, `x_cpu` is on the host."""
     if type(value) is Union:
+        if frame.world.places.is_("names", "numbers", name) and any(map(_tested, value.options)):
+            return without(value, _tested)  # what a table gives under any name is no tensor under this one
         return Union(tuple([hinted(name, option, frame) for option in value.options]))
+    if type(value) is Seq:
+        there = frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
+        return changed(value, on_host) if there else value
     if type(value) is not Tensor or (value.dtype != "" and value.device != "assumed"):
         return value
     mask, host = frame.world.hint(name)
@@ -115,6 +120,16 @@ def hinted(name: str, value: Value, frame: Frame) -> Value:
     # What is fetched (`cpu_x.cpu()`) is not there yet.
     there = host and value.device == "assumed" and "cpu" not in frame.uses(name)
     return value.but(device="host") if there else value
+
+
+def _tested(option: Value) -> bool:
+    """Whether this is a tensor that a test alone shows, as one of several things."""
+    return type(option) is Tensor and option.why is not None and option.why.text == "isinstance"
+
+
+def on_host(tensor: Tensor) -> Tensor:
+    """The same, on the host where nothing shows it elsewhere."""
+    return tensor.but(device="host") if tensor.device == "assumed" else tensor
 
 
 def counts(value: Tensor, frame: Frame) -> bool:

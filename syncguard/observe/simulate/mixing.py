@@ -59,6 +59,16 @@ def indexed(args: tuple[Any, ...]) -> None:
         raise different("torch.Tensor.__setitem__")
 
 
+def settled(check: Check | None, sizes: bool, args: tuple[Any, ...]) -> int:
+    """Where a call with tensors of both places runs; one that stands for a size is read, wherever it is."""
+    numbers = sizes and all(not tensor.ndim and not tensor.is_floating_point() for tensor in tensors(args[1:]))
+    if numbers and isinstance(args[0], torch.Tensor):
+        return place(args[0])
+    if check is not None:
+        check(args)
+    return DEVICE
+
+
 def recurrent(args: tuple[Any, ...]) -> None:
     """Only the lengths of a packed sequence are of the host."""
     if isinstance(args[0], torch.Tensor) and place(args[0]) != DEVICE:

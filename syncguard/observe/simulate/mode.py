@@ -176,6 +176,7 @@ class Device(TorchFunctionMode):
         constructor, check = moves.is_constructor(name), mixing.check_of(name)
         copies = moves.copies_data(name)
         again = backward.again(name)
+        sizes = any(wait.hazard == "tensor-as-size" for wait in waits)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
         def call(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
@@ -185,8 +186,8 @@ class Device(TorchFunctionMode):
                 where = DEVICE if names_device(asked) else HOST
             elif constructor and not (where == DEVICE and moves.follows(name, args)):
                 where = default_place()
-            elif strangers and where == DEVICE and check is not None:
-                check(args)
+            elif strangers and where == DEVICE:
+                where = mixing.settled(check, sizes, args)
             if where == DEVICE and world.lost:
                 world.reach()
             if kwargs:
