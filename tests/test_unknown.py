@@ -151,3 +151,12 @@ def test_what_has_a_shape_and_ranges_is_a_tensor_where_no_arrays_are(head: str, 
 def test_what_is_given_to_torch_after_all_is_a_tensor(given: str, found: list[str]) -> None:
     text = f"steps = model()\n    y = {given}\n    for i in range(9):\n        if steps[i] > 3: y = x"
     assert codes(text) == found
+
+
+READS = ("cpu().numpy()", "cpu().data.numpy()", "cpu().detach().numpy()", "data.cpu().numpy()")
+
+
+@pytest.mark.parametrize("read", READS)
+def test_what_is_fetched_goes_on_as_an_array(read: str) -> None:
+    text = f"import torch\n\n\ndef told(model, x):\n    found = model(x)\n    return torch.exp(x), found['a'].{read}\n"
+    assert checked.codes(text) == ["SG202"]

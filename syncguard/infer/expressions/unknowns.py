@@ -72,6 +72,8 @@ def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
 def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
     """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`."""
     world, node = frame.world, nodes[0] if nodes else None
+    while type(node) is core.Attr and node.name in world.views:
+        node = node.of  # `x.cpu().data.numpy()`
     if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
         return None
     fetch = world.op(f"torch.Tensor.{node.fn.name}")
