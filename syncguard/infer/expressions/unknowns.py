@@ -8,6 +8,7 @@ from syncguard.infer.branches.receivers import (
     made_of_host,
     of_distribution,
     of_numbers,
+    of_table,
     part_of_batch,
     picked_by_host,
     works,
@@ -121,7 +122,7 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
         return None
-    if works(nodes, frame):
+    if works(nodes, frame) or of_table(nodes, frame):
         return None
     hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
     place = "host" if hostly else world.place(frame.routine)
