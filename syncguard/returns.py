@@ -12,7 +12,7 @@ CONDITIONS = frozenset(
     " data_or_unknown listed single of_host host_values device_values".split()
 )
 KINDS = frozenset(
-    "tensor int float bool str number none size device dtype type array self each unknown new module".split()
+    "tensor int float bool str number none size device dtype type array self argument each unknown new module".split()
 )
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
@@ -42,6 +42,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
     · unknown host: nobody knows what, but every tensor in it is on the host; unknown like: where the first argument is
+    · argument input: what is given under that name
     · self host, self kwarg: the first argument, moved to the host, or to where device= says
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
     · dict(*=a), of any keys
@@ -96,7 +97,7 @@ def _expression(tokens: list[str]) -> Result:
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")
         flags[group] = tokens.pop(0)
-    if kind == "new" and tokens and "." in tokens[0]:
+    if tokens and ((kind == "new" and "." in tokens[0]) or (kind == "argument" and tokens[0].isidentifier())):
         of = tokens.pop(0)
     return Result(kind, flags.get("dtype", ""), flags.get("rank", ""), flags.get("place", ""), of=of)
 

@@ -107,3 +107,38 @@ def test_a_starred_part_of_a_display_makes_up_what_is_missing() -> None:
 def test_a_starred_target_takes_what_the_others_leave() -> None:
     text = "first, *rest, last = 3, x.amax(), 4, x\n    for _ in range(first + rest[1]): ...\n    return rest[0].item()"
     assert codes(text, confidence="possible") == ["SG201"]
+
+
+TYPED = """
+import torch
+from typing_extensions import NotRequired, TypedDict
+
+
+class Batch(TypedDict):
+    rows: torch.Tensor
+    kept: NotRequired[torch.BoolTensor]
+    name: str
+
+
+def pick(batch: Batch):
+    kept = {}
+    return batch["rows"] if kept is None else batch["rows"][kept]
+
+
+def close(batch: Batch):
+    return batch.get("name") == "a", batch.get("other") == 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ('batch["kept"]', ["SG102"]),
+        ('batch.get("kept")', ["SG102"]),
+        ('batch.pop("kept", None)', ["SG102"]),
+        ('batch.get("name")', []),
+        ('batch.get("other")', []),
+    ],
+)
+def test_a_typed_dict_is_asked_for_what_it_declares(asked: str, found: list[str]) -> None:
+    assert checked.codes(TYPED.format(asked)) == found

@@ -98,3 +98,12 @@ def test_a_type_that_is_called_is_given_data_or_sizes(made: str, found: list[str
         return torch.cuda.FloatTensor{made}
     """
     assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("BoolTensor", ["SG102"]), ("LongTensor", []), ("Rows", []), ("torch.BoolTensor", ["SG102"])]
+)
+def test_a_name_for_any_tensor_that_is_a_type_of_torch_says_its_dtype(name: str, found: list[str]) -> None:
+    named = "" if "." in name else f"{name} = torch.Tensor\n\n\n"
+    text = f"{named}def pick(x: torch.Tensor, kept: {name} | None):\n    return x if kept is None else x[kept]\n"
+    assert codes(text) == found

@@ -151,3 +151,42 @@ def test_what_has_a_shape_and_ranges_is_a_tensor_where_no_arrays_are(head: str, 
 def test_what_is_given_to_torch_after_all_is_a_tensor(given: str, found: list[str]) -> None:
     text = f"steps = model()\n    y = {given}\n    for i in range(9):\n        if steps[i] > 3: y = x"
     assert codes(text) == found
+
+
+READS = ("cpu().numpy()", "cpu().data.numpy()", "cpu().detach().numpy()", "data.cpu().numpy()")
+
+
+@pytest.mark.parametrize("read", READS)
+def test_what_is_fetched_goes_on_as_an_array(read: str) -> None:
+    text = f"import torch\n\n\ndef told(model, x):\n    found = model(x)\n    return torch.exp(x), found['a'].{read}\n"
+    assert checked.codes(text) == ["SG202"]
+
+
+@pytest.mark.parametrize(
+    ("of", "found"),
+    [
+        ("df['from'].unique()", []),
+        ("self.train_df.name.sum().tolist()", []),
+        ("df.groupby('a').b.max()", []),
+        ("self.rows['from'].unique()", ["SG104"]),
+    ],
+)
+def test_what_is_called_a_table_of_pandas_has_columns(of: str, found: list[str]) -> None:
+    text = f"import torch\n\n\ndef told(self, df, x):\n    return torch.exp(x), {of}\n"
+    assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [
+        ("x.cpu()", ["SG202"]),
+        ("x.detach().cpu().numpy()", ["SG202"]),
+        ("x.long().tolist()", ["SG202"]),
+        ("x.tolist()", []),
+        ("1 if x.max() > 3 else 0", []),
+        ("1 if x.amax() > 3 else 0", ["SG204"]),
+    ],
+)
+def test_an_array_or_a_tensor_is_what_has_the_method(use: str, found: list[str]) -> None:
+    text = f"import numpy as np\nimport torch\n\n\ndef told(x: np.ndarray | torch.Tensor):\n    return {use}\n"
+    assert checked.codes(text) == found

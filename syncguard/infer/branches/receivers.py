@@ -74,6 +74,18 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
     return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
 
+def of_table(nodes: Nodes, frame: Frame) -> bool:
+    """Whether the receiver is, or stands in, what is called a table of pandas: `df["from"].unique()`."""
+    part = nodes[0] if nodes else None
+    while part is not None:
+        name = last_name(part) if type(part) is core.Name or type(part) is core.Attr else ""
+        if frame.world.places.is_("names", "frames", name):
+            return True
+        call = part.fn if type(part) is core.Call else part
+        part = call.of if type(call) is core.Attr or type(call) is core.Index else None
+    return False
+
+
 def works(nodes: Nodes, frame: Frame) -> bool:
     """Whether a method of the receiver is called here for an effect that a tensor's would not have: `queue.add(x)`."""
     name = nodes[0].id if nodes and type(nodes[0]) is core.Name else ""

@@ -40,6 +40,8 @@ def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
         only = None if of is NONE else _of(of, name, node, frame)
         return UNKNOWN if only is None else only
     kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
+    if name in frame.world.no_array and any(type(option) is Tensor for option in kinds):
+        kinds = [option for option in kinds if type(option) is not Host or option.kind != "array"]
     found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
 

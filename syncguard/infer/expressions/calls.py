@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer.branches.gates import is_loader
-from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE
 from syncguard.infer.domain.values import (
     NONE,
@@ -237,6 +237,10 @@ def inherited(
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
+    if name in ("get", "pop") and args and type(args[0]) is Const and isinstance(args[0].value, str):
+        held = info.held(args[0].value, frame.routine)  # of a TypedDict
+        if held is not None:
+            return join(held, args[1] if len(args) > 1 else NONE)
     return made_of([*args, *keywords.values()], at, frame)
 
 

@@ -8,6 +8,7 @@ from syncguard.infer.branches.receivers import (
     made_of_host,
     of_distribution,
     of_numbers,
+    of_table,
     part_of_batch,
     picked_by_host,
     works,
@@ -74,6 +75,8 @@ def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
 def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
     """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`."""
     world, node = frame.world, nodes[0] if nodes else None
+    while type(node) is core.Attr and node.name in world.views:
+        node = node.of  # `x.cpu().data.numpy()`
     if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
         return None
     fetch = world.op(f"torch.Tensor.{node.fn.name}")
@@ -121,7 +124,7 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
         return None
-    if works(nodes, frame):
+    if works(nodes, frame) or of_table(nodes, frame):
         return None
     hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
     place = "host" if hostly else world.place(frame.routine)

@@ -125,10 +125,18 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
                 return Seq("tuple", None)
             if last in TABLES:
                 return Table({})
-            return frame.world.typed(name, device, why)
+            return _called(frame.world.typed(name, device, why), node, frame)
         case Alias(node=alias, frame=where):
             return _place(_value(alias, where, device, depth + 1), why)
     return UNKNOWN
+
+
+def _called(value: Value, node: Node, frame: Frame) -> Value:
+    """Any tensor under the name of a type of torch's has that dtype: `BoolTensor = torch.Tensor`."""
+    if type(value) is not Tensor or value.dtype or type(node) is not core.Name:
+        return value
+    told = frame.world.typed(f"torch.{node.id}", value.device, frame.why("annotation", node.at))
+    return value.but(dtype=told.dtype) if type(told) is Tensor else value
 
 
 def _place(value: Value, why: Why) -> Value:

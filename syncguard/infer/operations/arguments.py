@@ -30,10 +30,12 @@ class Arguments:
         self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
 
     def get(self, name: str) -> Value | None:
-        """An argument, or what an object was constructed with under that name."""
+        """An argument, or what an object was constructed with, or a named tuple holds, under that name."""
         if "." in name:
             holder_name, _, setting = name.partition(".")
             owner = self.named.get(holder_name)
+            if type(owner) is Seq and owner.items is not None and setting in owner.names:
+                return owner.items[owner.names.index(setting)]
             return owner.settings.get(setting) if type(owner) is Instance else None
         value = self.named.get(name)
         if value is None and self.named:

@@ -94,8 +94,8 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             return Host(kinds[0] if kinds else "str", why if tensors else None)
         case "none":
             return NONE
-        case "self":
-            return _moved(first_of(args), shape.place, args)
+        case "self" | "argument":
+            return _moved(_given(shape.of, args), shape.place, args)
         case "each":
             held = first_of(args)
             given = held.items if type(held) is Seq and held.items is not None else ()
@@ -151,6 +151,11 @@ def _unknown(place: str, args: Arguments, why: Why) -> Value:
 def first_of(args: Arguments) -> Value:
     """The first argument of a call, or what its method is called on."""
     return next(iter(args.named.values()), UNKNOWN)
+
+
+def _given(name: str, args: Arguments) -> Value:
+    """The argument of this name; without one the first."""
+    return (args.get(name) or UNKNOWN) if name else first_of(args)
 
 
 def _moved(value: Value, place: str, args: Arguments) -> Value:
