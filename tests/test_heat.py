@@ -1524,6 +1524,19 @@ def test_what_is_set_up_once_and_met_at_every_step(name: str, heat: str) -> None
     ]
 
 
+ITEM = "class Rows(torch.utils.data.Dataset):\n    def __getitem__(self, i): return {}"
+
+
+@pytest.mark.parametrize("made", ["def collate(items): return {}", ITEM])
+def test_what_makes_a_batch_runs_for_each(made: str) -> None:
+    text = """
+def setup_loader(rows):
+    return torch.utils.data.DataLoader(rows, collate_fn=collate)
+"""
+    batch = made.format("torch.tensor([1.0, 2.0], device='cuda')") + "\n" + text
+    assert [one.heat for one in found(batch) if one.code == "SG302"] == ["unknown"]
+
+
 def test_what_an_epoch_calls_beside_its_steps_runs_once_in_many() -> None:
     text = """
         def reduced(found: torch.Tensor):

@@ -90,13 +90,14 @@ class World(Definitions):
         """Run a file's top level once."""
         if home.top is None:
             home.top = Routine(home.core, home, None, "")
-            frame = Frame(self, home.top, home.env)
+            home.frame = Frame(self, home.top, home.bound)
             home.top.running = True
-            run(home.core.body, frame)
-            home.env = {**home.env, **frame.env}
-            for name, value in home.env.items():
+            run(home.core.body, home.frame)
+            home.bound = {**home.bound, **home.frame.env}
+            home.frame = None
+            for name, value in home.bound.items():
                 if type(value) is Union and any(type(option) is Later for option in value.options):
-                    home.env[name] = self.brought(value, home.top)
+                    home.bound[name] = self.brought(value, home.top)
             home.top.running, home.top.runs = False, 1
 
     def run(self, routine: Routine) -> None:

@@ -40,11 +40,12 @@ class Home:
     __slots__ = (
         "asked",
         "beside",
+        "bound",
         "called",
         "circular",
         "classes",
         "core",
-        "env",
+        "frame",
         "infos",
         "interface",
         "made",
@@ -68,7 +69,8 @@ class Home:
         self.made: dict[int, Routine] = {}  # by the identity of the def
         self.infos: dict[int, ClassInfo] = {}
         self.asked: dict[tuple[str, int], str] = {}  # where its imports led
-        self.env: Env = {}
+        self.bound: Env = {}
+        self.frame: Frame | None = None  # of its top level, while that is run
         self.routines: list[Routine] = []
         self.classes: list[ClassInfo] = []
         self.top: Routine | None = None
@@ -83,6 +85,11 @@ class Home:
         self.beside: str | None = None  # the class of it that prepares data on the host, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
 
+    @property
+    def env(self) -> Env:
+        """Its global names; while its top level is run, those of the path that is followed."""
+        return (self.frame.env if self.frame is not None else self.bound) or self.bound
+
     def forget(self) -> None:
         """Let go of what is known of it and knows one another: no reference counter would ever find it."""
         for routine in (*self.routines, self.top) if self.top is not None else self.routines:
@@ -93,7 +100,7 @@ class Home:
         self.classes.clear()
         self.made.clear()
         self.infos.clear()
-        self.env = {}
+        self.bound = {}
         self.top = None
 
 

@@ -277,7 +277,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     name = routine.name
     dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
     return (
-        bool(routine.host)
+        (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
         or places.seldom(name)
         or matches(cold, name)

@@ -258,6 +258,8 @@ def leave(node: core.Leave, frame: Frame) -> None:
             frame.breaks.append(frame.env)
         case "continue":
             frame.continues.append(frame.env)
+    if frame is frame.home.frame:
+        frame.home.bound = frame.env  # what ends the program takes no name from the functions that it has called
     frame.env = Dead()
 
 
