@@ -627,3 +627,26 @@ def steps(table, total: int):
 @pytest.mark.parametrize(("name", "waits"), [("num_batches", []), ("weights", ["SG204"])])
 def test_what_may_be_a_tensor_is_none_under_the_name_of_a_number(name, waits):
     assert codes(UNPACKED.format(name=name)) == waits
+
+
+GIVEN_BACK = """
+import torch
+from torch.utils.data import Dataset
+
+class Texts(Dataset):
+    def __getitem__(self, index: torch.Tensor):
+        return index.cpu()
+
+    def told(self, scores: torch.Tensor):
+        return scores.cpu().tolist()
+
+    def best(self, found: dict[str, torch.Tensor]):
+        return found["scores"][:, 0].cpu(), found["scores"].max().item()
+
+    def kept(self):
+        return torch.zeros(3).cpu()
+"""
+
+
+def test_what_a_dataset_fetches_of_what_it_is_given_was_made_by_a_model(tmp_path):
+    assert found(tmp_path, GIVEN_BACK) == [(10, "SG202"), (13, "SG202")]

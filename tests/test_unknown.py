@@ -190,3 +190,50 @@ def test_what_is_called_a_table_of_pandas_has_columns(of: str, found: list[str])
 def test_an_array_or_a_tensor_is_what_has_the_method(use: str, found: list[str]) -> None:
     text = f"import numpy as np\nimport torch\n\n\ndef told(x: np.ndarray | torch.Tensor):\n    return {use}\n"
     assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("use", "found"),
+    [("np.array(x.cpu())", ["SG202"]), ("np.abs(x.cpu(), out)", ["SG202"]), ("x.cpu()", []), ("keep(x.cpu())", [])],
+)
+def test_an_array_is_made_of_what_was_fetched_as_a_tensor(use: str, found: list[str]) -> None:
+    text = f"import numpy as np\nimport torch\n\n\ndef told(x, keep, out):\n    return np.zeros(3), {use}\n"
+    assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        ("y, torch.zeros(3)", ["SG208"]),
+        ("torch.empty(0), y", []),  # nothing goes before whatever else
+        ("torch.zeros(3, 2), y", []),
+    ],
+)
+def test_what_is_put_together_has_as_many_dimensions_as_any_part(parts: str, found: list[str]) -> None:
+    text = (
+        f"import torch\n\n\ndef told(x: torch.Tensor, y: torch.Tensor):\n    return x[torch.cat(({parts}))[0].long()]\n"
+    )
+    assert checked.codes(text, default_device="cuda") == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("dropout_prob", []), ("kept", ["SG204"])])
+def test_how_much_is_dropped_is_a_number(name: str, found: list[str]) -> None:
+    text = f"import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x, {name}):\n"
+    text += f"        return x if {name} > 0.5 else -x\n"
+    assert checked.codes(text, head="") == found
+
+
+def test_a_density_is_asked_of_what_is_computed_from_tensors() -> None:
+    text = """
+    import torch
+
+    class Walk(torch.nn.Module):
+        def __init__(self, target, proposal):
+            super().__init__()
+            self.target, self.proposal = target, proposal
+
+        def forward(self, x):
+            moved, ratio = self.proposal(x)
+            return self.target.log_prob(moved) + ratio
+    """
+    assert checked.codes(text) == ["SG501"]

@@ -35,10 +35,12 @@ from syncguard.infer.routine import Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.terms import Op
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
 
+DECLARED = ("parameter", "annotation", "docstring")  # what tells of what is given
 Keywords = dict[str, Value]
 Nodes = tuple[Node, ...]
 
@@ -124,6 +126,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         if value is not None:
             return value
     given_away(name, args, keywords, frame.world.places)
+    made_array(name, args, nodes, frame)
     op = frame.world.op(name)
     if op is not None:
         if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
@@ -144,6 +147,13 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if name.startswith("torch."):
         return Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None:
+    """What an array is made of was fetched as a tensor, if it was fetched: `np.array(x.cpu())`."""
+    for value, node in zip(args, nodes):
+        if value is UNKNOWN and type(node) is core.Call and frame.world.host_library(name) == "array":
+            unknowns.fetched(UNKNOWN, "use", (node,), frame)
 
 
 def holds_anything(dtype: Value) -> bool:
@@ -195,6 +205,8 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")
+            if op is not None and not args and handed_back(of, op, frame):
+                of = of.but(device="assumed")
             return Unknown(of.why) if op is None else apply(frame, op, at, [of, *args], keywords, nodes)
         case Named():
             return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
@@ -217,6 +229,15 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Unknown():
             return unknowns.method(of, name, args, keywords, at, nodes, frame)
     return made_of([*args, *keywords.values()], at, frame)
+
+
+def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
+    """Whether a function of what prepares data fetches what it is given: that is what a model gave, and no item."""
+    if not frame.routine.host or of.why is None or of.device != "host" or "host" not in op.returns.split():
+        return False
+    places, name = frame.world.places, frame.routine.name
+    items = places.is_("host", "item_methods", name) or places.is_("host", "functions", name)
+    return not items and of.why.root.text in DECLARED
 
 
 def inherited(

@@ -18,7 +18,7 @@ from syncguard.infer.domain.values import UNKNOWN, Tensor, Unknown, Value, optio
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
-from syncguard.infer.operations.kin import made_of
+from syncguard.infer.operations.kin import made_of, operand
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -35,8 +35,9 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     op = world.op(f"torch.Tensor.{name}")
     if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
         op = world.row(f"{world.distribution.name}.{name}")
-        return apply(frame, op, at, [of, *args], keywords, nodes)
-    there = fetched(of, name, nodes, frame) if op is not None else None
+        return apply(frame, op, at, [of, *map(operand, args)], keywords, nodes)
+    alone = op is not None and world.op(f"torch.nn.Module.{name}") is None
+    there = fetched(of, f"use:{name}", nodes, frame) if alone else None
     if op is not None and there is not None:
         return apply(frame, op, at, [there, *args], keywords, nodes)
     if op is None or keywords.keys() - set(op.args):
@@ -72,21 +73,22 @@ def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
     return sized and bool(nodes) and type(quiet_value(nodes[0], frame)) is Unknown
 
 
-def fetched(of: Unknown, name: str, nodes: Nodes, frame: Frame) -> Value | None:
-    """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`."""
+def fetched(of: Unknown, told: str, nodes: Nodes, frame: Frame) -> Value | None:
+    """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`; `told`
+    says so."""
     world, node = frame.world, nodes[0] if nodes else None
     while type(node) is core.Attr and node.name in world.views:
         node = node.of  # `x.cpu().data.numpy()`
     if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
         return None
     fetch = world.op(f"torch.Tensor.{node.fn.name}")
-    if fetch is None or "host" not in fetch.returns.split() or world.op(f"torch.nn.Module.{name}") is not None:
+    if fetch is None or "host" not in fetch.returns.split():
         return None
     inner = (node.fn.of,)
     hostly = part_of_batch(inner, frame) or picked_by_host(inner, frame) or made_of_host(inner[0], frame)
     if hostly or not world.computes_torch(frame):
         return None
-    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", node.at))
+    here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(told, node.at))
     return apply(frame, fetch, node.at, [here], {}, inner)
 
 

@@ -296,12 +296,18 @@ def size_rank_of(value: Seq) -> int:
     return len(value.items) if value.items is not None else -1
 
 
+def _common_rank(tensors: list[Tensor]) -> int:
+    """The rank of all tensors in a list, as far as it is known of one that has elements."""
+    ranks = {tensor.rank for tensor in tensors if not tensor.void} - {-1}
+    return ranks.pop() if len(ranks) == 1 else -1
+
+
 def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
     match rule:
         case "":
             return size_rank(args) if "size" in args.named or "shape" in args.named else -1
         case "samerank":
-            return tensors[0].rank if tensors else -1
+            return _common_rank(tensors) if type(first_of(args)) is Seq else tensors[0].rank if tensors else -1
         case "more":
             return tensors[0].rank + 1 if tensors and tensors[0].rank >= 0 else -1
         case "broadcast":
