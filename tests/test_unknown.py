@@ -237,3 +237,30 @@ def test_a_density_is_asked_of_what_is_computed_from_tensors() -> None:
             return self.target.log_prob(moved) + ratio
     """
     assert checked.codes(text) == ["SG501"]
+
+
+ARRAY_OR_TENSOR = """
+import numpy as np
+import torch
+
+
+def made(n, to_torch=True):
+    return torch.zeros(n, device="cuda") if to_torch else np.zeros(n)
+
+
+def flags(n) -> {declared}:
+    return made(n)
+
+
+def told(n):
+    if flags(n).all():
+        return 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [("torch.Tensor", ["SG204"]), ("torch.Tensor | np.ndarray", []), ("np.ndarray", [])],
+)
+def test_a_tensor_that_is_declared_is_no_array(declared: str, found: list[str]) -> None:
+    assert checked.codes(ARRAY_OR_TENSOR.format(declared=declared)) == found

@@ -38,6 +38,10 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     )
     if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
         return returned  # a tensor for sure is one, whatever is declared
+    if type(returned) is Union and any(map(is_array, returned.options)):
+        declared = promised(node.returns, frame, frame.world.place(frame.routine))
+        if type(declared) is Tensor:  # arrays are what it has on the paths that other options take
+            returned = without(returned, is_array)
     written = frame.routine.written
     if written.whole is False and not unknown:
         return returned
@@ -59,6 +63,10 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
         if type(option) is not Unknown:
             result = option if result is UNKNOWN else join(option, result)
     return result
+
+
+def is_array(value: Value) -> bool:
+    return type(value) is Host and value.kind == "array"
 
 
 def scalar(value: Value) -> bool:
