@@ -168,6 +168,8 @@ def test_what_is_fetched_goes_on_as_an_array(read: str) -> None:
         ("df['from'].unique()", []),
         ("self.train_df.name.sum().tolist()", []),
         ("df.groupby('a').b.max()", []),
+        ("self.rows['from'].dropna().unique().tolist()", []),
+        ("self.rows.get_column('from').drop_nulls().unique()", []),
         ("self.rows['from'].unique()", ["SG104"]),
     ],
 )

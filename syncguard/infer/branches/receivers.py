@@ -75,11 +75,14 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
 
 
 def of_table(nodes: Nodes, frame: Frame) -> bool:
-    """Whether the receiver is, or stands in, what is called a table of pandas: `df["from"].unique()`."""
-    part = nodes[0] if nodes else None
+    """Whether the receiver is, or stands in, what is called a table of pandas (`df["from"].unique()`), or is asked for
+    what such tables alone have (`rows["from"].dropna().unique()`)."""
+    part, places = nodes[0] if nodes else None, frame.world.places
     while part is not None:
         name = last_name(part) if type(part) is core.Name or type(part) is core.Attr else ""
-        if frame.world.places.is_("names", "frames", name):
+        if places.is_("names", "frames", name):
+            return True
+        if type(part) is core.Call and type(part.fn) is core.Attr and places.is_("names", "columnar", part.fn.name):
             return True
         call = part.fn if type(part) is core.Call else part
         part = call.of if type(call) is core.Attr or type(call) is core.Index else None
