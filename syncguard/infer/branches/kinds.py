@@ -61,7 +61,7 @@ def is_device(node: Node, frame: Frame) -> bool:
     if type(node) is core.Attr and node.name in ("type", "device"):
         return True
     path = path_of(node).rpartition(".")[2]
-    return bool(path) and frame.world.places.is_("names", "devices", path)
+    return bool(path) and any(frame.world.places.is_("names", named, path) for named in ("devices", "accelerators"))
 
 
 def word_of(node: Node, frame: Frame) -> str:

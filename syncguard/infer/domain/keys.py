@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import (
     Callback,
     ClassOf,
     Const,
+    Given,
     Host,
     Instance,
     Named,
@@ -75,6 +76,8 @@ def _is_own(leaf: Value) -> bool:
             return leaf.info is not None and leaf.info.home.own
         case Bound():
             return holds_own(leaf.of)
+        case Named(given=given) if given is not None:
+            return any(map(holds_own, (*given[0], *(value for _, value in given[1]))))
     return False
 
 
@@ -101,6 +104,11 @@ def _table(value: Table, depth: int) -> tuple[Hashable, ...]:
     return ("table", tuple(sorted(items)), shape_of(value.element, depth + 1))
 
 
+def _given(given: Given, depth: int) -> tuple[Hashable, ...]:
+    args = [shape_of(value, depth + 1) for value in given[0]]
+    return (*args, *sorted((name, shape_of(value, depth + 1)) for name, value in given[1]))
+
+
 SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
     Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
     Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
@@ -113,7 +121,7 @@ SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
     Call: lambda v, d: ("function", v.routine.serial),
     Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1)),
     ClassOf: lambda v, d: ("class", v.info.serial),
-    Named: lambda v, d: ("named", v.name),
+    Named: lambda v, d: ("named", v.name) if v.given is None else ("named", v.name, _given(v.given, d)),
     Source: lambda v, d: ("module", v.name),
     Bound: lambda v, d: ("bound", v.name, shape_of(v.of, d + 1)),
 }

@@ -107,6 +107,23 @@ def _unknowns(a: Unknown, b: Unknown) -> Unknown:
     return other if whole else first
 
 
+def _names(a: Named, b: Named) -> Named:
+    """The same function, given beforehand what either was: the first, where they were not given as much."""
+    if a.given is None or b.given is None or a.given is b.given:
+        return a
+    (args, keywords), (others, named) = a.given, b.given
+    if len(args) != len(others) or [name for name, _ in keywords] != [name for name, _ in named]:
+        return a
+    kept = tuple((name, join(value, other)) for (name, value), (_, other) in zip(keywords, named))
+    return Named(a.name, (tuple(map(join, args, others)), kept))
+
+
+def _held(function: Named) -> Table:
+    """What a function is given beforehand, by place and by name."""
+    args, keywords = function.given or ((), ())
+    return Table({**dict(enumerate(args)), **dict(keywords)})
+
+
 MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Tensor: _tensors,
     Const: _literals,
@@ -115,7 +132,7 @@ MEET: dict[type, Callable[[Any, Any], Value | None]] = {
     Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
     Unknown: _unknowns,
     Alias: lambda a, b: a if a.node is b.node else None,
-    Named: lambda a, b: a if a.name == b.name else None,
+    Named: lambda a, b: _names(a, b) if a.name == b.name else None,
     Source: lambda a, b: a if a.place == b.place else None,
     Later: lambda a, b: a if (a.place, a.name) == (b.place, b.name) else None,
     Call: lambda a, b: a if a.routine is b.routine else None,
@@ -232,7 +249,7 @@ SAME: dict[type, Callable[[Any, Any], bool]] = {
     Host: lambda a, b: a.kind == b.kind,
     Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch) and a.part == b.part,
     Alias: lambda a, b: a.node is b.node,
-    Named: lambda a, b: a.name == b.name,
+    Named: lambda a, b: a.name == b.name and (a.given is b.given or same(_held(a), _held(b))),
     Source: lambda a, b: a.place == b.place,
     Later: lambda a, b: (a.place, a.name) == (b.place, b.name),
     Call: lambda a, b: a.routine is b.routine,

@@ -175,13 +175,16 @@ def keys_of(value: Table) -> Value:
     return Host(kinds.pop()) if len(kinds) == 1 else Host("object")
 
 
+Given = tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]]  # arguments that functools.partial holds
+
+
 class Named(Value):
-    """Something imported, by its dotted name: `torch.nn.functional.relu`."""
+    """Something imported, by its dotted name: `torch.nn.functional.relu`, and what it is given beforehand."""
 
-    __slots__ = ("name",)
+    __slots__ = ("given", "name")
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, given: Given | None = None) -> None:
+        self.name, self.given = name, given
 
 
 class Source(Value):
@@ -213,16 +216,11 @@ class Alias(Value):
 
 
 class Call(Value):
-    """A function of the project, bound to a receiver or not; `given` are arguments that functools.partial holds."""
+    """A function of the project, bound to a receiver or not, and what it is given beforehand."""
 
     __slots__ = ("given", "receiver", "routine")
 
-    def __init__(
-        self,
-        routine: Routine,
-        receiver: Value | None = None,
-        given: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]] | None = None,
-    ) -> None:
+    def __init__(self, routine: Routine, receiver: Value | None = None, given: Given | None = None) -> None:
         self.routine, self.receiver, self.given = routine, receiver, given
 
 

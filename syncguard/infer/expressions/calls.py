@@ -16,6 +16,7 @@ from syncguard.infer.domain.values import (
     Callback,
     ClassOf,
     Const,
+    Given,
     Host,
     Instance,
     Named,
@@ -51,10 +52,13 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Bound():
             return method(fn.of, fn.name, args, keywords, at, nodes, frame)
         case Named():
+            if fn.given is not None:
+                args, keywords = _after(fn.given, args, keywords)
+                nodes = (*(core.Const(None, at) for _ in fn.given[0]), *nodes)
             return imported(fn.name, args, keywords, at, nodes, frame)
         case Call():
             if fn.given is not None:
-                args, keywords = [*fn.given[0], *args], {**dict(fn.given[1]), **keywords}
+                args, keywords = _after(fn.given, args, keywords)
             return frame.world.call(fn.routine, fn.receiver, args, keywords, at, frame)
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
@@ -76,6 +80,11 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
     frame.limit = limit
     frame.sometimes -= 1
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _after(given: Given, args: list[Value], keywords: Keywords) -> tuple[list[Value], Keywords]:
+    """The arguments of a call behind those that were given beforehand."""
+    return [*given[0], *args], {**dict(given[1]), **keywords}
 
 
 def _written(fn: Value, args: list[Value], nodes: Nodes) -> Nodes:

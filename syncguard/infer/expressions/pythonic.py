@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import (
     Call,
     ClassOf,
     Const,
+    Given,
     Host,
     Instance,
     Named,
@@ -154,9 +155,15 @@ def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
 
 
 def _partial(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    if args and type(args[0]) is Call:
-        return Call(args[0].routine, args[0].receiver, (tuple(args[1:]), tuple(keywords.items())))
-    return args[0] if args else UNKNOWN
+    fn = args[0] if args else UNKNOWN
+    if type(fn) is Call:
+        return Call(fn.routine, fn.receiver, _beforehand(fn.given, args[1:], keywords))
+    return Named(fn.name, _beforehand(fn.given, args[1:], keywords)) if type(fn) is Named else fn
+
+
+def _beforehand(given: Given | None, args: list[Value], keywords: dict[str, Value]) -> Given:
+    held, named = given or ((), ())
+    return (*held, *args), tuple({**dict(named), **keywords}.items())
 
 
 def _fixed(value: Value) -> Function:

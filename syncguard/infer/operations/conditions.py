@@ -31,7 +31,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.operations.arguments import Arguments
-from syncguard.infer.operations.targets import device_of
+from syncguard.infer.operations.targets import place_of
 
 
 def missing(args: Arguments, name: str) -> int:
@@ -246,9 +246,8 @@ def lists_places(part: Seq, nested: bool) -> bool:
 def target_device(args: Arguments, names: str) -> str:
     """Where `.to(...)` sends its tensor: 'host', 'device', 'assumed' or 'mixed'; '' where none is named."""
     for name in names.split("|"):
-        places = {place for option in options(args.get(name) or UNKNOWN) if (place := device_of(option))}
-        if places:
-            return places.pop() if len(places) == 1 else "mixed" if "host" in places else "assumed"
+        if place := place_of(args.get(name) or UNKNOWN):
+            return place
     return ""
 
 

@@ -23,7 +23,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.promotion import nested, promoted
-from syncguard.infer.operations.targets import device_of, tensor_type
+from syncguard.infer.operations.targets import device_of, place_of, tensor_type
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -254,9 +254,8 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if asked is None and dtype is not None and any(type(o) is not Tensor and device_of(o) for o in options(dtype)):
         asked = dtype  # `x.type(torch.LongTensor)`
     if asked is not None:
-        places = {device_of(option) for option in options(asked)} - {""}
-        if places:
-            return next(iter(places)) if len(places) == 1 else "mixed" if "host" in places else "assumed"
+        if place := place_of(asked):
+            return place
         if any(type(option) is Host and option.kind == "device" for option in options(asked)):
             return "assumed"  # some device, we cannot tell which
     if rule == "factory":

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.values import Const, Host, Instance, Named, Tensor, Value
+from syncguard.infer.domain.values import Const, Host, Instance, Named, Tensor, Value, options
+
+
+def place_of(asked: Value) -> str:
+    """The device that an argument names, which may be one of several: 'assumed' where a setting chooses among them."""
+    places = {place for option in options(asked) if (place := device_of(option))}
+    if len(places) == 1 and not any(type(option) is Host and option.kind == "device" for option in options(asked)):
+        return places.pop()
+    return "mixed" if "mixed" in places else "assumed" if places else ""
 
 
 def device_of(value: Value) -> str:
