@@ -105,8 +105,9 @@ def test_a_loop_that_runs_backward_is_hot() -> None:
 @pytest.mark.parametrize(
     "gate",
     [
-        "if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:", "if done == 0 or done % 10 == 0:",
-        "if every > 0 and (done == 0 or done % every == 0):",
+        "if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:",
+        "if model.is_rank_zero:", "if model.is_master_process:", "if model.profiling_now:",
+        "if done == 0 or done % 10 == 0:", "if every > 0 and (done == 0 or done % every == 0):",
     ],
 )  # fmt: skip
 def test_a_gate_makes_it_rare(gate: str) -> None:
@@ -120,6 +121,20 @@ def test_a_gate_makes_it_rare(gate: str) -> None:
                     print(loss)
         """
     ) == ["amortized"]
+
+
+@pytest.mark.parametrize("gate", ["if use_low_rank:", "if model.master_weights:", "if model.user_profile_mask:"])
+def test_a_name_that_speaks_of_other_ranks_is_no_gate(gate: str) -> None:
+    assert heats(
+        f"""
+        def fit(model, batches, use_low_rank):
+            for x in batches:
+                loss = torch.relu(model(x)).sum()
+                loss.backward()
+                {gate}
+                    print(loss)
+        """
+    ) == ["hot"]
 
 
 def test_a_gate_around_the_backward_pass_is_the_rhythm_of_training() -> None:
