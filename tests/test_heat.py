@@ -1453,6 +1453,8 @@ MADE = "made = torch.arange(n).to(x.device)"
             "hot",
         ),
         ("if key not in tables:", "tables", MADE, "tables = {}", "hot"),
+        ("if key not in tables:", "tables", MADE, "tables = self.tables[n]", "amortized"),
+        ("if key not in tables:", "tables", MADE, "tables = dict(self.tables[n])", "hot"),
         ("if key not in self.tables:", "self.tables", MADE, "self.tables = {}", "hot"),
         ("if key not in self.tables:", "self.tables", MADE, "self.tables.clear()", "hot"),
         ("if key not in self.tables:", "self.tables", "made = x.sum().item()", "", "hot"),
@@ -1464,6 +1466,27 @@ def test_what_a_table_remembers_is_built_once_for_each_key(
     test: str, table: str, value: str, local: str, heat: str
 ) -> None:
     assert heats(REMEMBERS.format(test=test, table=table, value=value, local=local)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("over", "heat"),
+    [
+        ("group in self.param_groups", "amortized"),
+        ("group, _ in zip(self.param_groups, self.copies)", "amortized"),
+        ("group in [dict(one) for one in self.param_groups]", "unknown"),
+    ],
+)
+def test_what_an_optimizer_keeps_for_a_group_is_built_once(over: str, heat: str) -> None:
+    text = f"""
+        class Adam(torch.optim.Optimizer):
+            def step(self):
+                for {over}:
+                    if "step" in group:
+                        group["step"] += 1
+                    else:
+                        group["step"] = torch.tensor([1], device="cuda")
+        """
+    assert heats(text) == [heat]
 
 
 def test_what_follows_a_table_that_has_the_key_is_built_once() -> None:

@@ -60,23 +60,34 @@ def _looked_up(name: str, frame: Frame) -> tuple[Node, Node] | None:
 
 
 def _outlives(table: Node, frame: Frame) -> bool:
-    """Whether a table is an attribute of the instance that no method empties, or stands outside of the function."""
+    """Whether a table is an attribute of the instance that no method empties, a part of one, or stands outside of the
+    function."""
     routine = frame.routine
     if type(table) is core.Name:
         node = routine.node
         given = node.params if type(node) is core.Function else ()
-        made = [aim for part in binders(routine).get(table.id, ()) for aim in targets(part)]
-        return not any(_names(aim, table.id) for aim in made) and all(param.name != table.id for param in given)
+        made = [part for part in binders(routine).get(table.id, ()) if _names(targets(part), table.id)]
+        return all(_part(part, frame) for part in made) and all(param.name != table.id for param in given)
     if type(table) is not core.Attr or table.path != f"self.{table.name}" or type(routine.node) is not core.Function:
         return False
     return not any(_empties(part, table.path) for part in walk(routine.node.body))
 
 
-def _names(aim: Node, name: str) -> bool:
-    """Whether a target binds a name anew; `table[key]` does not."""
-    if type(aim) is core.Seq:
-        return any(_names(item, name) for item in aim.items)
-    return type(aim) is core.Name and aim.id == name
+def _part(made: Node, frame: Frame) -> bool:
+    """Whether a name is bound to a part of what outlives the call: `state = self.state[p]`, or a loop over it."""
+    if type(made) is core.Bind:
+        return type(made.value) is core.Index and _outlives(made.value.of, frame)
+    over = made.iterable if type(made) is core.Loop else None
+    if type(over) is core.Call and type(over.fn) is core.Name:  # `zip`, `enumerate`
+        return bool(over.args) and all(type(arg) is core.Attr and _outlives(arg, frame) for arg in over.args)
+    return type(over) is core.Attr and _outlives(over, frame)
+
+
+def _names(aims: tuple[Node, ...], name: str) -> bool:
+    """Whether targets bind a name anew; `table[key]` does not."""
+    return any(
+        _names(aim.items, name) if type(aim) is core.Seq else type(aim) is core.Name and aim.id == name for aim in aims
+    )
 
 
 def _empties(part: Node, path: str) -> bool:
