@@ -16,6 +16,7 @@ from syncguard.examine import Examiner
 from syncguard.judge.reach import reached
 from syncguard.pack import load
 from syncguard.read import source
+from syncguard.read.project import forget
 
 ROOT = Path(__file__).parent.parent
 MODEL = """\
@@ -443,6 +444,15 @@ def test_a_module_that_the_package_itself_imports_from_itself_is_found(project):
     )
     report = pipeline.check(["p/model.py"], config(cache=False))
     assert lines(report, "p/model.py") == [(7, "SG503"), (11, "SG503")]
+
+
+@pytest.mark.parametrize(("name", "found"), [("p", [(4, "SG202")]), ("q", [])])
+def test_a_folder_without_init_in_a_package_imports_from_that(project, name, found):
+    Path("pyproject.toml").unlink()
+    forget()
+    Path("p/heads").mkdir()
+    Path("p/heads/dense.py").write_text(f"from {name}.ops import count\n\ndef f(x):\n    return count(x).cpu()\n")
+    assert lines(pipeline.check(["p/heads/dense.py"], config(cache=False)), "p/heads/dense.py") == found
 
 
 def test_what_only_annotations_import_is_known(project):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
 
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
@@ -105,11 +106,21 @@ def _roots(folder: str) -> tuple[tuple[str, str], ...]:
         above = _up(top)
         if os.path.basename(top) in INSTALLED or os.path.abspath(above) == os.path.abspath(top):
             # No project: a package sees itself, for what stands beside it is somebody else's; a script sees its folder.
-            return ((folder, os.path.relpath(start, folder or ".").split(os.sep)[0] if start != folder else ""),)
+            seen = (folder, os.path.relpath(start, folder or ".").split(os.sep)[0] if start != folder else "")
+            return (seen, *_packages(folder))
         top = above
     return tuple(
         dict.fromkeys([(folder, ""), *[(os.path.join(top, source) if source else top, "") for source in SOURCES]])
     )
+
+
+def _packages(folder: str) -> Iterator[tuple[str, str]]:
+    """The packages around a folder that is none, as one without `__init__.py` in a package; and where each stands."""
+    while os.path.basename(folder).isidentifier():
+        above, name = os.path.split(folder)
+        if "__init__.py" in listing(folder):
+            yield above, name
+        folder = above
 
 
 def _up(folder: str) -> str:
