@@ -1455,6 +1455,7 @@ MADE = "made = torch.arange(n).to(x.device)"
         ("if key not in tables:", "tables", MADE, "tables = {}", "hot"),
         ("if key not in tables:", "tables", MADE, "tables = self.tables[n]", "amortized"),
         ("if key not in tables:", "tables", MADE, "tables = dict(self.tables[n])", "hot"),
+        ("if key not in tables:", "tables", MADE, "tables = [{}]; tables = tables[0]", "hot"),
         ("if key not in self.tables:", "self.tables", MADE, "self.tables = {}", "hot"),
         ("if key not in self.tables:", "self.tables", MADE, "self.tables.clear()", "hot"),
         ("if key not in self.tables:", "self.tables", "made = x.sum().item()", "", "hot"),

@@ -68,19 +68,25 @@ def _outlives(table: Node, frame: Frame) -> bool:
         given = node.params if type(node) is core.Function else ()
         made = [part for part in binders(routine).get(table.id, ()) if _names(targets(part), table.id)]
         return all(_part(part, frame) for part in made) and all(param.name != table.id for param in given)
-    if type(table) is not core.Attr or table.path != f"self.{table.name}" or type(routine.node) is not core.Function:
+    return _kept(table, frame)
+
+
+def _kept(table: Node, frame: Frame) -> bool:
+    """Whether this is an attribute of the instance that this method does not empty."""
+    node = frame.routine.node
+    if type(table) is not core.Attr or table.path != f"self.{table.name}" or type(node) is not core.Function:
         return False
-    return not any(_empties(part, table.path) for part in walk(routine.node.body))
+    return not any(_empties(part, table.path) for part in walk(node.body))
 
 
 def _part(made: Node, frame: Frame) -> bool:
     """Whether a name is bound to a part of what outlives the call: `state = self.state[p]`, or a loop over it."""
     if type(made) is core.Bind:
-        return type(made.value) is core.Index and _outlives(made.value.of, frame)
+        return type(made.value) is core.Index and _kept(made.value.of, frame)
     over = made.iterable if type(made) is core.Loop else None
     if type(over) is core.Call and type(over.fn) is core.Name:  # `zip`, `enumerate`
-        return bool(over.args) and all(type(arg) is core.Attr and _outlives(arg, frame) for arg in over.args)
-    return type(over) is core.Attr and _outlives(over, frame)
+        return bool(over.args) and all(_kept(arg, frame) for arg in over.args)
+    return over is not None and _kept(over, frame)
 
 
 def _names(aims: tuple[Node, ...], name: str) -> bool:
