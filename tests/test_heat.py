@@ -123,8 +123,10 @@ def test_a_gate_makes_it_rare(gate: str) -> None:
     ) == ["amortized"]
 
 
-@pytest.mark.parametrize("gate", ["if use_low_rank:", "if model.master_weights:", "if model.user_profile_mask:"])
-def test_a_name_that_speaks_of_other_ranks_is_no_gate(gate: str) -> None:
+@pytest.mark.parametrize(
+    "gate", ["if use_low_rank:", "if model.master_weights:", "if model.user_profile_mask:", "if model.periodic:"]
+)
+def test_a_name_that_only_holds_such_a_word_is_no_gate(gate: str) -> None:
     assert heats(
         f"""
         def fit(model, batches, use_low_rank):
