@@ -650,3 +650,33 @@ class Texts(Dataset):
 
 def test_what_a_dataset_fetches_of_what_it_is_given_was_made_by_a_model(tmp_path):
     assert found(tmp_path, GIVEN_BACK) == [(10, "SG202"), (13, "SG202")]
+
+
+CHECKED = """
+import torch
+from PIL import Image
+
+def prepared(image, size):
+    if isinstance(image, torch.Tensor) and image.min() < -1:
+        raise ValueError(size)
+    return image
+
+def shown(image: {}, encode, size: int):
+    image = prepared(image, size).to("cuda")
+    return encode(image)
+
+def shown_again(image: {}, encode):
+    return encode(prepared(image, 4).to("cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "waits"),
+    [
+        ("torch.Tensor | Image.Image", "torch.Tensor | Image.Image", 0),
+        ("torch.Tensor | Image.Image", "torch.Tensor", 1),
+        ("torch.Tensor", "torch.Tensor", 1),
+    ],
+)
+def test_what_may_be_anywhere_for_each_caller_may_be_so_for_who_is_called(first, second, waits):
+    assert codes(CHECKED.format(first, second)).count("SG204") == waits
