@@ -680,3 +680,25 @@ def shown_again(image: {}, encode):
 )
 def test_what_may_be_anywhere_for_each_caller_may_be_so_for_who_is_called(first, second, waits):
     assert codes(CHECKED.format(first, second)).count("SG204") == waits
+
+
+MOVED = """
+import torch
+
+def moved(x: torch.Tensor, where: torch.device):
+    device = {}
+    if x.device == device:
+        return x
+    return x.to(device)
+
+def read(x: torch.Tensor, where: torch.device):
+    return moved(x, where).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "waits"),
+    [("torch.device('cpu')", ["SG202"]), ("where", ["SG201"]), ("torch.device('cuda')", ["SG201"])],
+)
+def test_what_is_found_on_a_device_that_a_name_stands_for_is_there(device, waits):
+    assert codes(MOVED.format(device)) == waits
