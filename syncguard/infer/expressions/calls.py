@@ -63,7 +63,8 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
-            return from_tensors([fn, *args, *keywords.values()], at, frame)
+            asked = fn.batch is not None and fn.weak is None and not args and not keywords
+            return fn if asked else from_tensors([fn, *args, *keywords.values()], at, frame)
     limit = frame.limit
     frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
