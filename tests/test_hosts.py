@@ -702,3 +702,29 @@ def read(x: torch.Tensor, where: torch.device):
 )
 def test_what_is_found_on_a_device_that_a_name_stands_for_is_there(device, waits):
     assert codes(MOVED.format(device)) == waits
+
+
+MODULE = """
+import torch
+
+def run(net: torch.nn.Module, device, cpu):
+    {}
+    for param in net.parameters():
+        param.detach().cpu()
+    return torch.save(net.state_dict(), "net.pt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("move", "waits"),
+    [
+        ("pass", ["SG202", "SG202"]),
+        ("net = net.cpu()", ["SG202"]),
+        ("net.to('cpu')", ["SG202"]),
+        ("net = net.cpu(); net.to(device)", ["SG202", "SG202", "SG202"]),
+        ("net.cpu(); net = net.cuda()", ["SG202", "SG202", "SG202"]),
+        ("net.cpu(); net.cuda()", ["SG202", "SG202", "SG202"]),
+    ],
+)
+def test_what_a_module_on_the_host_holds_is_there(move, waits):
+    assert codes(MODULE.format(move)) == waits

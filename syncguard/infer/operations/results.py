@@ -170,7 +170,7 @@ def _given(name: str, args: Arguments) -> Value:
 
 def _moved(value: Value, place: str, args: Arguments) -> Value:
     """What a call gives back of what it is given, there where it puts it."""
-    if type(value) is not Instance or not (place == "host" or (place and args.get("device") is not None)):
+    if type(value) is not Instance or not (place in ("host", "device") or (place and args.get("device") is not None)):
         return value
     return Instance(value.info, value.name, _device(place, args, []), value.settings)
 
