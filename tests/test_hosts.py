@@ -728,3 +728,23 @@ def run(net: torch.nn.Module, device, cpu):
 )
 def test_what_a_module_on_the_host_holds_is_there(move, waits):
     assert codes(MODULE.format(move)) == waits
+
+
+def test_so_does_one_that_only_its_move_shows_to_hold_tensors():
+    assert codes(MODULE.format("net = net.to('cpu')").replace(": torch.nn.Module", "")) == ["SG202"]
+
+
+LOGGED = """
+import torch
+
+def logged(x: torch.Tensor, more):
+    metrics: dict[str, float] = {{"mean": x.mean().item(){}}}
+    return [value.item() if isinstance(value, torch.Tensor) else value for value in metrics.values()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "waits"), [("", 1), (", 'max': x.max().item()", 2), (", 'max': x.max()", 2), (", 'max': more", 2)]
+)
+def test_a_number_that_was_read_is_no_tensor(more, waits):
+    assert codes(LOGGED.format(more)) == ["SG201"] * waits
