@@ -92,7 +92,7 @@ def _expression(tokens: list[str]) -> Result:
             raise ValueError(f"an instance is not `{tokens[0]}`")
         if kind == "unknown" and tokens[0] not in ("host", "like"):
             raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
-        if kind == "self" and tokens[0] not in ("host", "kwarg"):
+        if kind == "self" and tokens[0] not in ("host", "device", "kwarg"):
             raise ValueError(f"what is given back may be moved, not `{tokens[0]}`")
         if group in flags:
             raise ValueError(f"`{tokens[0]}` contradicts `{flags[group]}`")

@@ -650,3 +650,101 @@ class Texts(Dataset):
 
 def test_what_a_dataset_fetches_of_what_it_is_given_was_made_by_a_model(tmp_path):
     assert found(tmp_path, GIVEN_BACK) == [(10, "SG202"), (13, "SG202")]
+
+
+CHECKED = """
+import torch
+from PIL import Image
+
+def prepared(image, size):
+    if isinstance(image, torch.Tensor) and image.min() < -1:
+        raise ValueError(size)
+    return image
+
+def shown(image: {}, encode, size: int):
+    image = prepared(image, size).to("cuda")
+    return encode(image)
+
+def shown_again(image: {}, encode):
+    return encode(prepared(image, 4).to("cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "waits"),
+    [
+        ("torch.Tensor | Image.Image", "torch.Tensor | Image.Image", 0),
+        ("torch.Tensor | Image.Image", "torch.Tensor", 1),
+        ("torch.Tensor", "torch.Tensor", 1),
+    ],
+)
+def test_what_may_be_anywhere_for_each_caller_may_be_so_for_who_is_called(first, second, waits):
+    assert codes(CHECKED.format(first, second)).count("SG204") == waits
+
+
+MOVED = """
+import torch
+
+def moved(x: torch.Tensor, where: torch.device):
+    device = {}
+    if x.device == device:
+        return x
+    return x.to(device)
+
+def read(x: torch.Tensor, where: torch.device):
+    return moved(x, where).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "waits"),
+    [("torch.device('cpu')", ["SG202"]), ("where", ["SG201"]), ("torch.device('cuda')", ["SG201"])],
+)
+def test_what_is_found_on_a_device_that_a_name_stands_for_is_there(device, waits):
+    assert codes(MOVED.format(device)) == waits
+
+
+MODULE = """
+import torch
+
+def run(net: torch.nn.Module, device, cpu):
+    {}
+    for param in net.parameters():
+        param.detach().cpu()
+    return torch.save(net.state_dict(), "net.pt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("move", "waits"),
+    [
+        ("pass", ["SG202", "SG202"]),
+        ("net = net.cpu()", ["SG202"]),
+        ("net.to('cpu')", ["SG202"]),
+        ("net = net.cpu(); net.to(device)", ["SG202", "SG202", "SG202"]),
+        ("net.cpu(); net = net.cuda()", ["SG202", "SG202", "SG202"]),
+        ("net.cpu(); net.cuda()", ["SG202", "SG202", "SG202"]),
+    ],
+)
+def test_what_a_module_on_the_host_holds_is_there(move, waits):
+    assert codes(MODULE.format(move)) == waits
+
+
+def test_so_does_one_that_only_its_move_shows_to_hold_tensors():
+    assert codes(MODULE.format("net = net.to('cpu')").replace(": torch.nn.Module", "")) == ["SG202"]
+
+
+LOGGED = """
+import torch
+
+def logged(x: torch.Tensor, more):
+    metrics: dict[str, float] = {{"mean": x.mean().item(){}}}
+    return [value.item() if isinstance(value, torch.Tensor) else value for value in metrics.values()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "waits"), [("", 1), (", 'max': x.max().item()", 2), (", 'max': x.max()", 2), (", 'max': more", 2)]
+)
+def test_a_number_that_was_read_is_no_tensor(more, waits):
+    assert codes(LOGGED.format(more)) == ["SG201"] * waits

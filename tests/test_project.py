@@ -101,6 +101,23 @@ def test_a_name_that_a_function_of_another_file_puts_in_place(project):
         assert lines(pipeline.check(["p/env.py"], config(cache=cache)), "p/env.py") == []
 
 
+def test_a_number_that_a_call_leaves_as_it_is_was_not_given_as_a_tensor(project):
+    Path("p/made.py").write_text(
+        "import torch\nfrom torch import Tensor\n\n\n"
+        "def scalar(value: float | Tensor = 0.0, device=None, *, scale: float = 1.0) -> Tensor:\n"
+        "    if isinstance(value, Tensor):\n        return value\n    return torch.tensor(value, device=device)\n"
+    )
+    Path("p/asked.py").write_text(
+        "import torch\nfrom .made import scalar\n\n\ndef forward(x: torch.Tensor, args, options):\n"
+        "    scalar(device='cpu').item()\n    scalar(scale=2.0, device='cpu').item()\n"
+        "    scalar(x, device='cpu').item()\n    scalar(value=x, device='cpu').item()\n"
+        "    scalar(device=x.device).item()\n"
+        "    scalar(*args, device='cpu').item()\n    scalar(device='cpu', **options).item()\n"
+    )
+    report = pipeline.check(["p/asked.py"], config(cache=False, heat="all"))
+    assert lines(report, "p/asked.py") == [(n, "SG201") for n in (8, 9, 10, 11, 12)]
+
+
 def test_what_a_file_assigns_to_the_class_of_another_is_seen_in_it_and_nowhere_else(project):
     box = "class Box:\n    def __init__(self):\n        self.held = None\n"
     Path("p/box.py").write_text(box)

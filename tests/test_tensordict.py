@@ -81,3 +81,32 @@ def test_a_dataset_holds_them_on_the_host() -> None:
             return td["a"].item(), td["mask"].bool().any().item()
     """
     assert checked.codes(text) == []
+
+
+LOADED = """
+import torch
+from tensordict import TensorDict
+from torch.utils.data import DataLoader
+
+
+def run(loader: DataLoader, model, device):
+    for batch in loader:
+        td = {}
+        counts: torch.Tensor = td["x"].offsets().diff()
+        counts.tolist()
+        td["x"].sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("TensorDict(source=batch, batch_size=[4])", []),
+        ("TensorDict(batch.copy(), [4], device=None)", []),
+        ("TensorDict(batch, [4], device=device)", ["SG202", "SG201"]),
+        ("TensorDict(batch, [4]).to(device)", ["SG202", "SG201"]),
+        ("TensorDict({'x': model(batch['x'])}, [4])", ["SG202", "SG201"]),
+    ],
+)
+def test_what_is_made_of_what_a_loader_gave_is_on_the_host(made: str, found: list[str]) -> None:
+    assert checked.codes(LOADED.format(made)) == found

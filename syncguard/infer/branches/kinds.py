@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.branches.narrow import path_of, value_at
 from syncguard.infer.domain.values import Named, Tensor, Unknown
+from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -72,7 +73,8 @@ def word_of(node: Node, frame: Frame) -> str:
     if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
         made = value_at(node.fn, frame) if type(node.fn) in (core.Name, core.Attr) else None
         return word_of(node.args[0], frame) if type(made) is Named and made.name == "torch.device" else ""
-    return ""
+    named = value_at(node, frame) if type(node) is core.Name else None
+    return "cpu" if named is not None and type(named) is not Tensor and device_of(named) == "host" else ""
 
 
 def _known(kind: str, frame: Frame) -> bool:

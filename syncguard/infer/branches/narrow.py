@@ -228,6 +228,8 @@ def _kept(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Value], 
         return {path: without(value, wanted)}
     kept = without(value, lambda option: not wanted(option))
     if kept is UNKNOWN:
+        if all(type(option) is Host and option.read is not None for option in options(value)):
+            return {}  # a number that was read before is no tensor
         of = next((option for option in options(value) if type(option) is Unknown and option.batch is not None), None)
         kept = (
             Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))

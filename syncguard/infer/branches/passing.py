@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.read import core
-from syncguard.read.core import Node, Param
+from syncguard.read.core import At, Node, Param
 
 
 def positional(node: core.Function) -> list[Param]:
@@ -25,3 +25,11 @@ def given(call: core.Call, param: Param, places: list[Param], bound: bool | None
 def spread(call: core.Call) -> bool:
     """Whether a call takes arguments out of a list, so that nobody knows their places."""
     return any(type(arg) is core.Do and arg.what == "*" for arg in call.args)
+
+
+def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
+    """The parameters that this call, if it is the one at `at`, surely leaves at their defaults."""
+    if type(call) is not core.Call or call.at != at or spread(call) or any(not key for key, _ in call.keywords):
+        return []
+    places = positional(node)
+    return [param for param in node.params if param.default is not None and not given(call, param, places)]

@@ -180,8 +180,15 @@ def join(a: Value, b: Value) -> Value:
 WIDEST = 8  # kinds that a union tells apart
 
 
+def passed(a: Value, b: Value) -> Value:
+    """Join what different callers pass: where each declares what may be anywhere, so may this be."""
+    tensors = [option for value in (a, b) for option in options(value) if type(option) is Tensor]
+    declared = all(tensor.either and tensor.device == "mixed" for tensor in tensors)
+    return join(a, b) if tensors and declared else pooled(a, b)
+
+
 def pooled(a: Value, b: Value) -> Value:
-    """Join what different callers pass, or methods assign: if any of it is on the device, a reader may wait."""
+    """Join what methods assign, or callers pass: if any of it is on the device, a reader may wait."""
     both = join(a, b)
     if type(both) is Tensor:
         return both.but(device="assumed") if both.device == "mixed" else both

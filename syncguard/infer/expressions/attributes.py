@@ -94,6 +94,9 @@ def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
 def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
     op = frame.world.op(f"torch.Tensor.{name}")
     if op is None and of.device == "host" and not of.sure:  # `found.to("cpu")` took along all that it holds
+        module = frame.world.op(f"torch.nn.Module.{name}")
+        if module is not None and not frame.world.is_property(module):
+            return Bound(Instance(None, "torch.nn.Module", "host"), name)
         return Unknown(of.why) if name.startswith("_") else Tensor(device="host", sure=False, why=of.why)
     if op is None:
         return Unknown(of.why)

@@ -67,7 +67,8 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
-            return from_tensors([fn, *args, *keywords.values()], at, frame)
+            asked = fn.batch is not None and fn.weak is None and not args and not keywords
+            return fn if asked else from_tensors([fn, *args, *keywords.values()], at, frame)
     limit = frame.limit
     frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
@@ -222,7 +223,8 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Instance(info=None):
             op = world.op(f"{of.name}.{name}")
             if op is not None:
-                return apply(frame, op, at, [of, *args], keywords, nodes)
+                found = apply(frame, op, at, [of, *args], keywords, nodes)
+                return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
             library = world.host_library(of.name)
             return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
         case ClassOf(info=info):
@@ -249,6 +251,14 @@ def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
     return not items and of.why.root.text in DECLARED
 
 
+def moved(of: Instance, found: Value, nodes: Nodes, frame: Frame) -> Value:
+    """What a method of a module gives: where it is the module, put elsewhere, so is what its name stands for."""
+    name = nodes[0].id if nodes and type(nodes[0]) is core.Name else ""
+    if type(found) is Instance and found.device != of.device and found.info is of.info and frame.env.get(name) is of:
+        frame.env[name] = found
+    return found
+
+
 def inherited(
     of: Instance, info: ClassInfo, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
 ) -> Value:
@@ -259,7 +269,7 @@ def inherited(
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:
-            return apply(frame, op, at, [of, *args], keywords, nodes)
+            return moved(of, apply(frame, op, at, [of, *args], keywords, nodes), nodes, frame)
         if name == "__init__" and constructed(base, args, keywords, at, nodes[1:], frame, info):
             return NONE
     if name in ("_replace", "_asdict") and (parts := info.parts()) is not None:

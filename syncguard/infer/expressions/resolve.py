@@ -205,7 +205,7 @@ class Names:
         if last in ("Any", "Callable", "Type", "TypeVar", "Self", "object") or not last[:1].isupper():
             return UNKNOWN
         op = self.op(name)
-        if op is not None and op.returns != "new":
+        if op is not None and op.returns not in ("new", "new like"):
             return UNKNOWN
         return Instance(None, name, device)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import changed, tensors_in, there
+from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
-from syncguard.infer.domain.values import NONE, UNKNOWN, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.modules import Load, Modules, Says
@@ -54,7 +55,7 @@ class Outcomes(Modules):
         if not routine.home.own:
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
-        given = self.telling(routine, node, given, frame.world)
+        given = self.telling(routine, node, given, left_out(frame.given[0], at, node) if given else [], frame.world)
         key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
         if given and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
@@ -81,8 +82,11 @@ class Outcomes(Modules):
             routine.pays[key] = self.waits
         return found
 
-    def telling(self, routine: Routine, node: core.Function, given: Given, world: World) -> Given:
-        """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself."""
+    def telling(
+        self, routine: Routine, node: core.Function, given: Given, left: list[core.Param], world: World
+    ) -> Given:
+        """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself, and
+        the number that a parameter is left with which might be a tensor."""
         if not given or routine.home.top is None or routine.home.top.running:
             return given
         told = routine.annotated
@@ -91,7 +95,8 @@ class Outcomes(Modules):
             told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
-        seen = {name: refined(told[name], outlined(value)) for name, value in given.items()}
+        numbers = {param.name: default for param in left if (default := number(param)) and tensor_in(told[param.name])}
+        seen = {name: refined(told[name], outlined(value)) for name, value in {**numbers, **given}.items()}
         return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
 
     def aside(self, routine: Routine, node: core.Function, given: Given) -> Run:
@@ -126,3 +131,10 @@ class Outcomes(Modules):
         if routine.alone is None:
             self.outcome(routine, {}, frame)
         return routine.alone or {}
+
+
+def number(param: core.Param) -> Host | None:
+    """The number that a parameter is by default, if it is one."""
+    default = param.default
+    value = default.value if type(default) is core.Const else None
+    return Host(type(value).__name__) if type(value) in (int, float) else None

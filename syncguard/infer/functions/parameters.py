@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.lattice import join, passed, pooled, same
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
     NONE,
@@ -307,7 +307,7 @@ def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     news = False
     for name, arg in given(routine, args, keywords, bound).items():
         known = routine.seen.get(name)
-        joined = arg if known is None else pooled(known, arg)
+        joined = arg if known is None else passed(known, arg)
         if known is None or not same(known, joined):
             routine.seen[name] = joined
             news = True

@@ -126,13 +126,23 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":
+            place = args.default_device if shape.place == "factory" else "assumed"
+            loaded = shape.place == "like" and not place_asked(args) and batch_of(first_of(args)) is not None
             return Instance(
-                None,
-                shape.of or name,
-                common_device(tensors, args.default_device if shape.place == "factory" else "assumed"),
-                dict(args.named),
+                None, shape.of or name, "host" if loaded else common_device(tensors, place), dict(args.named)
             )
     return _unknown(shape.place, args, why)
+
+
+def batch_of(value: Value) -> Why | None:
+    """The loader that gave this, if nothing of it was computed since."""
+    return value.batch if type(value) is Unknown and value.weak is None else None
+
+
+def place_asked(args: Arguments) -> bool:
+    """Whether a call says where something is to be."""
+    asked = args.get("device")
+    return asked is not None and asked is not NONE
 
 
 def _read(args: Arguments) -> Why | None:
@@ -160,7 +170,7 @@ def _given(name: str, args: Arguments) -> Value:
 
 def _moved(value: Value, place: str, args: Arguments) -> Value:
     """What a call gives back of what it is given, there where it puts it."""
-    if type(value) is not Instance or not (place == "host" or (place and args.get("device") is not None)):
+    if type(value) is not Instance or not (place in ("host", "device") or (place and args.get("device") is not None)):
         return value
     return Instance(value.info, value.name, _device(place, args, []), value.settings)
 

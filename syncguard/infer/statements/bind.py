@@ -290,6 +290,8 @@ def bind(node: core.Bind, frame: Frame) -> None:
             or (type(value) is Seq and value.items == () and type(declared) is Seq)
         ) or (type(value) is Table and not value.items and type(declared) is Table):
             value = declared
+        elif type(declared) is Tensor and type(value) is Unknown and value.batch is not None:
+            value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:
             value = tensor_in(value) or value
         if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
