@@ -1643,3 +1643,44 @@ def test_what_ends_an_epoch_runs_once_in_many_steps(name: str, loop: str, heat: 
                 return x.sum()
         """
     assert heats(text) == [heat]
+
+
+EPOCH = """
+class Trainer:
+    def {name}(self, batches, opt):
+        total = torch.zeros((), device="cuda")
+        self.told(total)
+        for batch in batches:
+            total += self.loss_of(batch)
+        return total.item()
+
+    def told(self, total: torch.Tensor):
+        print(total.tolist())
+
+    def loss_of(self, batch: torch.Tensor):
+        return torch.unique(batch).sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "heats"),
+    [
+        ("train_one_epoch", {"SG201": "amortized", "SG202": "amortized", "SG104": "hot"}),
+        ("training_step", {"SG201": "hot", "SG202": "hot", "SG104": "hot"}),
+    ],
+)
+def test_what_stands_around_the_loop_of_the_steps_runs_once(name: str, heats: dict[str, str]) -> None:
+    assert {one.code: one.heat for one in found(EPOCH.format(name=name))} == heats
+
+
+def test_what_trains_outside_of_its_loops_is_hot_there() -> None:
+    text = """
+class Trainer:
+    def train_epoch(self, batch, rows):
+        loss = self.model(batch).sum()
+        loss.backward()
+        for row in rows:
+            print(row)
+        return loss.item()
+"""
+    assert [one.heat for one in found(text)] == ["hot"]

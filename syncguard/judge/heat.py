@@ -14,6 +14,7 @@ from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
 from syncguard.places import Places, matches
 from syncguard.read import core
+from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
 
@@ -57,7 +58,12 @@ def warmths(
         ):
             why = f"`{routine.qualname}` runs once in an epoch"
             rare.setdefault(routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), True))
-    found = followed({**rare, **found}, seldom, lambda routine: trained(routine, places, training))
+    found = followed(
+        {**rare, **found},
+        seldom,
+        lambda routine: trained(routine, places, training),
+        {routine for routine in routines if holds_steps(routine, places)},
+    )
     for routine in routines:
         if routine not in found:
             found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
@@ -93,11 +99,23 @@ def rarely(
     return f"`{chooser}` may find another to run in its place" if chooser else ""
 
 
+def holds_steps(routine: Routine, places: Places) -> bool:
+    """Whether a function is named as what loops over the steps, and does: what stands around its loops runs once."""
+    node = routine.node
+    if type(node) is not core.Function or not places.is_("hot", "around", routine.name):
+        return False
+    outside = tuple(part for part in node.body if type(part) is not core.Loop)
+    return any(type(part) is core.Loop for part in walk(node.body)) and not trains(outside, places)
+
+
 def followed(
-    found: dict[Routine, Warmth], seldom: Container[Routine], trains: Callable[[Routine], bool]
+    found: dict[Routine, Warmth],
+    seldom: Container[Routine],
+    trains: Callable[[Routine], bool],
+    around: Container[Routine] = (),
 ) -> dict[Routine, Warmth]:
-    """These and what they call: what is behind a gate, or seldom runs when it is called, is amortized, unless it is the
-    step itself."""
+    """These and what they call: what is behind a gate, stands around the loops of those that run the steps, or seldom
+    runs when it is called, is amortized, unless it is the step itself."""
     found = {
         routine: Warmth("amortized", warmth.path) if routine in seldom else warmth for routine, warmth in found.items()
     }
@@ -109,7 +127,8 @@ def followed(
         for callee, at, context in calls:
             if context.failing:
                 continue
-            gated = context.rare and not trains(callee)
+            once = routine in around and not context.loops
+            gated = (context.rare or once) and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
             if known is None or (known.heat == "amortized" and heat == "hot"):
@@ -241,6 +260,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         few = all(_few(loop.node) for loop in context.loops)
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
+    if base == "hot" and not (context.loops or lasting) and holds_steps(routine, places):
+        return "amortized", (*path, Fact("but only around its loops", 0))
     epoch = context.loops[-1].steps if context.loops else routine.steps
     if epoch and not lasting and (step is not None or base == "unknown") and not cold:
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
