@@ -35,6 +35,10 @@ class Places:
             found = met[name] = pattern(self.tables[table][key]).matches(name)
         return found
 
+    def each_step(self, name: str) -> bool:
+        """Whether a method of this name runs at every step, or holds the loop of the steps."""
+        return self.is_("hot", "methods", name) or self.is_("hot", "around", name)
+
     def seldom(self, name: str) -> bool:
         """Whether a function of this name runs seldom: a logarithm is no report, and to load a batch no setup."""
         if not self.is_("cold", "functions", name):

@@ -112,7 +112,7 @@ def followed(
     found: dict[Routine, Warmth],
     seldom: Container[Routine],
     trains: Callable[[Routine], bool],
-    around: Container[Routine] = (),
+    around: Container[Routine],
 ) -> dict[Routine, Warmth]:
     """These and what they call: what is behind a gate, stands around the loops of those that run the steps, or seldom
     runs when it is called, is amortized, unless it is the step itself."""
@@ -232,7 +232,7 @@ def root(
         return ""
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
-    if places.is_("hot", "methods", name) or places.is_("hot", "methods", dotted):
+    if places.each_step(name) or places.each_step(dotted):
         return f"`{dotted}` runs at every step"
     for used in (*decorator(routine), routine.given_to):
         if used and places.is_("hot", "decorators", used):

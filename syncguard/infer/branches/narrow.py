@@ -26,6 +26,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     options,
 )
 from syncguard.infer.routine import Frame, of_part
@@ -342,7 +343,7 @@ def _abstract(option: Value, name: str) -> bool:
         return name in ("Sequence", "Iterable", "Collection")
     if type(option) is Table:
         return name in ("Mapping", "MutableMapping")
-    return type(option) is Host and option.kind == "array" and name == "ndarray"
+    return is_array(option) and name == "ndarray"
 
 
 def _instance_of(kind: Value, frame: Frame) -> Value:

@@ -13,6 +13,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     kind_of,
     options,
 )
@@ -38,7 +39,7 @@ def tensor_sureness(value: Value | None, depth: int = 0) -> int:
             declared = any(type(o) is Tensor and o.either for o in value.options)
             if declared and any(type(o) is not Unknown and not tensor_sureness(o, depth) for o in others):
                 return min(best, POSSIBLE)
-            if any(type(o) is Host and o.kind == "array" for o in others):
+            if any(map(is_array, others)):
                 return min(best, POSSIBLE)  # which waits for nothing
             return min(best, POSSIBLE if len(others) > MANY else LIKELY)
         case Seq() if depth < DEEPEST:

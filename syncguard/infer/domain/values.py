@@ -286,6 +286,16 @@ def came_from_device(why: Why | None) -> bool:
     return False
 
 
+def batch_of(value: Value) -> Why | None:
+    """The loader that gave this, if nothing of it was computed since."""
+    return value.batch if type(value) is Unknown and value.weak is None else None
+
+
+def is_array(value: Value) -> bool:
+    """Whether this is an array of the host."""
+    return type(value) is Host and value.kind == "array"
+
+
 def kind_of(value: Value) -> str:
     """The host kind of a literal."""
     literal = value.value if type(value) is Const else None

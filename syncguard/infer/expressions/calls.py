@@ -25,6 +25,8 @@ from syncguard.infer.domain.values import (
     Tensor,
     Unknown,
     Value,
+    batch_of,
+    is_array,
     options,
 )
 from syncguard.infer.expressions import methods, pythonic, unknowns
@@ -67,7 +69,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
-            asked = fn.batch is not None and fn.weak is None and not args and not keywords
+            asked = batch_of(fn) is not None and not args and not keywords
             return fn if asked else from_tensors([fn, *args, *keywords.values()], at, frame)
     limit = frame.limit
     frame.sometimes += 1
@@ -99,9 +101,7 @@ def has_parameters(fn: Value) -> bool:
 
 
 def array_or_tensor(values: list[Value]) -> bool:
-    return any(type(value) is Tensor for value in values) and any(
-        type(value) is Host and value.kind == "array" for value in values
-    )
+    return any(type(value) is Tensor for value in values) and any(map(is_array, values))
 
 
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:

@@ -24,6 +24,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     kind_of,
     options,
 )
@@ -179,7 +180,7 @@ def _extreme(name: str) -> Function:
         several = args if len(args) > 1 else [element(args[0], at, frame)] if args else []
         if any(tensor_in(foremost(value)) for value in several) and "key" not in keywords:
             apply(frame, frame.world.row(name), at, args, keywords, nodes)
-        elif any(type(v) is Host and v.kind == "array" for v in several):
+        elif any(map(is_array, several)):
             return Host("array")
         result = join_all(several)
         if "key" in keywords:

@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     kind_of,
     options,
 )
@@ -63,10 +64,6 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
         if type(option) is not Unknown:
             result = option if result is UNKNOWN else join(option, result)
     return result
-
-
-def is_array(value: Value) -> bool:
-    return type(value) is Host and value.kind == "array"
 
 
 def scalar(value: Value) -> bool:

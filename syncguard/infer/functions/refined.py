@@ -17,6 +17,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     options,
 )
 from syncguard.infer.operations.targets import device_of
@@ -50,7 +51,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
     if type(declared) is not Tensor:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
-        arrays = any(type(option) is Host and option.kind == "array" for option in options(seen))
+        arrays = any(map(is_array, options(seen)))
         host = declared.device == "assumed" and there(seen)
         return seen if arrays else declared.but(device="host") if host else declared
     return declared.but(

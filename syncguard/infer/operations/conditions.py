@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    is_array,
     options,
 )
 from syncguard.infer.operations.arguments import Arguments
@@ -228,9 +229,7 @@ def picks_from_host(part: Value, nested: bool) -> int:
             best = max(best, LIKELY if option.rank != 0 else NO)
         elif type(option) is Host and not number_sureness(option) and any(type(one) is Tensor for one in options(part)):
             best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
-        elif (type(option) is Seq and lists_places(option, nested)) or (
-            type(option) is Host and option.kind == "array"
-        ):
+        elif (type(option) is Seq and lists_places(option, nested)) or is_array(option):
             # What may be a tensor as well may list some.
             untold = type(option) is Seq and option.items is None and type(option.element) is Unknown
             some = untold and any(type(one) is Tensor for one in options(part))

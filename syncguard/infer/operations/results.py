@@ -18,6 +18,7 @@ from syncguard.infer.domain.values import (
     Unknown,
     Value,
     Why,
+    batch_of,
     options,
 )
 from syncguard.infer.operations.arguments import Arguments
@@ -132,11 +133,6 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 None, shape.of or name, "host" if loaded else common_device(tensors, place), dict(args.named)
             )
     return _unknown(shape.place, args, why)
-
-
-def batch_of(value: Value) -> Why | None:
-    """The loader that gave this, if nothing of it was computed since."""
-    return value.batch if type(value) is Unknown and value.weak is None else None
 
 
 def place_asked(args: Arguments) -> bool:

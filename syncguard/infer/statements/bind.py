@@ -23,6 +23,7 @@ from syncguard.infer.domain.values import (
     Value,
     Why,
     came_from_device,
+    is_array,
     options,
 )
 from syncguard.infer.expressions import methods
@@ -223,7 +224,7 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
 
 def _alongside(of: Value, value: Value) -> bool:
     """Whether both may be an array and both a tensor: `make(4)[0, 0] = make(1)`, of one library at a time."""
-    return type(of) is Union and any(type(option) is Host and option.kind == "array" for option in options(value))
+    return type(of) is Union and any(map(is_array, options(value)))
 
 
 def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Frame, source: Node) -> None:
@@ -241,7 +242,7 @@ def brought(value: Value, frame: Frame) -> bool:
     """Whether a value is an array that the code did not build from nothing."""
     tensor = tensor_in(value)
     if tensor is None:
-        return any(type(option) is Host and option.kind == "array" for option in options(value))
+        return any(map(is_array, options(value)))
     return (
         came_from_device(tensor.why)
         or tensor.why is None
