@@ -97,10 +97,10 @@ def test_an_annotation_is_believed_before_a_docstring():
     assert found(text.replace(": {}", "")) == [(4, "SG203")]
 
 
-@pytest.mark.parametrize("decorator", ["cuda.jit()", "numba.njit", "jit(nopython=True)", "triton.jit"])
+@pytest.mark.parametrize("decorator", ["cuda.jit()", "numba.njit", "jit(nopython=True)", "triton.jit", "T.macro"])
 def test_a_kernel_is_no_python(decorator):
     text = (
-        "import numba, triton, torch, functools\nfrom numba import cuda, jit\n"
+        "import numba, triton, torch, functools, tilelang.language as T\nfrom numba import cuda, jit\n"
         f'@{decorator}\ndef f(x):\n    """x (torch.Tensor): it"""\n    return int(x.sum())\n'
     )
     assert found(text) == []

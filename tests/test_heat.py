@@ -1684,3 +1684,13 @@ class Trainer:
         return loss.item()
 """
     assert [one.heat for one in found(text)] == ["hot"]
+
+
+@pytest.mark.parametrize(("end", "heat"), [("break", "cold"), ("if x.size(0): break", "hot"), ("continue", "hot")])
+def test_what_a_loop_does_before_it_leaves_at_once_runs_once(end: str, heat: str) -> None:
+    text = """
+        for x in torch.utils.data.DataLoader(rows):
+            x = x.to("cuda")
+            {}
+        """
+    assert [finding.heat for finding in found(text.format(end)) if finding.code == "SG301"] == [heat]

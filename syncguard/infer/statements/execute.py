@@ -32,7 +32,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
-from syncguard.infer.routine import Env, Frame, Step, of_part
+from syncguard.infer.routine import Context, Env, Frame, Step, of_part
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
@@ -40,6 +40,7 @@ from syncguard.infer.statements.paths import Dead, alive, alive_in, follow, forg
 from syncguard.infer.statements.refills import refill
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import walk
 
 ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
 
@@ -134,12 +135,7 @@ def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:
 def loop(node: core.Loop, frame: Frame) -> None:
     iterated = value_of(node.iterable, frame) if node.iterable is not None else UNKNOWN
     element = drawn(node, iterated, frame)
-    step = Step(node, step_reason(node, iterated, frame))
-    if step.reason:
-        frame.home.steps = True
-        frame.routine.stepping.add(node.at)
-    epochs(step, iterated, frame)
-    surrounding = frame.surround(loops=(*frame.context.loops, step))
+    surrounding = frame.context if _once(node) else _turning(node, iterated, frame)
     breaks, continues = frame.breaks, frame.continues
     frame.breaks, frame.continues = [], []
     if frame.arms:
@@ -178,6 +174,24 @@ def loop(node: core.Loop, frame: Frame) -> None:
     for env in frame.breaks:
         frame.env = joined(frame.env, env)
     frame.breaks, frame.continues = breaks, continues
+
+
+def _turning(node: core.Loop, iterated: Value, frame: Frame) -> Context:
+    """Enter a loop; what surrounds it is given back."""
+    step = Step(node, step_reason(node, iterated, frame))
+    if step.reason:
+        frame.home.steps = True
+        frame.routine.stepping.add(node.at)
+    epochs(step, iterated, frame)
+    return frame.surround(loops=(*frame.context.loops, step))
+
+
+def _once(node: core.Loop) -> bool:
+    """Whether no turn of a loop is followed by another: `for x in loader: ...; break` takes the first batch."""
+    last = node.body[-1] if node.body else None
+    if type(last) is not core.Leave or last.what == "continue":
+        return False
+    return not any(type(part) is core.Leave and part.what == "continue" for part in walk(node.body))
 
 
 def _forever(node: core.Loop) -> bool:
