@@ -282,7 +282,9 @@ def bind(node: core.Bind, frame: Frame) -> None:
         and any(alike(node.targets[0], side) for side in node.value.args)
         and not stays(value)
     ):
-        accumulated(frame, seen, [side for side in node.value.args if not alike(node.targets[0], side)])
+        accumulated(
+            frame, seen, node.targets[0], [side for side in node.value.args if not alike(node.targets[0], side)]
+        )
     if node.annotation is not None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
         if (
@@ -331,7 +333,7 @@ def update(node: core.Update, frame: Frame) -> None:
     value = value_of(node.value, frame)
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
     if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
-        accumulated(frame, seen, [node.value])
+        accumulated(frame, seen, node.target, [node.value])
     if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
         result = result.but(device="host")  # in place: it stays where it is
     store(node.target, result, frame)
@@ -362,7 +364,7 @@ def effect(node: core.Run, frame: Frame) -> None:
         if held is not None and given[0] is call:
             _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
-                accumulated(frame, seen, (*call.args, *[value for _, value in call.keywords]))
+                accumulated(frame, seen, call.fn.of, (*call.args, *[value for _, value in call.keywords]))
             rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
 
 

@@ -8,19 +8,50 @@ from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.walk import walk
 
 HOST_READS = frozenset(("item", "python-number"))
 
 
-def accumulated(frame: Frame, since: int, collected: Sequence[Node]) -> None:
-    """A read of the device that a loop adds up is its own hazard; one that tells where to add it is not."""
-    for sighting in frame.emitted[since:]:
-        if sighting.hazard in HOST_READS and any(around(node.at, sighting.at) for node in collected):
+def accumulated(frame: Frame, since: int, total: Node, collected: Sequence[Node]) -> None:
+    """A read of the device that a loop adds up is its own hazard; one that tells where to add it is not, nor is one
+    whose total is shown in every turn."""
+    reads = [
+        sighting
+        for sighting in frame.emitted[since:]
+        if sighting.hazard in HOST_READS and any(around(node.at, sighting.at) for node in collected)
+    ]
+    if reads and not _shown(frame.context.loops[-1].node, total):
+        for sighting in reads:
             frame.routine.sightings.pop((sighting.at, sighting.hazard), None)
             frame.sight(sighting.at, sighting.op, "accumulated-read", None, sighting.why, sighting.sure)
             key = (sighting.at, "accumulated-read")
             if key in frame.routine.sightings:
                 frame.routine.sightings[key].operand = sighting.operand
+
+
+def _shown(node: core.Loop | core.Comp, total: Node) -> bool:
+    """Whether each turn of a loop hands on what it has added up so far: `bar.set_postfix(loss=total / n)`."""
+    held = [total]
+    todo = [*node.body] if type(node) is core.Loop else []
+    while todo:
+        part = todo.pop(0)
+        match part:
+            case core.With(body=body) | core.Try(body=body):
+                todo[:0] = body
+            case core.Bind(targets=targets, value=value) if not alike(targets[0], total) and _names(value, held):
+                held.append(targets[0])
+            case core.Run(value=core.Call() as call) if not _collects(call) and _names(call, held):
+                return True
+    return False
+
+
+def _names(part: object, held: Sequence[Node]) -> bool:
+    return any(alike(one, other) for one in walk(part) for other in held)
+
+
+def _collects(call: core.Call) -> bool:
+    return type(call.fn) is core.Attr and call.fn.name == "append"
 
 
 def around(whole: At, part: At) -> bool:
