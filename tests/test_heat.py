@@ -1694,3 +1694,36 @@ def test_what_a_loop_does_before_it_leaves_at_once_runs_once(end: str, heat: str
             {}
         """
     assert [finding.heat for finding in found(text.format(end)) if finding.code == "SG301"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("first", "heats"),
+    [("dist.init_process_group(x.name)", ["cold", "unknown"]), ("dist.get_rank()", ["unknown", "unknown"])],
+)
+def test_what_joins_a_group_of_processes_runs_once_and_its_loops_may_run_long(first: str, heats: list[str]) -> None:
+    text = """
+        from torch import distributed as dist
+
+        def worker(x: torch.Tensor, n: int):
+            {}
+            print(x.sum().item())
+            for i in range(n):
+                x = x * x.max().item()
+            return x
+        """
+    assert [finding.heat for finding in found(text.format(first)) if finding.code == "SG201"] == heats
+
+
+@pytest.mark.parametrize(("name", "heat"), [("plot_rows", "amortized"), ("rows", "hot")])
+def test_a_picture_is_drawn_now_and_then_whoever_asks_for_it(name: str, heat: str) -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                if self.figures:
+                    self.{0}(x)
+                return x * 2
+
+            def {0}(self, x):
+                return x.sum().item()
+        """
+    assert heats(text.format(name)) == [heat]

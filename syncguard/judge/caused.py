@@ -11,9 +11,11 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
-from syncguard.judge.heat import Warmth, is_cold, script, test_file
+from syncguard.judge.heat import Warmth
 from syncguard.judge.judge import judged
+from syncguard.judge.seldom import is_cold, script, test_file
 from syncguard.pack import Pack
+from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.terms import Fact, Finding
 
@@ -29,19 +31,19 @@ def caused_by(
     routines = tuple(warmth)
     if not routines or test_file(routines[0], world.places):
         return (), ()
-    causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at))
+    causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
     found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of)}
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
 
 
-def often(warmth: Warmth, caller: Routine, callee: Routine, at: At) -> bool:
+def often(warmth: Warmth, caller: Routine, callee: Routine, at: At, places: Places) -> bool:
     """Whether a call is made by more than setup and the like: what that brings about happens once."""
     if caller.gpuless:
         return False
     contexts = [context for place, context in caller.calls.get(callee, ()) if place == at]
     if warmth.heat != "cold":
         return not contexts or not all(context.failing for context in contexts)
-    return any(loop.reason or script(caller) for context in contexts for loop in context.loops)
+    return any(loop.reason or script(caller, places) for context in contexts for loop in context.loops)
 
 
 def _findings(

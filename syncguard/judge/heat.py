@@ -7,11 +7,11 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 import msgspec
 
-from syncguard.infer.branches.gates import last_name, trains
-from syncguard.infer.domain.values import Named
+from syncguard.infer.branches.gates import trains
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
+from syncguard.judge.seldom import clicked, deprecated, exported, is_cold, script, test_file
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.walk import walk
@@ -92,7 +92,9 @@ def rarely(
     decorator: Callable[[Routine], tuple[str, ...]],
     replaced: Callable[[Routine], str],
 ) -> str:
-    """Why a decorator keeps the body of a function from running at each call of it; '' where none does."""
+    """Why the body of a function does not run at each call of it, or is seldom called; '' where nothing says so."""
+    if places.is_("cold", "pictures", routine.name):
+        return f"`{routine.qualname}` draws for people"
     if any(places.is_("gates", "caches", name) for name in decorator(routine)):
         return f"`{routine.qualname}` is cached"
     chooser = replaced(routine)
@@ -163,7 +165,9 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
                 continue
             if callee.owner in open_ and not callee.name.startswith("_"):
                 continue
-            if all(found[c].heat == "cold" and not (script(c) or tried(callee, c, places)) for c in callers[callee]):
+            if all(
+                found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
+            ):
                 found[callee] = Warmth("cold")
                 queue.append(callee)
     return found
@@ -184,7 +188,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
-        and all(not script(one) and is_cold(one, places, cold) for one, _, _ in calling)
+        and all(not script(one, places) and is_cold(one, places, cold) for one, _, _ in calling)
     )
 
 
@@ -252,7 +256,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
         base = "unknown"
-    looping = script(routine) or (clicked(routine, places) and not places.seldom(routine.name))
+    looping = script(routine, places) or (clicked(routine, places) and not places.seldom(routine.name))
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"
     if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
@@ -283,79 +287,6 @@ def _few(loop: core.Node) -> bool:
         case core.Do(what="+", args=parts):  # names, and one more
             return any(type(part) is core.Seq for part in parts)
     return False
-
-
-def script(routine: Routine) -> bool:
-    """The top level of a file, and its `main`: they run once, and tell nothing of how often what they call runs."""
-    whole = type(routine.node) is not core.Function
-    return whole or (routine.name == "main" and routine.owner is None and not routine.closure)
-
-
-def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
-    """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
-    if script(routine):
-        return True
-    name = routine.name
-    dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
-    return (
-        (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
-        or places.is_("cold", "checks", routine.given_to)
-        or places.seldom(name)
-        or matches(cold, name)
-        or matches(cold, dotted)
-        or test_file(routine, places)
-        or exported(routine, places)
-        or undone(routine, places)
-        or clicked(routine, places)
-    )
-
-
-def clicked(routine: Routine, places: Places) -> bool:
-    """Whether a function stands in a file that makes an interface for people, or is what a command starts: it runs when
-    one of them asks for it."""
-    if places.is_("cold", "starters", routine.given_to):
-        return True
-    home, owner = routine.home, routine.owner
-    if home.interface is None:
-        libraries = (held.name.partition(".")[0] for held in home.env.values() if type(held) is Named)
-        home.interface = any(places.is_("cold", "interfaces", library) for library in libraries)
-    return home.interface and not (owner is not None and owner.is_module)
-
-
-def undone(routine: Routine, places: Places) -> bool:
-    """Whether what a method does to the weights is done once, until another method of its class undoes it."""
-    owner, name = routine.owner, routine.name.removeprefix("un")
-    return owner is not None and places.is_("cold", "undone", name) and owner.find(f"un{name}") is not None
-
-
-def exported(routine: Routine, places: Places) -> bool:
-    """Whether a class is made to be exported: its methods are traced once, or check what was."""
-    owner = routine.owner
-    return owner is not None and any(places.is_("cold", "classes", info.name) for info in owner.mro)
-
-
-def deprecated(routine: Routine, places: Places) -> bool:
-    """Whether a function says, whenever it is called, that it should not be."""
-    node = routine.node
-    if type(node) is not core.Function:
-        return False
-    runs = [part.value for part in node.body if type(part) is core.Run]
-    return any(_deprecates(part, places) for part in runs) or any(
-        places.is_("cold", "deprecators", last_name(part)) for part in node.decorators
-    )
-
-
-def _deprecates(call: core.Node, places: Places) -> bool:
-    if type(call) is not core.Call:
-        return False
-    kinds = (*call.args[1:2], *[value for name, value in call.keywords if name == "category"])
-    return places.is_("cold", "deprecators", last_name(call.fn)) or any(
-        places.is_("cold", "deprecations", last_name(kind)) for kind in kinds
-    )
-
-
-def test_file(routine: Routine, places: Places) -> bool:
-    return places.is_test(routine.home.path)
 
 
 def line_of(routine: Routine) -> int:

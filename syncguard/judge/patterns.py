@@ -34,12 +34,12 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
 
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """An explicit synchronize beside a clock is there to time, and one behind several copies that do not block lands
-    them; outside hot code that is all that it does."""
+    """An explicit synchronize beside a clock is there to time, one behind several copies that do not block lands them,
+    and one where a graph is captured is asked for; outside hot code that is all that it does."""
     line = sighting.at[0]
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
-    if heat != "hot" and lands(sighting, routine):
+    if heat != "hot" and (lands(sighting, routine) or captures(routine, world)):
         return ""
     measures = (
         bool(routine.clocks)
@@ -54,6 +54,12 @@ def lands(sighting: Sighting, routine: Routine) -> bool:
     line, loops = sighting.at[0], len(sighting.context.loops)
     last = max((s.at[0] for s in routine.sightings.values() if s.hazard == "synchronize" and s.at[0] < line), default=0)
     return sum(1 + (around > loops) for copy, around in routine.copies.items() if last < copy < line) > 1
+
+
+def captures(routine: Routine, world: World) -> bool:
+    """Whether a function captures a graph, which takes a wait of its own."""
+    ops = world.places.tables["cold"]["captures"]
+    return any(sighting.op in ops for sighting in routine.sightings.values())
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:

@@ -1,0 +1,85 @@
+"""A routine in, whether it runs once or seldom for what it is out: a script, setup, a test, an interface, an export."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.values import Named
+from syncguard.infer.routine import Routine
+from syncguard.places import Places, matches
+from syncguard.read import core
+
+
+def script(routine: Routine, places: Places) -> bool:
+    """The top level of a file, its `main`, and what has a process join others: they run once, and tell nothing of how
+    often what they call runs."""
+    node = routine.node
+    if type(node) is not core.Function or (routine.name == "main" and routine.owner is None and not routine.closure):
+        return True
+    return not all(places.joins.isdisjoint(asked) for asked in node.uses.values())
+
+
+def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
+    """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
+    if script(routine, places):
+        return True
+    name = routine.name
+    dotted = f"{routine.owner.name}.{name}" if routine.owner is not None else name
+    return (
+        (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
+        or places.is_("cold", "checks", routine.given_to)
+        or places.seldom(name)
+        or matches(cold, name)
+        or matches(cold, dotted)
+        or test_file(routine, places)
+        or exported(routine, places)
+        or undone(routine, places)
+        or clicked(routine, places)
+    )
+
+
+def clicked(routine: Routine, places: Places) -> bool:
+    """Whether a function stands in a file that makes an interface for people, or is what a command starts: it runs when
+    one of them asks for it."""
+    if places.is_("cold", "starters", routine.given_to):
+        return True
+    home, owner = routine.home, routine.owner
+    if home.interface is None:
+        libraries = (held.name.partition(".")[0] for held in home.env.values() if type(held) is Named)
+        home.interface = any(places.is_("cold", "interfaces", library) for library in libraries)
+    return home.interface and not (owner is not None and owner.is_module)
+
+
+def undone(routine: Routine, places: Places) -> bool:
+    """Whether what a method does to the weights is done once, until another method of its class undoes it."""
+    owner, name = routine.owner, routine.name.removeprefix("un")
+    return owner is not None and places.is_("cold", "undone", name) and owner.find(f"un{name}") is not None
+
+
+def exported(routine: Routine, places: Places) -> bool:
+    """Whether a class is made to be exported: its methods are traced once, or check what was."""
+    owner = routine.owner
+    return owner is not None and any(places.is_("cold", "classes", info.name) for info in owner.mro)
+
+
+def deprecated(routine: Routine, places: Places) -> bool:
+    """Whether a function says, whenever it is called, that it should not be."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return False
+    runs = [part.value for part in node.body if type(part) is core.Run]
+    return any(_deprecates(part, places) for part in runs) or any(
+        places.is_("cold", "deprecators", last_name(part)) for part in node.decorators
+    )
+
+
+def _deprecates(call: core.Node, places: Places) -> bool:
+    if type(call) is not core.Call:
+        return False
+    kinds = (*call.args[1:2], *[value for name, value in call.keywords if name == "category"])
+    return places.is_("cold", "deprecators", last_name(call.fn)) or any(
+        places.is_("cold", "deprecations", last_name(kind)) for kind in kinds
+    )
+
+
+def test_file(routine: Routine, places: Places) -> bool:
+    return places.is_test(routine.home.path)
