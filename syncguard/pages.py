@@ -17,6 +17,7 @@ LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"),
 
 MANNERS = {  # in which a place can wait, and what a page's own hint for it is for
     "drawn": "what is drawn at random",
+    "number": "a tensor of numbers that are written there",
     "batch": "what a loader gives",
     "kept": "what is kept from step to step",
     "brought": "what came from the host as it is",

@@ -33,6 +33,10 @@ CASES = [
             t = torch.tensor(rows)
             return x + t.to(x.device)
     """),
+    ("SG301", "number", """
+        def f(x: torch.Tensor):
+            return x + torch.tensor(0.5).to(x.device)
+    """),
     ("SG304", "kept", """
         class M(nn.Module):
             def __init__(self):

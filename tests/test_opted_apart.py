@@ -342,6 +342,9 @@ SWITCH = """
         def enable_tiles(self, tiles=True):
             self.tiles = tiles
 
+        def clear(self):
+            self.tiles = False
+
     class Net(torch.nn.Module, Tiles):
         def __init__(self):
             super().__init__()

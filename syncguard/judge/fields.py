@@ -25,12 +25,13 @@ from syncguard.read.walk import BINDING, targets, walk
 
 
 class Assigned(msgspec.Struct, frozen=True):
-    """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all, and
-    whether it turns a switch."""
+    """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all,
+    whether it turns a switch, and whether it puts one back."""
 
     written: Written | None
     literal: bool
     switch: bool
+    reset: bool
 
 
 def of_attribute(of: Node, name: str, place: Place) -> Sources:
@@ -150,7 +151,7 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
     every = [(one, [*_assigned(one, name, place)]) for one in info.mro]
     switched = any(assigned.switch for _, found in every for assigned in found)
     for one, found in every:
-        fixed = [assigned for assigned in found if not assigned.switch]
+        fixed = [assigned for assigned in found if not (assigned.switch or (switched and assigned.reset))]
         if len(fixed) > 1:
             return None
         if fixed:
@@ -228,7 +229,8 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         value = part.value if type(part) is core.Bind and path_of(part.targets[0]) == path else None
         switch = turns and (_flag(value) or _param(value, node) is not None)
         made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
-        yield Assigned(made, type(value) is core.Const, switch)
+        reset = type(value) is core.Const and value.value is False and made is None
+        yield Assigned(made, type(value) is core.Const, switch, reset)
 
 
 def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:

@@ -14,7 +14,7 @@ from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.statements.collected import around
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.walk import bound_in
+from syncguard.read.walk import bound_in, walk
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 BATCHES = frozenset(("batch", "pinned batch", "part"))
@@ -80,6 +80,21 @@ def within(part: Node) -> tuple[Node, ...]:
 
 def drawn(place: Place) -> bool:
     return place.begins(place.sighting.why, "drawn")
+
+
+def number(place: Place) -> bool:
+    """It is made of numbers that are written there."""
+    why = place.sighting.why
+    return (
+        place.begins(why, "converts")
+        and why is not None
+        and why.root.at
+        in {part.at for part in walk(place.routine.node.body) if type(part) is core.Call and _literal(part.args)}
+    )
+
+
+def _literal(args: tuple[Node, ...]) -> bool:
+    return bool(args) and all(type(part) in (core.Const, core.Seq) for part in walk(args[:1]))
 
 
 def batch(place: Place) -> bool:
@@ -169,7 +184,7 @@ def argument(place: Place) -> bool:
 
 
 MANNERS: dict[str, Callable[[Place], bool]] = {
-    "drawn": drawn, "batch": batch, "kept": kept, "brought": brought, "built": built, "computed": computed,
-    "checked": checked, "told": told, "skipped": skipped, "repeated": repeated, "collected": collected,
-    "updated": updated, "bound": bound, "recorded": recorded, "argument": argument,
+    "drawn": drawn, "number": number, "batch": batch, "kept": kept, "brought": brought, "built": built,
+    "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
+    "collected": collected, "updated": updated, "bound": bound, "recorded": recorded, "argument": argument,
 }  # fmt: skip
