@@ -1727,3 +1727,18 @@ def test_a_picture_is_drawn_now_and_then_whoever_asks_for_it(name: str, heat: st
                 return x.sum().item()
         """
     assert heats(text.format(name)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("given", "call", "heat"),
+    [("args", "run(args)", "cold"), ("x", "run(args)", "unknown"), ("args", "[run(args) for _ in x]", "unknown")],
+)
+def test_what_a_script_hands_its_settings_does_its_work(given: str, call: str, heat: str) -> None:
+    text = """
+        def run({}):
+            print(torch.rand(4, device="cuda").sum().item())
+
+        def main(args, x):
+            {}
+        """
+    assert heats(text.format(given, call)) == [heat]

@@ -185,6 +185,7 @@ class Routine:
         "node",
         "owner",
         "pays",
+        "program",
         "qualname",
         "queued",
         "readers",
@@ -236,6 +237,7 @@ class Routine:
         self.given_to = ""  # what compiles or captures it, or asks it for a message, where a call does
         self.host = ""  # why its tensors are on the host, if they are
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
+        self.program = False  # whether a script hands it its settings, once: it is the script
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from syncguard.infer.branches.gates import trains
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
-from syncguard.judge.seldom import clicked, deprecated, exported, is_cold, script, test_file
+from syncguard.judge.seldom import clicked, deprecated, exported, is_cold, programs, script, test_file
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.walk import walk
@@ -37,6 +37,7 @@ def warmths(
     """The warmth of every routine: roots first, then what they call, breadth first so that paths are shortest."""
     routines = list(routines)
     pace(routines)
+    programs(routines, places)
     setup = prepared(routines, places, hot, cold)
     training: dict[Routine, bool] = {}
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}

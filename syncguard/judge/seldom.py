@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine
+from syncguard.judge.calling import callers_of
 from syncguard.places import Places, matches
 from syncguard.read import core
 
 
-def script(routine: Routine, places: Places) -> bool:
-    """The top level of a file, its `main`, and what has a process join others: they run once, and tell nothing of how
-    often what they call runs."""
+def programs(routines: Sequence[Routine], places: Places) -> None:
+    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work."""
+    callers = callers_of(routines)
+    todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
+    found = True
+    while found:
+        found = False
+        for routine in todo:
+            once = [script(caller, places) and not context.loops for caller, _, context in callers.get(routine, ())]
+            if once and all(once) and not routine.program:
+                routine.program = found = True
+
+
+def _takes_settings_alone(routine: Routine, places: Places) -> bool:
     node = routine.node
-    if type(node) is not core.Function or (routine.name == "main" and routine.owner is None and not routine.closure):
+    if type(node) is not core.Function or routine.closure:
+        return False
+    given = [param.name.lower() for param in node.params if param.default is None]
+    return bool(given) and all(places.is_("names", "settings", name) for name in given)
+
+
+def script(routine: Routine, places: Places) -> bool:
+    """The top level of a file, its `main` and what does its work, and what has a process join others: they run once,
+    and tell nothing of how often what they call runs."""
+    node = routine.node
+    if (
+        type(node) is not core.Function
+        or routine.program
+        or (routine.name == "main" and routine.owner is None and not routine.closure)
+    ):
         return True
     return not all(places.joins.isdisjoint(asked) for asked in node.uses.values())
 
