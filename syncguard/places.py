@@ -22,7 +22,7 @@ class Places:
         self.tables: Tables = tables
         self.loop_calls = frozenset(tables["hot"]["loop_calls"])
         self.passes = frozenset(tables["gates"]["passes"])  # names of calls that run a backward pass
-        self.joins = frozenset(tables["cold"]["joins"])
+        self.joins, self.groups = (frozenset(tables["cold"][key]) for key in ("joins", "groups"))
         self._met: dict[str, dict[str, dict[str, bool]]] = {  # the names that were matched against each list
             table: {key: {} for key in keys} for table, keys in tables.items()
         }

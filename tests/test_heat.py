@@ -1698,7 +1698,11 @@ def test_what_a_loop_does_before_it_leaves_at_once_runs_once(end: str, heat: str
 
 @pytest.mark.parametrize(
     ("first", "heats"),
-    [("dist.init_process_group(x.name)", ["cold", "unknown"]), ("dist.get_rank()", ["unknown", "unknown"])],
+    [
+        ("dist.init_process_group(x.name)", ["cold", "unknown"]),
+        ("dist.new_group([0, 1])", ["cold", "cold"]),
+        ("dist.get_rank()", ["unknown", "unknown"]),
+    ],
 )
 def test_what_joins_a_group_of_processes_runs_once_and_its_loops_may_run_long(first: str, heats: list[str]) -> None:
     text = """

@@ -43,7 +43,12 @@ def script(routine: Routine, places: Places) -> bool:
         or (routine.name == "main" and routine.owner is None and not routine.closure)
     ):
         return True
-    return not all(places.joins.isdisjoint(asked) for asked in node.uses.values())
+    return _calls(routine, places.joins)
+
+
+def _calls(routine: Routine, names: frozenset[str]) -> bool:
+    node = routine.node
+    return type(node) is core.Function and not all(names.isdisjoint(asked) for asked in node.uses.values())
 
 
 def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
@@ -62,6 +67,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or exported(routine, places)
         or undone(routine, places)
         or clicked(routine, places)
+        or _calls(routine, places.groups)
     )
 
 
