@@ -1746,3 +1746,18 @@ def test_what_a_script_hands_its_settings_does_its_work(given: str, call: str, h
             {}
         """
     assert heats(text.format(given, call)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("said", "heat"), [('debug("%s", x)', "amortized"), ('info("%s", x)', "hot"), ('debug(f"{x}")', "hot")]
+)
+def test_what_is_whispered_is_seldom_formatted(said: str, heat: str) -> None:
+    text = """
+        import logging
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                logging.{}
+                return x
+        """
+    assert heats(text.format(said)) == [heat]

@@ -266,3 +266,28 @@ def told(n):
 )
 def test_a_tensor_that_is_declared_is_no_array(declared: str, found: list[str]) -> None:
     assert checked.codes(ARRAY_OR_TENSOR.format(declared=declared)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("m = embed().cuda().to(torch.half)\n    print(m)", []),
+        ("m = embed().cuda().unsqueeze(0)\n    print(m)", ["SG206"]),
+    ],
+)
+def test_what_is_moved_and_cast_may_be_a_model(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize(("given", "found"), [("a, *rest", ["SG204"]), ("*rest, a", [])])
+def test_what_comes_after_a_star_has_no_place(given: str, found: list[str]) -> None:
+    text = f"""return a
+
+def g(a, rest):
+    h({given})
+    return 1 if a else 0
+
+def h(x: Tensor, n=2):
+    pass
+"""
+    assert codes(text) == found

@@ -272,8 +272,9 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
-    if context.gate and base in ("hot", "unknown"):
-        return "amortized", (*path, Fact(f"but only {context.gate}", 0))
+    gate = "where this level is logged" if sighting.op in places.tables["cold"]["whispers"] else context.gate
+    if gate and base in ("hot", "unknown"):
+        return "amortized", (*path, Fact(f"but only {gate}", 0))
     return base, path
 
 

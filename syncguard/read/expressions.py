@@ -130,6 +130,8 @@ def call(node: ast.Call, scope: Scope) -> Node:
         scope.use(path.rpartition(".")[0], f"{called}()")
     if path:
         for position, arg in enumerate(args):
+            if type(arg) is Do and arg.what == "*":
+                break  # what comes next may have any place
             for mark, given in passed(arg):
                 scope.use(given, f"{mark}{position}{path}")
     return Call(fn, args, keywords, at(node))

@@ -29,6 +29,7 @@ def sequence_method(
     if (
         name in ("index", "count", "remove")
         and args
+        and args[0] is not NONE
         and (tensor_sureness(args[0]) >= LIKELY or tensor_sureness(of.element) >= LIKELY)
     ):
         subject = args[0] if tensor_sureness(args[0]) >= LIKELY else of.element

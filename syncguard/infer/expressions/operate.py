@@ -141,9 +141,14 @@ def item_by_item(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...],
             continue
         for i, item in enumerate(one.items):
             beside = other.items[i] if type(other) is Seq and other.items is not None else UNKNOWN
-            if type(item) is Tensor and beside is not item and type(beside) not in (Seq, Table, Instance):
+            if type(item) is Tensor and beside is not item and not _no_tensor(beside):
                 apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [item], {}, nodes[:1])
                 return
+
+
+def _no_tensor(value: Value) -> bool:
+    """Whether a tensor is compared with this by Python, which says no."""
+    return value is NONE or kind(value) == "str" or type(value) in (Seq, Table, Instance)
 
 
 def _as_long(one: Seq, other: Value) -> bool:
@@ -234,7 +239,7 @@ def _read(value: Value) -> Why | None:
 
 def contains(needle: Value, container: Value, node: core.Do, frame: Frame) -> Value:
     row = frame.world.row("torch.Tensor.__contains__")
-    if kind(needle) == "str":  # torch leaves the comparison with a text to Python
+    if needle is NONE or kind(needle) == "str":  # torch leaves the comparison with these to Python, which says no
         return Host("bool")
     for option in options(container):
         if type(option) is Tensor and option.on_device:
