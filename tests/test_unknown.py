@@ -291,3 +291,17 @@ def h(x: Tensor, n=2):
     pass
 """
     assert codes(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'int(torch.__version__.split("+")[0].split(".")[2], 16)',
+        'int(torch.version.cuda.split(".")[0].split("-")[0])',
+        'print(torch.__config__.parallel_info().split("\\n")[0])',
+        'int(torch.something().split(".")[0])',
+        "print(torch.__config__.show())",
+    ],
+)
+def test_what_torch_says_of_itself_is_text(text: str) -> None:
+    assert codes(text) == []

@@ -155,7 +155,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if last[:1].isupper() and not last.isupper():
         return Instance(None, name)
     if name.startswith("torch."):
-        return Unknown(frame.why(name, at))
+        return UNKNOWN if frame.world.places.is_("names", "descriptions", name) else Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
 
 

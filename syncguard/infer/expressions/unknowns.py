@@ -14,7 +14,7 @@ from syncguard.infer.branches.receivers import (
     works,
 )
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import UNKNOWN, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Const, Tensor, Unknown, Value, options
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
@@ -32,6 +32,8 @@ Nodes = tuple[Node, ...]
 def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """A method of something unknown: what it was computed from, or the method itself, may prove it a tensor."""
     world = frame.world
+    if hasattr(str, name) and args and type(args[0]) is Const and isinstance(args[0].value, str):
+        return UNKNOWN  # `version.split(".")`
     op = world.op(f"torch.Tensor.{name}")
     if op is None and len(args) == 1 and not keywords and name in world.densities and of_distribution(nodes, frame):
         op = world.row(f"{world.distribution.name}.{name}")
