@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
+from syncguard.read import core
+from syncguard.read.core import At
+from syncguard.read.walk import walk
 from syncguard.terms import Heat
 
 VALIDATION = WORDS[0]
@@ -88,9 +92,22 @@ def says(home: Home, what: str, world: World) -> bool:
 
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """A DataLoader that does not pin matters where its batches are moved."""
-    is_loader = sighting.op in world.places.tables["hot"]["loop_iterables"]
-    return sighting.hazard if not is_loader or routine.home.moves_batches else ""
+    """A DataLoader that does not pin matters where its batches are moved, and more than the first is taken."""
+    if sighting.op not in world.places.tables["hot"]["loop_iterables"]:
+        return sighting.hazard
+    calls = (part for part in walk(routine.node.body) if type(part) is core.Call)
+    one = routine.home.moves_batches and any(_first_of(call, sighting.at) for call in calls)
+    return sighting.hazard if routine.home.moves_batches and not one else ""
+
+
+def _first_of(call: core.Call, at: At) -> bool:
+    """Whether this is `next(iter(...))` of what stands there."""
+    inner: core.Node = call
+    for name in ("next", "iter"):
+        if type(inner) is not core.Call or last_name(inner.fn) != name or not inner.args:
+            return False
+        inner = inner.args[0]
+    return inner.at == at
 
 
 def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
