@@ -1761,3 +1761,11 @@ def test_what_is_whispered_is_seldom_formatted(said: str, heat: str) -> None:
                 return x
         """
     assert heats(text.format(said)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("text", "heat"),
+    [("net.cpu()", "cold"), ("for _ in range(9): net.cpu()", "unknown"), ("net.weight.cpu()", "unknown")],
+)
+def test_a_model_is_moved_seldom(text: str, heat: str) -> None:
+    assert heats(f"def lend():\n    net = torch.nn.Linear(3, 3).cuda()\n    {text}\n    return net\n") == [heat]

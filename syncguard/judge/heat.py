@@ -250,7 +250,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     context, cold = sighting.context, test_file(routine, places)
     if context.failing:
         return "cold", ()
-    if sighting.op in places.tables["cold"]["ops"] and warmth.heat != "hot" and not context.loops:
+    if places.is_("cold", "ops", sighting.op) and warmth.heat != "hot" and not context.loops:
         return "cold", ()
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
