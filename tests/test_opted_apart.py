@@ -594,6 +594,18 @@ def test_what_another_file_asks_for_is_told(
     assert options("p") == {"help.py": [HERE], "reader.py": []}
 
 
+@pytest.mark.parametrize(("call", "but"), [("if self.size > 0: Reader().read(x)", True), ("Reader().read(x)", False)])
+def test_a_path_from_another_file_says_what_it_goes_behind(project: Path, call: str, but: bool) -> None:
+    method = "class Reader:\n    def read(self, x: torch.Tensor):\n        return deep(x)"
+    Path("p/reader.py").write_text(READ.replace("def read(x: torch.Tensor):\n    return deep(x)", method))
+    asking = ASKING.replace("import read", "import Reader")
+    Path("p/user.py").write_text(asking.format(taken="", before="", call=call))
+    found = [f for f in pipeline.check(["p"], Config(cache=False)).findings if f.site.path.endswith("reader.py")]
+    texts = [fact.text for fact in found[0].hot_path]
+    assert found[0].heat == "hot"
+    assert (SIZE.replace(SEEN, "but ") in texts) is but
+
+
 def test_what_its_own_file_asks_for_is_told_before_what_others_ask_for(project: Path) -> None:
     own = "only where `often` holds; by default `often` is `False`"
     read = READ.replace(

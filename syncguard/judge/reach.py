@@ -104,27 +104,30 @@ def _open(routine: Routine) -> bool:
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
-    """The functions of unknown heat that another file makes hot: the shortest path to each."""
+    """The functions of unknown heat that another file makes hot: the shortest path to each, and where each goes behind
+    an option, one that says so."""
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown"}
     found: dict[Where, tuple[Fact, ...]] = {}
-    queue: deque[Where] = deque()
 
-    def follow(path: str, function: Function, hot: tuple[Fact, ...] | None) -> None:
+    def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
         for call in function.calls:
-            if call.rare:
-                continue
             way = (Fact(call.step, call.step_line, path),) if call.step else hot
             where = (call.path, call.name)
-            if way is not None and where in cold and where not in found:
-                found[where] = (*way, Fact(f"calls `{call.name}`", call.line, path))
-                queue.append(where)
+            options = (*function.options, *call.options)
+            if way is None or call.rare or where not in cold or where in found or (free and options):
+                continue
+            shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in options]
+            found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
+            yield where
 
-    for path, functions in sorted(files.items()):
-        for function in functions:
-            follow(path, function, function.path if function.heat == "hot" else None)
-    while queue:
-        where = queue.popleft()
-        follow(where[0], cold[where], found[where])
+    for free in (True, False):
+        queue = deque(found)
+        for path, functions in sorted(files.items()):
+            for function in functions:
+                queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free))
+        while queue:
+            where = queue.popleft()
+            queue.extend(follow(where[0], cold[where], found[where], free))
     return found
 
 
