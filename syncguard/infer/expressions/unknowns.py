@@ -47,8 +47,9 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     if of.weak is not None and world.places.is_("names", "tabular", name):
         return of
     moved_alone = of.weak is not None and of.weak.text == "computed" and of.weak.parent is None
-    if moved_alone and not alone and nodes and type(nodes[0]) is not core.Attr:
-        return of  # as modules are cast: `model.cuda().half()`
+    casts = not alone and "host" not in op.returns.split()
+    if moved_alone and casts and nodes and type(nodes[0]) is not core.Attr:
+        return of  # as modules are: `model.cuda().half()`
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
     moves = (
