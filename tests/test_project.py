@@ -204,6 +204,16 @@ def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     assert reached({}) == {}
 
 
+def test_a_function_that_is_called_before_the_steps_and_in_them_is_hot(project):
+    Path("p/norms.py").write_text("import torch\n\n\ndef norm(x: torch.Tensor):\n    return x.norm().item()\n")
+    Path("p/train.py").write_text(
+        "from .norms import norm\n\n\ndef train(loss, rows):\n    print(norm(rows))\n"
+        "    for row in rows:\n        loss(row).backward()\n        norm(row)\n"
+    )
+    (found,) = [f for f in pipeline.check(["."], config(cache=False)).findings if f.site.path == "p/norms.py"]
+    assert found.heat == "hot"
+
+
 def test_one_file_sees_the_others_through_the_cache(project):
     pipeline.check(["."], config())
     (found,) = pipeline.check(["p/ops.py"], config()).findings

@@ -15,6 +15,7 @@ from syncguard.infer.routine import Context, Home, Routine
 from syncguard.judge.behind import HERE
 from syncguard.judge.heat import Warmth
 from syncguard.read import core
+from syncguard.read.core import At
 from syncguard.terms import Fact, Heat
 
 SEEN = "as far as we see called "
@@ -83,7 +84,7 @@ def _calls(
         if callee is routine or callee.name == "<lambda>" or (known is not None and known.heat != "unknown"):
             continue
         shared = _shared(around(routine, context) for _, context in places)
-        for at, context in places:
+        for at, context in sorted(places, key=_beside_steps):
             step = next((loop for loop in context.loops if loop.reason), None)
             if context.rare or context.failing or (heat not in ("hot", "unknown") and step is None):
                 continue
@@ -95,6 +96,11 @@ def _calls(
         else:
             if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
                 yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True, options=shared)
+
+
+def _beside_steps(call: tuple[At, Context]) -> bool:
+    """Whether no loop around a call takes the steps: one that does tells more."""
+    return not any(loop.reason for loop in call[1].loops)
 
 
 def _open(routine: Routine) -> bool:
