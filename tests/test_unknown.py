@@ -305,3 +305,8 @@ def h(x: Tensor, n=2):
 )
 def test_what_torch_says_of_itself_is_text(text: str) -> None:
     assert codes(text) == []
+
+
+@pytest.mark.parametrize("asked", ["__repr__", "__str__"])
+def test_what_every_object_has_proves_no_tensor(asked: str) -> None:
+    assert codes(f'for part in model:\n        torch.save(part, "m")\n        print(part.{asked}().strip())') == []

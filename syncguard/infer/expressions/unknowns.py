@@ -132,6 +132,8 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
         return None
+    if hasattr(object, name):
+        return None  # `module.__repr__()`
     if works(nodes, frame) or of_table(nodes, frame):
         return None
     hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
