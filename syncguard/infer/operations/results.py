@@ -24,7 +24,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.promotion import nested, promoted
-from syncguard.infer.operations.targets import device_of, place_of, tensor_type
+from syncguard.infer.operations.targets import MEMORYLESS, device_of, place_of, tensor_type
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -269,7 +269,7 @@ def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         if filled is not None and not (type(filled) is Const and filled.value is None):
             return filled.device if type(filled) is Tensor else "assumed"  # `torch.arange(n, out=x.new())`
         if asked is not None and not (type(asked) is Const and asked.value is None):
-            return "assumed"
+            return "host" if type(asked) is Const and asked.value == MEMORYLESS else "assumed"
         copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]
         return copied[0] if copied else args.default_device
     if rule == "device":

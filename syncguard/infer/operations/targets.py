@@ -59,6 +59,7 @@ def tensor_type(name: str) -> tuple[str, str] | None:
 
 
 ORDINALS = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
+MEMORYLESS = "meta"  # the device whose tensors hold nothing: nobody waits for them
 ACCELERATORS = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
 TYPES = {
     "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
