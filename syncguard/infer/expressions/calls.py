@@ -149,6 +149,9 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     library = frame.world.host_library(name)
     if library == "array" and any(map(holds_anything, (*args, *keywords.values()))):
         return Seq("list", None)
+    if library == "array" and len(args) == 1 and not keywords:
+        pointer = frame.world.places.is_("names", "pointers", name.rpartition(".")[2])
+        library = "number" if pointer else library  # `np.argmin(x)`: of all its elements
     if library:
         return Host(library, next((value.read for value in args if type(value) is Host and value.read), None))
     last = name.rpartition(".")[2]

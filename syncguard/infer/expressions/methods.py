@@ -121,6 +121,8 @@ def host_method(
     if kind == "array":
         if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords):
             return Host("number")
+        if frame.world.places.is_("names", "pointers", name) and not (args or keywords):
+            return Host("number")  # of all its elements
         return Seq("list", None, Host("number")) if name == "tolist" else Host("array")
     if kind in ("size", "shape"):
         return Host("int") if name == "numel" else Host(kind)

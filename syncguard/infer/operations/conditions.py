@@ -265,7 +265,10 @@ def pinned(args: Arguments, name: str) -> int:
 def pageable(args: Arguments, name: str) -> int:
     return (
         LIKELY
-        if any(type(o) is Tensor and o.device == "host" and not o.pinned for o in options(args.get(name) or UNKNOWN))
+        if any(
+            type(o) is Tensor and o.device == "host" and not (o.pinned or o.void)
+            for o in options(args.get(name) or UNKNOWN)
+        )
         else NO
     )
 

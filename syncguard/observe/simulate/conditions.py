@@ -239,7 +239,7 @@ def pinned(args: Arguments, name: str) -> bool:
 
 def pageable(args: Arguments, name: str) -> bool:
     value = args.get(name)
-    return isinstance(value, torch.Tensor) and place(value) == HOST
+    return isinstance(value, torch.Tensor) and place(value) == HOST and value.numel() > 0
 
 
 def host_values(args: Arguments, name: str) -> bool:
