@@ -202,7 +202,7 @@ def _empty(args: Arguments) -> bool:
         parts = size.items
         inner = parts[0] if len(parts) == 1 else None
         parts = inner.items if type(inner) is Seq and inner.items is not None else parts
-        return not size.items or (args.get("size") is not None and any(map(_is_zero, parts)))
+        return any(map(_is_zero, parts)) if args.get("size") is not None else not size.items
     return args.get("size") is not None and size is not None and _is_zero(size)
 
 
