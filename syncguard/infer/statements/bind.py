@@ -239,7 +239,9 @@ def setitem(target: core.Index, of: Tensor, key: Value, value: Value, frame: Fra
 
 
 def brought(value: Value, frame: Frame) -> bool:
-    """Whether a value is an array that the code did not build from nothing."""
+    """Whether a value is an array that the code did not build from nothing, or a number of one."""
+    if type(value) is Host and value.kind == "number":
+        return True
     tensor = tensor_in(value)
     if tensor is None:
         return any(map(is_array, options(value)))
