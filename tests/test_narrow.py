@@ -97,3 +97,38 @@ def f(state):
     return [state[k].tolist() if torch.is_tensor(state[k]) else state[k] for k in state]
 """
     assert codes(text) == ["SG202", "SG202"]
+
+
+WRAPPED = """
+def told(model: torch.nn.Module, x):
+    if isinstance(model, {kinds}):
+        model = model.module
+    if model(x).sum() > 0:  # waits
+        return 1
+"""
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    ["torch.nn.DataParallel", "(torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel)"],
+)
+def test_what_is_one_of_several_modules_is_a_module(kinds: str) -> None:
+    assert codes(WRAPPED.format(kinds=kinds)) == ["SG204"]
+    layer = "def told(layer):\n    if isinstance(layer, (torch.nn.Linear, torch.nn.Conv2d)):\n"
+    assert codes(layer + "        return layer.weight.sum().item()\n") == ["SG201"]
+    assert codes(layer + "        return 1 if layer.stride[0] > 1 else 0\n") == []
+
+
+def test_a_wrapper_keeps_the_module_that_it_is_made_of() -> None:
+    text = """
+class Mask(torch.nn.Module):
+    def forward(self, x):
+        return x > 0
+
+def told(x: Tensor, other: torch.nn.DataParallel):
+    mask = torch.nn.DataParallel(Mask().cuda())
+    if other.module(x).sum() > 0:
+        return x
+    return x[mask.module(x)]
+"""
+    assert codes(text) == ["SG204", "SG102"]

@@ -280,7 +280,7 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             return {path: without(value, lambda option: not _of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
-        if all(type(kind) is ClassOf for kind in named):
+        if all(type(kind) is ClassOf or _is_module(kind, frame) for kind in named):
             return {path: join_all([_instance_of(kind, frame) for kind in named])}
         if len(names) < len(named):
             return {path: UNKNOWN}
@@ -297,6 +297,11 @@ def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
         return [kind for part in kinds.args for kind in kinds_of(part, frame)]
     value = value_at(kinds, frame)
     return list(value.items) if type(value) is Seq and value.items is not None else [value]
+
+
+def _is_module(kind: Value, frame: Frame) -> bool:
+    """Whether this is a class of torch's modules."""
+    return type(kind) is Named and frame.world.is_module_class(kind.name)
 
 
 def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:

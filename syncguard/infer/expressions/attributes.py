@@ -109,7 +109,8 @@ def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
     """An attribute of an instance of an imported class."""
     op = frame.world.op(f"{of.name}.{name}")
     if op is not None and frame.world.is_property(op):
-        return apply(frame, op, at, [of], {}, ())
+        kept = of.settings.get(name)  # a wrapper keeps the module that it was made of
+        return kept if type(kept) is Instance else apply(frame, op, at, [of], {}, ())
     if op is None and frame.world.is_module_class(of.name) and name in ("weight", "bias"):
         return Tensor("float", of.device, why=frame.why("parameter", at))
     return Bound(of, name)
