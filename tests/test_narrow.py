@@ -132,3 +132,42 @@ def told(x: Tensor, other: torch.nn.DataParallel):
     return x[mask.module(x)]
 """
     assert codes(text) == ["SG204", "SG102"]
+
+
+SHOWN = """
+import numpy as np
+
+def listed(value):
+    if isinstance(value, (list, tuple)):
+        return [listed(item) for item in value]
+    if isinstance(value, (Tensor, np.ndarray)):
+        return value.tolist()
+
+def shown(value):
+    if isinstance(value, float):
+        value = f"{value:.2f}"
+    if isinstance(value, (Tensor, np.ndarray)):
+        return f"<{value}>"
+
+def told(value: float | Iterable[float]):
+    if isinstance(value, (Tensor, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return float(value[0])
+    return float(value)
+"""
+
+
+def test_what_is_one_of_several_types_may_hold_anything() -> None:
+    assert codes(SHOWN) == ["SG202", "SG206"]
+
+
+def test_a_list_of_tensors_is_no_number() -> None:
+    text = """
+def rates(optimizer: torch.optim.Optimizer, name: str):
+    return [float(group[name]) for group in optimizer.param_groups]
+
+def first(optimizer: torch.optim.Optimizer):
+    return [float(group["params"][0]) for group in optimizer.param_groups]
+"""
+    assert codes(text) == ["SG203"]

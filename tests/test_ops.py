@@ -31,6 +31,8 @@ ELSEWHERE = {
     "torch.Tensor.hpu",  # only on a machine that has one
     "torch.optim.Optimizer.param_groups",  # of an instance
     "torch.optim.Optimizer.state",
+    "torch.nn.DataParallel.module",
+    "torch.nn.parallel.DistributedDataParallel.module",
 }
 
 

@@ -18,6 +18,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from syncguard import pack  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation, conditions  # noqa: E402
@@ -226,6 +227,26 @@ def test_a_function_of_ones_own(seen: list[Seen]) -> None:
     assert (wait.hazard, wait.phase) == ("tensor-as-condition", "backward")
     assert wait.forward is not None
     assert (wait.forward[0].code.co_filename, wait.forward[0].line) == (__file__, line)
+
+
+def test_a_dispatch_mode_of_ones_own(seen: list[Seen]) -> None:
+    places = []
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = func(*args, **(kwargs or {}))
+            if func is torch.ops.aten.mul.Tensor:
+                places.append(made.device.type)
+                made.count_nonzero().item()
+            return made
+
+    x = device(2)
+    with Count():
+        y = x * 2
+        here = [value.device.type for value in (x.new_tensor([1.0]), torch.zeros(1), device(1), x.clone())]
+        assert len(x[x > 0]) == 2
+    assert (places, y.device.type, here) == (["cuda"], "cuda", ["cuda", "cpu", "cuda", "cuda"])
+    assert hazards(seen) == ["item", "host-data", "mask-read"]
 
 
 def test_the_backward_of_a_mask_waits_again(seen: list[Seen]) -> None:

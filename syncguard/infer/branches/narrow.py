@@ -266,13 +266,7 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
         if alone or not outcome:
             found = _kept(subject, outcome, frame, lambda option: type(option) is Tensor)
             return found if alone else {path: without(found.get(path, UNKNOWN), lambda option: _is_a(option, names))}
-        held = value_at(subject, frame)
-        if type(held) is not Unknown:
-            numbers = any(number_sureness(option) for option in options(held)) and _no_number(named)
-            left = without(held, lambda option: number_sureness(option) > 0) if numbers else UNKNOWN
-            return {} if left is UNKNOWN else {path: left}
-        why = frame.why("isinstance", subject.at)
-        return {path: Union((Tensor(device=_place(subject, frame), sure=False, why=why), held))}
+        return _tensor_or(named, subject, path, frame)
     value = value_at(subject, frame)
     if outcome:
         kept = tuple(option for option in options(value) if _of_kind(option, named, frame))
@@ -280,13 +274,26 @@ def _isinstance(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict
             return {path: without(value, lambda option: not _of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
-        if all(type(kind) is ClassOf or _is_module(kind, frame) for kind in named):
-            return {path: join_all([_instance_of(kind, frame) for kind in named])}
-        if len(names) < len(named):
+        if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
-        numbers = set(names) <= {"builtins.int", "builtins.float", "builtins.bool"}
-        return {path: Host("number" if numbers else "object")}
+        numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
+        return {path: Host("number") if numbers else join_all([_instance_of(kind, frame) for kind in named])}
     return {path: without(value, lambda option: _of_kind(option, named, frame))}
+
+
+def _tensor_or(named: list[Value], subject: Node, path: str, frame: Frame) -> dict[str, Value]:
+    """What has been found to be a tensor or of one of other types."""
+    held = value_at(subject, frame)
+    if not any(type(option) is Unknown for option in options(held)):
+        numbers = any(number_sureness(option) for option in options(held)) and _no_number(named)
+        left = without(held, lambda option: number_sureness(option) > 0) if numbers else UNKNOWN
+        return {} if left is UNKNOWN else {path: left}
+    kinds = (Tensor, Unknown)
+    left = without(held, lambda option: type(option) not in kinds and not _of_kind(option, named, frame))
+    if any(type(option) is Tensor for option in options(left)):
+        return {path: left}
+    why = frame.why("isinstance", subject.at)
+    return {path: Union((Tensor(device=_place(subject, frame), sure=False, why=why), *options(left)))}
 
 
 def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
@@ -297,11 +304,6 @@ def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
         return [kind for part in kinds.args for kind in kinds_of(part, frame)]
     value = value_at(kinds, frame)
     return list(value.items) if type(value) is Seq and value.items is not None else [value]
-
-
-def _is_module(kind: Value, frame: Frame) -> bool:
-    """Whether this is a class of torch's modules."""
-    return type(kind) is Named and frame.world.is_module_class(kind.name)
 
 
 def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:

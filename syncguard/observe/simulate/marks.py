@@ -67,6 +67,7 @@ class Local(threading.local):
         self.packing = HOST  # where the results of the call in progress are
         self.passing = 0  # so many questions for overrides are answered no
         self.told: Any = None  # the function whose call was told before a class of its own was asked to carry it out
+        self.dispatched: Any = None  # the operator that a mode of the program is asked to carry out, which was told
         self.asking: tuple[Any, tuple[Any, ...]] | None = None  # the function of Python called last, its first argument
 
 

@@ -193,7 +193,8 @@ class Device(TorchFunctionMode):
             if kwargs:
                 fitting(copies, args, kwargs, where)
             told: tuple[str, ...] = ()
-            if waits and row is not None and not (one and args and not single(args[0])):
+            carried = local.dispatched is func
+            if waits and row is not None and not carried and not (one and args and not single(args[0])):
                 told = judge(row, waits, args, kwargs, where)
             if kwargs or constructor:
                 kwargs, where = rewritten(kwargs, where, constructor)
@@ -202,6 +203,8 @@ class Device(TorchFunctionMode):
                 result = func(*args, **kwargs)
             except (NotImplementedError, RuntimeError) as fault:
                 result = self._rescued(fault, where, name, func, args, kwargs)
+            if carried and where == HOST:
+                return result  # of what nobody has marked yet: who asked for the call knows where this belongs
             if constructor:
                 result = settled(result, where)
             elif type(result) is torch.Tensor:

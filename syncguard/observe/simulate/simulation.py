@@ -12,7 +12,18 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate import backward, cuda, exchange, graphs, libraries, saving, scripts, warned, wraps
+from syncguard.observe.simulate import (
+    backward,
+    cuda,
+    dispatching,
+    exchange,
+    graphs,
+    libraries,
+    saving,
+    scripts,
+    warned,
+    wraps,
+)
 from syncguard.observe.simulate.later import Later
 from syncguard.observe.simulate.marks import local, world
 from syncguard.observe.simulate.minded import plain_only
@@ -102,6 +113,7 @@ class Simulation:
         own = torch.autograd.Function
         patches.set(own, "apply", classmethod(backward.applied(vars(own)["apply"], self.verdict)))
         backward.hooks(patches, self.device)
+        dispatching.patch(patches, self.device)
         saving.patch(patches, self.verdict)
         exchange.patch(patches)
         libraries.patch(patches, self)
