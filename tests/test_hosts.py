@@ -748,3 +748,37 @@ def logged(x: torch.Tensor, more):
 )
 def test_a_number_that_was_read_is_no_tensor(more, waits):
     assert codes(LOGGED.format(more)) == ["SG201"] * waits
+
+
+FOR_THE_HOST = """
+import torch
+
+
+def shift_gpu(x: torch.Tensor, n: torch.Tensor):
+    return x + n
+
+
+def {name}(x: torch.Tensor, n: torch.Tensor):
+    return x[n[0].item()]
+
+
+def shift(x: torch.Tensor, n: torch.Tensor):
+    {call}
+"""
+RETURNS = "return shift_gpu(x, n) if x.is_cuda else {name}(x, n)"
+LEAVES = "if x.device.type == 'cuda':\n        return shift_gpu(x, n)\n    return {name}(x, n)"
+CHOOSES = "do = shift_gpu if x.device.type == 'cuda' else {name}\n    return do(x, n)"
+MAY = "return {name}(x, n) if x.is_cuda else {name}(x, n)"
+BOTH = RETURNS + "\n\n\ndef other(x, n):\n    return {name}(x, n)"
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "found"),
+    [
+        *[(name, call, []) for name in ("shift_cpu", "_shift") for call in (RETURNS, LEAVES, CHOOSES)],
+        *[(name, call, ["SG201"]) for name in ("shift_cpu", "_shift") for call in (MAY, BOTH, "pass")],
+        ("slow_shift", RETURNS, ["SG201"]),  # others may call it
+    ],
+)
+def test_what_is_called_for_the_host_alone_is_for_the_host(name: str, call: str, found: list[str]) -> None:
+    assert codes(FOR_THE_HOST.format(name=name, call=call.format(name=name))) == found

@@ -115,15 +115,20 @@ class Step:
 
 
 class Context:
-    """What surrounds a place in its function: loops, the gate that makes it rare, whether it only runs on a failure,
-    and the tests that lead to it, from without, with the outcome that each must have."""
+    """What surrounds a place in its function: loops, the gate that makes it rare, whether it only runs on a failure, or
+    never on the device, and the tests that lead to it, from without, with the outcome that each must have."""
 
-    __slots__ = ("failing", "gate", "loops", "tests")
+    __slots__ = ("failing", "gate", "loops", "off", "tests")
 
     def __init__(
-        self, loops: tuple[Step, ...] = (), gate: str = "", failing: bool = False, tests: tuple[Asked, ...] = ()
+        self,
+        loops: tuple[Step, ...] = (),
+        gate: str = "",
+        failing: bool = False,
+        tests: tuple[Asked, ...] = (),
+        off: bool = False,
     ) -> None:
-        self.loops, self.gate, self.failing, self.tests = loops, gate, failing, tests
+        self.loops, self.gate, self.failing, self.tests, self.off = loops, gate, failing, tests, off
 
     @property
     def rare(self) -> bool:
@@ -373,7 +378,7 @@ class Frame:
         if first == at:
             return context
         gate = context.gate or f"what the wait at line {first[0]} leaves of it"
-        return Context(context.loops, gate, context.failing, context.tests)
+        return Context(context.loops, gate, context.failing, context.tests, context.off)
 
     def why(self, text: str, at: At, parent: Why | None = None) -> Why:
         """A reason found in this file."""
@@ -390,5 +395,6 @@ class Frame:
             changes.get("gate", before.gate) or before.gate,
             changes.get("failing", before.failing),
             (*before.tests, changes["test"]) if "test" in changes else before.tests,
+            changes.get("off", False) or before.off,
         )
         return before

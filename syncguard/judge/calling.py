@@ -7,10 +7,11 @@ from functools import cached_property
 
 import msgspec
 
-from syncguard.infer.branches.ungiven import calls_of
+from syncguard.infer.branches.ungiven import calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Context, Home, Routine
 from syncguard.judge.carried import parsed
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import BINDING, everything, targets
@@ -49,6 +50,11 @@ class Callers:
             found = self.others[home] = Callers(home)
             found.others = self.others
         return found
+
+    @cached_property
+    def of_each(self) -> dict[Routine, list[Calling]]:
+        """The calls of each function that the file's own make."""
+        return callers_of((*self.home.routines, *([self.home.top] if self.home.top else [])))
 
     @cached_property
     def binding(self) -> list[core.Node]:
@@ -99,6 +105,18 @@ def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:
         for callee, calls in routine.calls.items():
             found.setdefault(callee, []).extend((routine, at, context) for at, context in calls)
     return found
+
+
+def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Routine, ...] = ()) -> bool:
+    """Whether a function that nobody else has business with, or that is named for the host, is called in its file only
+    where nothing runs on the device."""
+    mine = private(routine) or places.is_("names", "host_tensors", routine.name)
+    if not mine or routine in asked or callers.home is not routine.home:
+        return False
+    calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine]
+    if not calls or len({at for _, at, _ in calls}) < len(lines_of(routine.name, routine.home)):
+        return False
+    return all(context.off or kept_off(caller, callers, places, (*asked, routine)) for caller, _, context in calls)
 
 
 def by_name(info: ClassInfo) -> bool:

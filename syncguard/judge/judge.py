@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.project import World
 from syncguard.infer.routine import Home, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
-from syncguard.judge.calling import Callers
+from syncguard.judge.calling import Callers, kept_off
 from syncguard.judge.heat import Warmth, heat_of
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
@@ -21,7 +21,8 @@ def findings_of(
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
     for routine in (*home.routines, *([home.top] if home.top else [])):
-        for sighting in routine.sightings.values():
+        seen = routine.sightings.values() if not kept_off(routine, callers, world.places) else ()
+        for sighting in seen:
             finding = judged(sighting, routine, world, pack, warmth[routine], text_of, callers)
             if finding is not None:
                 found.setdefault((sighting.at, finding.code), finding)

@@ -242,8 +242,9 @@ def either(node: core.Either, frame: Frame) -> Value:
         else:
             values.append(value_of(operand, frame))
         frame.sometimes += not decided(operand)
-        frame.quiet += off_device(operand, holds, frame)
-        frame.surround(gate=gated(operand, holds, frame), test=(operand, holds))
+        off = off_device(operand, holds, frame)
+        frame.quiet += off
+        frame.surround(gate=gated(operand, holds, frame), test=(operand, holds), off=off)
         for key, value in narrowed(operand, holds, frame).items():
             frame.env[key] = value
     frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
@@ -290,16 +291,20 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     asked, frame.asked = frame.asked, {}
     told = []
     for outcome in (True, False):
-        off = off_device(node.test, outcome, frame) or refuted(node.test, outcome, frame)
-        told.append((off, narrowed(node.test, outcome, frame), gated(node.test, outcome, frame)))
+        elsewhere = off_device(node.test, outcome, frame)
+        off = elsewhere or refuted(node.test, outcome, frame)
+        told.append((off, elsewhere, narrowed(node.test, outcome, frame), gated(node.test, outcome, frame)))
     frame.asked = asked
     open_ = not decided(node.test) and not (told[0][0] or told[1][0])
     frame.sometimes += open_
-    for (off, known, gate), arm in zip(told, (node.yes, node.no), strict=True):
+    for (off, elsewhere, known, gate), arm in zip(told, (node.yes, node.no), strict=True):
         frame.env = {**before, **known}
         frame.quiet += off
-        surrounding = frame.surround(gate=gate, test=(node.test, arm is node.yes))
-        values.append(value_of(arm, frame))
+        surrounding = frame.surround(gate=gate, test=(node.test, arm is node.yes), off=elsewhere)
+        value = value_of(arm, frame)
+        if elsewhere and type(value) is Call and type(arm) is not core.Call and frame.home.own:
+            frame.routine.calls.setdefault(value.routine, []).append((arm.at, frame.context))
+        values.append(value)
         frame.context = surrounding
         offs.append(off)
         frame.quiet -= off
@@ -308,7 +313,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     frame.env = before
     if offs[0] is not offs[1]:  # the device, or this caller, never sees the other one
         return no if offs[0] else yes
-    unmet = [gate == UNMET for _, _, gate in told]
+    unmet = [side[3] == UNMET for side in told]
     if unmet[0] is not unmet[1]:
         return no if unmet[0] else yes
     return yes if test is TRUE else no if test is FALSE else join(yes, no)

@@ -87,7 +87,7 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.quiet += off
         rare = gate if gate and not trains(body, frame.world.places) else ""
         failing = frame.context.failing or fails(body, frame)
-        surrounding = frame.surround(gate=rare, failing=failing, test=(node.test, body is node.body))
+        surrounding = frame.surround(gate=rare, failing=failing, test=(node.test, body is node.body), off=off)
         seen = len(frame.emitted)
         run(body, frame)
         frame.context = surrounding
@@ -114,7 +114,8 @@ def branch(node: core.If, frame: Frame) -> None:
             frame.quiet += offs[i]
             failed = fails(node.orelse if i == 0 else node.body, frame)
             frame.sometimes += open_ and not failed
-            frame.surround(gate="" if failed or sides[i][2] == NOTHING else sides[i][2], test=(node.test, i == 0))
+            gate = "" if failed or sides[i][2] == NOTHING else sides[i][2]
+            frame.surround(gate=gate, test=(node.test, i == 0), off=offs[i])
     if alive(frame) and recalled(node, frame):
         frame.surround(gate=BUILDS)
     if alive(frame) and outgrown(node):

@@ -193,7 +193,7 @@ class Device(TorchFunctionMode):
             if kwargs:
                 fitting(copies, args, kwargs, where)
             told: tuple[str, ...] = ()
-            carried = local.dispatched is func
+            carried = local.dispatched is func  # and told where the program's call was
             if waits and row is not None and not carried and not (one and args and not single(args[0])):
                 told = judge(row, waits, args, kwargs, where)
             if kwargs or constructor:
@@ -203,16 +203,8 @@ class Device(TorchFunctionMode):
                 result = func(*args, **kwargs)
             except (NotImplementedError, RuntimeError) as fault:
                 result = self._rescued(fault, where, name, func, args, kwargs)
-            if carried and where == HOST:
-                return result  # of what nobody has marked yet: who asked for the call knows where this belongs
-            if constructor:
-                result = settled(result, where)
-            elif type(result) is torch.Tensor:
-                storage = storage_of(result)
-                if getattr(storage, MARK, None) is None:
-                    setattr(storage, MARK, where)
-            else:
-                mark(result, where)
+            # Of what nobody has marked yet, who asked for a call that is carried knows where the result belongs.
+            result = result if carried and where == HOST else put(result, where, constructor)
             if again is not None and where == DEVICE:
                 backward.remember(result, name, again(told), verdict)
             return result
@@ -239,6 +231,17 @@ def fitting(copies: bool, args: Call, kwargs: dict[str, Any], where: int) -> Non
         mixing.generator_of(kwargs["generator"], where)
     if copies and kwargs.get("pin_memory"):
         moves.pinnable(args, kwargs)
+
+
+def put(result: Any, where: int, constructor: bool) -> Any:
+    """What a call gave, marked as being there."""
+    if constructor:
+        return settled(result, where)
+    if type(result) is not torch.Tensor:
+        mark(result, where)
+    elif getattr(storage := storage_of(result), MARK, None) is None:
+        setattr(storage, MARK, where)
+    return result
 
 
 def settled(result: Any, where: int) -> Any:
