@@ -76,3 +76,17 @@ def test_what_modules_have_too_is_no_proof_of_a_tensor(line: str) -> None:
 def test_two_uses_that_prove_a_tensor_together_are_told_so() -> None:
     (finding,) = found("def total(x):\n    y = x.to(x.device)\n    return y.reshape(x.shape[0], -1).sum().item()\n")
     assert finding.because[0].text == "`x` is asked for `.device` and for a shape: only a tensor has both"
+
+
+@pytest.mark.parametrize(
+    ("declared", "use"),
+    [
+        ('Optional["torch.Tensor"]', "x"),
+        ('"Optional[torch.Tensor]"', "x"),
+        ("\"dict[str, 'torch.Tensor']\"", "x['a']"),
+    ],
+)
+def test_a_type_in_a_text_is_quoted_where_the_text_stands(declared: str, use: str) -> None:
+    (finding,) = found(f"from typing import Optional\n\n\ndef told(n, x: {declared}):\n    return {use}.item()\n")
+    assert finding.because[0].line == finding.site.line - 1
+    assert "torch.Tensor" in finding.because[0].text

@@ -31,6 +31,11 @@ def apart(given: dict[str, Value]) -> dict[str, Value]:
     return {name: _changed(value, own) for name, value in given.items()}
 
 
+def because_of(value: Value, why: Why) -> Value:
+    """The value for this reason, whatever the ones were for which it is known."""
+    return _changed(value, lambda known: None if known is None else why)
+
+
 def swaps_of(first: dict[str, Value], now: dict[str, Value]) -> Swaps:
     """The reasons of what one caller passed, and in their place those of what another one does."""
     swaps: Swaps = {}

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from syncguard.infer.domain.contents import changed, holds_tensor
 from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.reasons import because_of
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -81,7 +82,9 @@ def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
             return NONE
         case core.Const(value=str() as text):
             inner = _parse(text)
-            return UNKNOWN if inner is None else _value(inner, frame, device, depth + 1)
+            why = frame.why("annotation", node.at)  # what stands in a text has no place of its own
+            told = UNKNOWN if inner is None else _value(inner, frame, device, depth + 1)
+            return because_of(told, why)
         case core.Do(what="|", args=(left, right)):
             return _union([_value(left, frame, device, depth + 1), _value(right, frame, device, depth + 1)])
         case core.Index(of=of, key=key):
