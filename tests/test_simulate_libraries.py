@@ -153,6 +153,15 @@ def test_a_script_is_a_module_of_its_own_with_the_same_parameters(simulation) ->
     assert isinstance(traced, torch.jit.ScriptModule)
 
 
+def test_a_script_shows_its_graph(simulation) -> None:
+    plain, x = nn.Linear(2, 2).cuda(), torch.ones(1, 2, device=CUDA)
+    traced = torch.jit.trace(plain, x)
+    assert any(node.kind() == "aten::linear" for node in traced.inlined_graph.nodes())
+    assert "linear" in torch.jit.script(plain).code
+    assert not hasattr(plain, "graph")
+    assert not hasattr(pickle.loads(pickle.dumps(traced)), "graph")
+
+
 def test_what_python_raises_in_a_script_is_an_error_of_torch_jit(simulation, tmp_path) -> None:
     def picked(x: torch.Tensor, at: int) -> torch.Tensor:
         if at < 0:

@@ -15,16 +15,32 @@ from syncguard.observe.attribute import OURS
 
 ADDED = {"_compiled_call_impl", "save"}  # what stands in a module that stands for a script
 COMPILED: Any = vars(torch.jit)["RecursiveScriptModule"]  # what C++ made
+ASKED = frozenset({"graph", "inlined_graph", "code"})  # what only the compiler knows of a script
 SAID = "The following operation failed in the TorchScript interpreter."
 
 
-def scripted(made: Any) -> Any:
-    """The stand-in for a script of this; classes, and what is compiled already, are themselves."""
+def scripted(made: Any, compiled: Callable[[], Any]) -> Any:
+    """The stand-in for a script of this; classes, and what is compiled already, are themselves. `compiled` gives what
+    the compiler makes of it, to who asks for its graph."""
     if isinstance(made, torch.nn.Module):
-        return made if is_script(made) else twin(made, {})
+        script = made if is_script(made) else twin(made, {})
+        vars(script)["save"].compiled = compiled
+        return script
     if isinstance(made, FunctionType):
         return function(made)
     return made
+
+
+def showing(original: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """What a module has not got, and its script has."""
+
+    @functools.wraps(original)
+    def attribute(module: torch.nn.Module, name: str) -> Any:
+        if name in ASKED and is_script(module) and (compiled := vars(module)["save"].compiled) is not None:
+            return getattr(compiled(), name)
+        return original(module, name)
+
+    return attribute
 
 
 def is_script(value: object) -> bool:
@@ -33,10 +49,14 @@ def is_script(value: object) -> bool:
 
 
 class Saving:
-    """The `save` of a script; a module is copied and pickled with it."""
+    """The `save` of a script, and what compiles it; a module is copied and pickled with it."""
 
     def __init__(self, script: Any) -> None:
         self.script = script
+        self.compiled: Callable[[], Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"script": self.script, "compiled": None}
 
     def __call__(self, *args: Any, **settings: Any) -> None:
         torch.jit.save(self.script, *args, **settings)

@@ -13,7 +13,7 @@ import torch
 
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark, names_device, on_device, tensors
 from syncguard.observe.simulate.patches import Patches
-from syncguard.observe.simulate.scripted import COMPILED, bare, is_script, scripted
+from syncguard.observe.simulate.scripted import COMPILED, bare, is_script, scripted, showing
 
 SCRIPTS = "torch.jit: scripts and traces ran eagerly"
 LOADED = "torch.jit.load: a loaded script ran as a whole, so what it waits for inside was not seen"
@@ -41,6 +41,7 @@ def patch(patches: Patches, simulation: Simulated) -> None:
         patches.wrap(torch.jit, name, optimizing)
     patches.set(type(torch.jit.ScriptModule), "__instancecheck__", instance)
     patches.set(COMPILED, "__call__", calling(torch.nn.Module.__call__))
+    patches.wrap(torch.nn.Module, "__getattr__", showing)
     for name in ("export", "export_for_training"):
         if hasattr(torch.export, name):
             patches.wrap(torch.export, name, lambda original: exporting(original, simulation))
@@ -58,7 +59,14 @@ def scripting(original: Callable[..., Any], simulation: Simulated) -> Callable[.
         if not caller.startswith("torch."):
             simulation.note(SCRIPTS)
         made = original(*args, **settings)
-        return made if caller.startswith("torch.") else scripted(made)
+        if caller.startswith("torch."):
+            return made
+
+        def compiled() -> Any:
+            with simulation.suspended(), bare(made):
+                return original(*args, **settings)
+
+        return scripted(made, compiled)
 
     return script
 
