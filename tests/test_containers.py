@@ -142,3 +142,28 @@ def close(batch: Batch):
 )
 def test_a_typed_dict_is_asked_for_what_it_declares(asked: str, found: list[str]) -> None:
     assert checked.codes(TYPED.format(asked)) == found
+
+
+KEYED = """
+def shown(params: list[torch.Tensor], lr: float):
+    group = {{"params": params, "lr": lr}}
+    for key, value in group.items():
+        {test}
+        print(f"{{key}}={{value}}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("if key == 'params': continue", []),
+        ("if key != 'lr': continue", []),
+        ("if key != 'params': continue", ["SG206"]),
+        ("if key == 'lr': continue", ["SG206"]),
+        ("if key in settings: continue", ["SG206"]),
+        ("key = str(lr)\n        if key == 'params': continue", ["SG206"]),
+        ("value = params\n        if key == 'params': continue", ["SG206"]),
+    ],
+)
+def test_a_test_of_a_key_tells_what_its_value_is(test: str, found: list[str]) -> None:
+    assert checked.codes(KEYED.format(test=test), head="import torch\n") == found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.domain.lattice import pooled
 from syncguard.infer.domain.sureness import CERTAIN
-from syncguard.infer.domain.values import Later, Value, Why
+from syncguard.infer.domain.values import Later, Table, Value, Why
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
@@ -278,6 +278,7 @@ class Frame:
         "failed",
         "given",
         "home",
+        "keyed",
         "limit",
         "outer",
         "paid",
@@ -307,6 +308,7 @@ class Frame:
         )  # the parameters that a call gives something, where it is run for this
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
         self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
+        self.keyed: dict[str, tuple[Value, str, Value, Table]] = {}  # what loops over the items of dicts bind, by key
         self.comps: tuple[Uses, ...] = ()  # those of the variables of comprehensions around, from within
         self.unused: At | None = None  # the call whose result nobody asks for
         self.limit = CERTAIN  # no sighting is surer than this

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from syncguard.infer.branches.arms import recalled
+from syncguard.infer.branches.keyed import beside
 from syncguard.infer.branches.meant import answer, meant
 from syncguard.infer.branches.ranks import of_rank, ranked
 from syncguard.infer.branches.receivers import kept_on_host
@@ -143,6 +144,10 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> dict[str, Value]:
             args=(core.Call(fn=core.Name(id="type"), args=(subject,)), core.Name() | core.Attr() as kind),
         ):
             return _isinstance(subject, kind, (what in ("is", "==")) is outcome, frame)
+        case core.Do(what="==" | "!=" as what, args=(core.Name(id=key), core.Const(value=str() as said))) if (
+            frame.keyed
+        ):
+            return beside(key, said, (what == "==") is outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(core.Attr(of=subject, name="dtype"), kind)):
             return _dtype(subject, kind, (what == "==") is outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(asked, core.Const(value=int(rank)))) if of := ranked(asked):

@@ -10,6 +10,7 @@ from syncguard.infer.branches.fallbacks import excused
 from syncguard.infer.branches.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
+from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.refuted import refuted
@@ -147,6 +148,7 @@ def loop(node: core.Loop, frame: Frame) -> None:
         if node.target is not None and node.iterable is not None:
             taken(node.target, node.iterable, frame)
             assign(node.target, element, frame)
+            paired(node, frame)
             lend(node.target, node.iterable, frame)
         if node.test is not None:
             value_of(node.test, frame)
