@@ -171,3 +171,15 @@ def first(optimizer: torch.optim.Optimizer):
     return [float(group["params"][0]) for group in optimizer.param_groups]
 """
     assert codes(text) == ["SG203"]
+
+
+def test_a_kind_that_one_of_two_outcomes_names_is_not_all_that_is_left() -> None:
+    text = """
+def told(x, rows):
+    if isinstance(x, (tuple, list)) and type(x) != torch.nn.Linear:
+        return
+    return 1 if x(rows) > 0 else 0
+"""
+    assert codes(text) == []
+    sure = text.replace("isinstance(x, (tuple, list)) and ", "")
+    assert codes(sure) == ["SG204"]

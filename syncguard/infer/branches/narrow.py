@@ -108,6 +108,8 @@ def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
 
 def _left(outcomes: list[Value], before: Value) -> Value:
     left = [value for value in outcomes if value is not UNKNOWN]
+    if len(left) < len(outcomes) and any(type(option) is Unknown for option in options(before)):
+        return before  # of which one outcome leaves all that it may be
     those = [option for value in left for option in options(value)]
     tensor = any(type(option) is Tensor for option in those)
     kept = without(before, lambda o: not (tensor if type(o) is Tensor else any(o is other for other in those)))
