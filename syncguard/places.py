@@ -41,10 +41,13 @@ class Places:
         return self.is_("hot", "methods", name) or self.is_("hot", "around", name)
 
     def seldom(self, name: str) -> bool:
-        """Whether a function of this name runs seldom: a logarithm is no report, and to load a batch no setup."""
+        """Whether a function of this name runs seldom: a logarithm is no report, and neither to load a batch nor to
+        compute with one is setup."""
         if not self.is_("cold", "functions", name):
             return False
-        return not (self.is_("cold", "logarithms", name.lstrip("_")) or self.is_("cold", "batches", name))
+        bare = name.lstrip("_")
+        computes = self.is_("cold", "logarithms", bare) or self.is_("cold", "computing", bare)
+        return not (computes or self.is_("cold", "batches", name))
 
     def is_test(self, path: str) -> bool:
         """Whether a file holds tests, which pass what no user does."""

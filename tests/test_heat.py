@@ -1280,6 +1280,132 @@ def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:
     assert heats(text) == [heat]
 
 
+@pytest.mark.parametrize(("base", "heat"), [("Exportable", "hot"), ("OnnxExporter", "cold")])
+def test_what_can_be_exported_is_trained_as_well(base: str, heat: str) -> None:
+    assert heats(
+        f"class {base}:\n    pass\n"
+        f"class Speech(torch.nn.Module, {base}):\n    def forward(self, x):\n        return x * x.max().item()\n"
+    ) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("method", "heat"),
+    [
+        ("def scaled(self, factor):\n        return Boxes(self.corners * factor)", "unknown"),
+        ("def scaled(self, factor):\n        return type(self)(self.corners * factor)", "unknown"),
+        ("def scaled(self, factor):\n        return self.__class__(self.corners * factor)", "unknown"),
+        ("def scaled(self, factor):\n        return self", "cold"),
+        ("def cuda(self):\n        return Boxes(self.corners.cuda())", "cold"),
+        ("@classmethod\n    def like(cls, corners: torch.Tensor):\n        return cls(corners * 2)", "cold"),
+    ],
+)
+def test_what_a_method_makes_another_of_is_no_setup(method: str, heat: str) -> None:
+    made = "    def __init__(self, corners: torch.Tensor):\n        assert (corners >= 0).all()\n"
+    keeps = "        self.corners = corners\n"
+    assert heats(f"class Boxes:\n{made}{keeps}\n    {method}\n") == [heat]
+
+
+@pytest.mark.parametrize(
+    ("other", "empty", "heat"),
+    [
+        ("else:\n            half.append(p)", "not full", "hot"),
+        ("else:\n            half.append(p)", "len(full) == 0", "hot"),
+        ("else:\n            full.append(p * 2)", "not full", "amortized"),
+        ("", "not full", "amortized"),
+    ],
+)
+def test_one_of_the_lists_that_things_are_sorted_into_may_stay_empty(other: str, empty: str, heat: str) -> None:
+    assert heats(
+        "class Net(torch.nn.Module):\n    def forward(self, xs: list[torch.Tensor]):\n        full, half = [], []\n"
+        "        for p in xs:\n          if p.dtype == torch.float32:\n            full.append(p)\n"
+        f"          {other}\n        if {empty}:\n            return torch.tensor([0.0], device='cuda')\n"
+        "        return full[0]\n"
+    ) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("makes", "heat"), [("self.draw(9)", "unknown"), ("self.first = self.draw(9)", "cold"), ("self._draw(9)", "cold")]
+)
+def test_what_a_constructor_tries_and_leaves_lying_is_there_for_others(makes: str, heat: str) -> None:
+    name = "_draw" if "_draw" in makes else "draw"
+    assert heats(
+        f"class Sampler:\n    def __init__(self, x: torch.Tensor):\n        self.x = x\n        {makes}\n\n"
+        f"    def {name}(self, n) -> torch.Tensor:\n        return self.x[self.x > n]\n"
+    ) == [heat]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("visualize", "unknown"), ("save_all", "cold")])
+def test_who_shows_what_a_model_gives_is_not_all_who_ask_for_it(name: str, heat: str) -> None:
+    assert heats(
+        f"class Depth:\n    def {name}(self, x: torch.Tensor):\n        return self(x)\n\n"
+        "    def __call__(self, x: torch.Tensor):\n        return x[x > 0]\n"
+    ) == [heat]
+
+
+@pytest.mark.parametrize(("gives", "heat"), [("x.log(), n", "unknown"), ("None", "cold")])
+def test_what_gives_a_tensor_is_no_report(gives: str, heat: str) -> None:
+    text = f"def log_kernel_and_size(x: torch.Tensor):\n    n = x.max().item()\n    return {gives}\n"
+    assert heats(text) == [heat]
+
+
+def test_what_a_dataclass_does_once_it_is_made_is_done_where_it_is_made() -> None:
+    assert heats(
+        """
+        from dataclasses import dataclass
+
+        @dataclass
+        class Rays:
+            ends: torch.Tensor
+
+            def __post_init__(self):
+                assert (self.ends >= 0).all()
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return Rays(x).ends
+        """
+    ) == ["hot"]
+
+
+@pytest.mark.parametrize(
+    ("base", "heat"), [("torch.distributions.Normal", "unknown"), ("torch.nn.Module", "cold"), ("object", "cold")]
+)
+def test_a_distribution_is_made_at_every_step(base: str, heat: str) -> None:
+    assert heats(
+        f"class Bounded({base}):\n    def __init__(self, low: torch.Tensor, high: torch.Tensor):\n"
+        "        assert (low < high).all()\n"
+    ) == [heat]
+
+
+def test_what_tries_itself_once_more_is_not_cold() -> None:
+    assert heats(
+        """
+        class Trainer:
+            def valid_step(self, x: torch.Tensor, again=False):
+                try:
+                    return x.sum().item()
+                except RuntimeError:
+                    if again:
+                        raise
+                    return self.valid_step(x, again=True)
+        """
+    ) == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "convert_to_triplets",
+        "convert_padding_mask",
+        "convert_box_to_mask",
+        "draw_umich_gaussian",
+        "init_decoder_states",
+    ],
+)
+def test_computing_with_data_is_none(name: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.nonzero()\n") == ["unknown"]
+
+
 def test_converting_is_setup() -> None:
     assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
 

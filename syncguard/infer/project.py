@@ -237,7 +237,7 @@ class World(Definitions):
         return self.shared(routine, handed, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
-        """Call a class: its __init__ learns from the arguments."""
+        """Call a class: its __init__ learns from the arguments; a dataclass may have __post_init__ follow."""
         instance = Instance(info)
         member = info.find("__init__")
         if member is not None and type(member[0]) is Call:
@@ -249,6 +249,9 @@ class World(Definitions):
             # What a field of another file's class is declared to hold is said there.
             if value is not UNKNOWN and name and (info.home.own or (declared is not None and declared[0] is UNKNOWN)):
                 self.learn(info, name, value, frame)
+        after = info.find("__post_init__") if info.home.own else None
+        if after is not None and type(after[0]) is Call:
+            self.call(after[0].routine, instance, [], {}, at, frame)
         return instance
 
     # -- other files --------------------------------------------------------------------------

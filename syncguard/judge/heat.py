@@ -8,9 +8,12 @@ from collections.abc import Callable, Container, Iterable, Iterator
 import msgspec
 
 from syncguard.infer.branches.gates import trains
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
+from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import clicked, deprecated, exported, is_cold, programs, script, test_file
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -38,7 +41,8 @@ def warmths(
     routines = list(routines)
     pace(routines)
     programs(routines, places)
-    setup = prepared(routines, places, hot, cold)
+    remade = remakes(routines, places)
+    setup = prepared(routines, places, hot, cold, remade)
     training: dict[Routine, bool] = {}
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
     found: dict[Routine, Warmth] = {}
@@ -55,7 +59,7 @@ def warmths(
         if (
             routine.owner is not None
             and places.is_("hot", "epochs", routine.name)
-            and not is_cold(routine, places, cold)
+            and not is_cold(routine, places, cold, remade)
         ):
             why = f"`{routine.qualname}` runs once in an epoch"
             rare.setdefault(routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), True))
@@ -67,7 +71,7 @@ def warmths(
     )
     for routine in routines:
         if routine not in found:
-            found[routine] = Warmth("cold" if is_cold(routine, places, cold) else "unknown")
+            found[routine] = Warmth("cold" if is_cold(routine, places, cold, remade) else "unknown")
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
@@ -152,10 +156,12 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
     failing: dict[Routine, None] = {}
     for routine in routines:
         for callee, calls in routine.calls.items():
+            if callee is routine:  # to try once more is no first call
+                continue
             callers.setdefault(callee, [])
             if all(context.failing for _, context in calls):
                 failing[callee] = None
-            elif callee is not routine:
+            else:
                 callers[callee].append(routine)
     queue = deque(routine for routine in routines if found[routine].heat == "cold")
     todo = deque(failing)
@@ -175,12 +181,31 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
 
 
 def tried(callee: Routine, caller: Routine, places: Places) -> bool:
-    """Whether a test that stands beside a function calls it, which others are there to call."""
-    return places.is_("cold", "tries", caller.name) and not callee.name.startswith("_")
+    """Whether a function is only tried or shown where it is called, and others are there to call it: by a test or a
+    picture of what stands beside it, or by a constructor that keeps nothing of what it gives (`self.draw(burn_in)`)."""
+    if callee.name.startswith("_") and callee.name != "__call__":
+        return False
+    if places.is_("cold", "tries", caller.name):
+        return True
+    if callee.owner is None or callee.owner is not caller.owner:
+        return False
+    return places.is_("cold", "pictures", caller.name) or left_lying(callee, caller)
+
+
+def left_lying(callee: Routine, caller: Routine) -> bool:
+    """Whether a method gives a tensor that its caller has no use for; `normal_` gives what it changed."""
+    if callee.name.endswith("_") or callee.returned is None or tensor_in(callee.returned) is None:
+        return False
+    whole = {part.value.at for part in walk(getattr(caller.node, "body", ())) if type(part) is core.Run}
+    return all(at in whole for at, _ in caller.calls[callee])
 
 
 def prepared(
-    routines: list[Routine], places: Places, hot: tuple[str, ...], cold: tuple[str, ...]
+    routines: list[Routine],
+    places: Places,
+    hot: tuple[str, ...],
+    cold: tuple[str, ...],
+    remade: Container[ClassInfo],
 ) -> frozenset[Routine]:
     """The private functions that only setup calls, whatever their names say: `_sample_points`, asked by `setup`."""
     return frozenset(
@@ -189,7 +214,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
-        and all(not script(one, places) and is_cold(one, places, cold) for one, _, _ in calling)
+        and all(not script(one, places) and is_cold(one, places, cold, remade) for one, _, _ in calling)
     )
 
 

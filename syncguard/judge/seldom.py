@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import callers_of
+from syncguard.judge.remade import made_anew
 from syncguard.places import Places, matches
 from syncguard.read import core
 
@@ -51,7 +54,9 @@ def _calls(routine: Routine, names: frozenset[str]) -> bool:
     return type(node) is core.Function and not all(names.isdisjoint(asked) for asked in node.uses.values())
 
 
-def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
+def is_cold(
+    routine: Routine, places: Places, cold: tuple[str, ...], remade: Container[ClassInfo] = frozenset()
+) -> bool:
     """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
     if script(routine, places):
         return True
@@ -60,7 +65,7 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     return (
         (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
-        or places.seldom(name)
+        or (places.seldom(name) and not (made_anew(routine, places, remade) or logarithm(routine)))
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
@@ -69,6 +74,12 @@ def is_cold(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
         or clicked(routine, places)
         or _calls(routine, places.groups)
     )
+
+
+def logarithm(routine: Routine) -> bool:
+    """Whether what is named like a report gives a tensor: then it computes one."""
+    named = routine.name.lstrip("_").startswith("log_")
+    return named and routine.returned is not None and bool(tensors_in(routine.returned))
 
 
 def clicked(routine: Routine, places: Places) -> bool:
@@ -90,9 +101,13 @@ def undone(routine: Routine, places: Places) -> bool:
 
 
 def exported(routine: Routine, places: Places) -> bool:
-    """Whether a class is made to be exported: its methods are traced once, or check what was."""
+    """Whether a class is made to be exported: its methods are traced once, or check what was. A base that is
+    exportable tells no such thing (`class Speech(Model, Exportable)`): what is trained can be exported as well."""
     owner = routine.owner
-    return owner is not None and any(places.is_("cold", "classes", info.name) for info in owner.mro)
+    return owner is not None and (
+        places.is_("cold", "exportable", owner.name)
+        or any(places.is_("cold", "exporters", info.name) for info in owner.mro)
+    )
 
 
 def deprecated(routine: Routine, places: Places) -> bool:

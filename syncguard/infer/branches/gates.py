@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
 from syncguard.infer.branches.meant import binders, meant
+from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
 from syncguard.infer.routine import Env, Frame, Step
@@ -80,7 +81,9 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             left, frame
         ):
             empty = what in ("==", "<")
-            return NOTHING if empty is outcome and least == (what == "<") else ""
+            found = empty is outcome and least == (what == "<")
+            given = left.args[0] if type(left) is core.Call and left.args else left
+            return NOTHING if found and not sorted_into(given, frame.routine) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""
@@ -96,7 +99,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
 def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
     """The same of a name: by what it is called, what it holds, or the test that it was set to."""
     if not outcome and _lists(inner, frame):
-        return NOTHING
+        return "" if sorted_into(inner, frame.routine) else NOTHING
     if unmet(inner, outcome, frame):
         return UNMET
     if outcome and _gate_name(inner, frame):

@@ -117,8 +117,6 @@ def call(node: core.Call, frame: Frame) -> Value:
     fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
     args, nodes = positional(node, frame, any(map(calls.has_parameters, options(fn))))
     keywords = named(node, frame)
-    if keywords.get("non_blocking") is TRUE:
-        frame.routine.copies[node.at[0]] = len(frame.context.loops)
     frame.given = (node, args, keywords)
     receiver: tuple[Node, ...] = ()
     if type(node.fn) is core.Attr:
@@ -127,6 +125,8 @@ def call(node: core.Call, frame: Frame) -> Value:
             frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
     bound = any(type(option) is Bound for option in options(fn))
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if keywords.get("non_blocking") is TRUE:
+        started(node, result, frame)
     if type(result) is Union and keywords.get("default") in (TRUE, FALSE):
         return without(result, lambda option: type(option) is Tensor)  # what is a flag by default is one
     if type(result) is not Unknown:
@@ -135,6 +135,16 @@ def call(node: core.Call, frame: Frame) -> Value:
         return Unknown(batch=frame.why("prepared", node.at))
     named_device = frame.world.places.is_("names", "device_getters", last_name(node.fn))
     return Host("device:assumed") if named_device else result
+
+
+def started(node: core.Call, result: Value, frame: Frame) -> None:
+    """A copy is under way that the host may have to wait for: what goes to the device is met there in its turn."""
+    copies = frame.routine.copies
+    there = any(type(option) is Tensor and option.device == "device" for option in options(result))
+    if there or last_name(node.fn) == "cuda":
+        copies.pop(node.at[0], None)
+    else:
+        copies[node.at[0]] = len(frame.context.loops)
 
 
 def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Value], list[Node]]:

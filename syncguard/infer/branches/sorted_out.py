@@ -1,0 +1,33 @@
+"""The lists that a function sorts things into, of which one may stay empty at every step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from syncguard.infer.routine import Routine
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import walk
+
+
+def sorted_into(node: Node, routine: Routine) -> bool:
+    """Whether one list takes what a test tells apart, and another one the rest: `(half if p.dtype == torch.half else
+    full).append(p)`, written as a branch. That there is nothing in it is no rare thing."""
+    if type(node) is not core.Name:
+        return False
+    for part in walk(routine.node.body):
+        if type(part) is core.If and part.orelse:
+            these, those = set(_filled(part.body)), set(_filled(part.orelse))
+            if node.id in these ^ those and these - those and those - these:
+                return True
+    return False
+
+
+def _filled(body: tuple[Node, ...]) -> Iterator[str]:
+    """The names of what a block appends to, in whichever arm of it."""
+    for part in body:
+        match part:
+            case core.If(body=these, orelse=those):
+                yield from _filled((*these, *those))
+            case core.Run(value=core.Call(fn=core.Attr(of=core.Name(id=name), name="append" | "extend" | "add"))):
+                yield name
