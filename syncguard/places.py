@@ -7,9 +7,9 @@ import re
 from fnmatch import translate
 from functools import cache, lru_cache
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Final
 
-FILES = ("places.toml", "evidence.toml")
+FILES: Final = ("places.toml", "evidence.toml")
 
 Tables = dict[str, dict[str, tuple[str, ...]]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
@@ -31,7 +32,7 @@ from syncguard.read.core import At, Node
 from syncguard.terms import Fact, Site
 
 Belief = tuple[Site, str, str, tuple[Fact, ...]]
-QUIET = (core.Const, core.Slice)
+QUIET: Final = (core.Const, core.Slice)
 
 
 class Watch:
@@ -83,7 +84,7 @@ def reason(value: Value) -> Why | None:
     return value.weak if type(value) is Unknown else value.read if type(value) is Host else None
 
 
-DEVICES = {"device": "cuda", "assumed": "cuda?", "host": "cpu", "mixed": "cpu or cuda"}
+DEVICES: Final = {"device": "cuda", "assumed": "cuda?", "host": "cpu", "mixed": "cpu or cuda"}
 
 
 def _parts(tensor: Tensor) -> tuple[str, ...]:

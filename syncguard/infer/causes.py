@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Often = Callable[[Routine, Routine, At], bool]
-VAGUE = frozenset(("computed", "torch only"))  # what shows no tensor to another file
-WRAPPED = "wrapped:"
+VAGUE: Final = frozenset(("computed", "torch only"))  # what shows no tensor to another file
+WRAPPED: Final = "wrapped:"
 
 
 class Cause(msgspec.Struct, frozen=True):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.read import core
 from syncguard.read.core import Bind, Call, Node
 from syncguard.read.walk import walk
 
-HOST = "cpu"
+HOST: Final = "cpu"
 
 
 def moves_all(node: core.Function, moving: frozenset[str]) -> bool:

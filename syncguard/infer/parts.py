@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import Final
 
 from syncguard.infer.stores import stored
 from syncguard.read import core
 from syncguard.read.core import Node
 
-WORDS = ("_validate_args",)  # what a file may say that counts for others, whoever else looks at it
-WINDOW = 12  # lines that the part of an expression which is quoted may take
+WORDS: Final = ("_validate_args",)  # what a file may say that counts for others, whoever else looks at it
+WINDOW: Final = 12  # lines that the part of an expression which is quoted may take
 
 
 def digest(text: str) -> str:

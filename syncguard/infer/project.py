@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.definitions import Definitions
@@ -37,8 +38,8 @@ from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
 
-RUNS = 6  # runs of one routine before its facts are taken as settled
-DEPTH = 40  # calls followed at once
+RUNS: Final = 6  # runs of one routine before its facts are taken as settled
+DEPTH: Final = 40  # calls followed at once
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 

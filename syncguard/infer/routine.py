@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from syncguard.infer.domain.lattice import pooled
 from syncguard.infer.domain.sureness import CERTAIN
@@ -25,8 +25,8 @@ Uses = dict[str, frozenset[str]]  # what is asked of each name
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 # The calls of a file by the name of what is nothing but called, what is named elsewhere, and the lines of each name.
 Mentioned = tuple[dict[str, list[Call]], frozenset[str], dict[str, list[int]]]
-UNUSED: frozenset[str] = frozenset()
-SERIAL = count()  # tells apart what may have stood at one address
+UNUSED: Final[frozenset[str]] = frozenset()
+SERIAL: Final = count()  # tells apart what may have stood at one address
 
 
 def of_part(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from syncguard.infer.domain.sureness import CERTAIN, LIKELY, POSSIBLE
 from syncguard.infer.domain.values import LINKS, Why
@@ -10,11 +11,11 @@ from syncguard.infer.routine import Routine, Sighting
 from syncguard.read.core import At
 from syncguard.terms import Confidence, Fact, Site, Sync
 
-SURENESS: dict[int, Confidence] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
+SURENESS: Final[dict[int, Confidence]] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
 Texts = Callable[[str], Sequence[str]]
-LONGEST = 60
-FACTS = 6
-SHORT = 4  # of two chains, each
+LONGEST: Final = 60
+FACTS: Final = 6
+SHORT: Final = 4  # of two chains, each
 
 
 def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
@@ -92,7 +93,7 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
     return f"`{source}` is the result of `{why.text}`" if told is None else told.format(source=source, detail=detail)
 
 
-SENTENCES = {
+SENTENCES: Final = {
     "parameter": "`{source}` is declared to be a tensor",
     "annotation": "`{source}` is the declared type",
     "docstring": "`{source}` is a tensor, says the docstring",

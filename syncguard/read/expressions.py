@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from syncguard.read.core import (
     COMPARISONS,
@@ -31,7 +31,9 @@ from syncguard.read.core import (
 from syncguard.read.kinds import Kinds
 from syncguard.read.scope import Scope, frozen
 
-at: Callable[[Any], tuple[int, int, int, int]] = attrgetter("lineno", "col_offset", "end_lineno", "end_col_offset")
+at: Final[Callable[[Any], tuple[int, int, int, int]]] = attrgetter(
+    "lineno", "col_offset", "end_lineno", "end_col_offset"
+)
 
 
 def expression(node: ast.expr, scope: Scope) -> Node:
@@ -303,7 +305,7 @@ def parameter(arg: ast.arg, kind: str, default: ast.expr | None, scope: Scope) -
     return Param(arg.arg, kind, annotation(arg.annotation, scope), maybe(default, scope), at(arg))
 
 
-EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = Kinds({
+EXPRESSIONS: Final[dict[type, Callable[[Any, Scope], Node]]] = Kinds({
     ast.Constant: constant, ast.Name: name, ast.Attribute: attribute, ast.Subscript: subscript, ast.Slice: slice_,
     ast.Call: call, ast.BinOp: binary, ast.UnaryOp: unary, ast.Compare: compare, ast.BoolOp: boolean,
     ast.IfExp: ternary, ast.Tuple: display("tuple"), ast.List: display("list"), ast.Set: display("set"),
@@ -314,7 +316,7 @@ EXPRESSIONS: dict[type, Callable[[Any, Scope], Node]] = Kinds({
     ast.Starred: keyword_call("*"),
 }, unknown)  # fmt: skip
 
-OPERATORS: dict[type, str] = {
+OPERATORS: Final[dict[type, str]] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*x", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&",
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",

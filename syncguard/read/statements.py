@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -220,8 +220,8 @@ def unknown(node: ast.stmt, scope: Scope) -> Node:
     return If(Do("unknown", several(parts_of(node), scope), at(node)), block(inside, scope), (), at(node))
 
 
-SILENT = {ast.Pass, ast.Nonlocal}
-STATEMENTS: dict[type, Callable[[Any, Scope], Node]] = Kinds({
+SILENT: Final = {ast.Pass, ast.Nonlocal}
+STATEMENTS: Final[dict[type, Callable[[Any, Scope], Node]]] = Kinds({
     ast.Assign: assign, ast.AnnAssign: annotated, ast.AugAssign: update, ast.Expr: run, ast.If: if_, ast.While: while_,
     ast.For: for_, ast.AsyncFor: for_, ast.Try: try_, ast.TryStar: try_, ast.With: with_, ast.AsyncWith: with_,
     ast.Return: leave("return"), ast.Raise: leave("raise"), ast.Break: leave("break"), ast.Continue: leave("continue"),

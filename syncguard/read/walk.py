@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from syncguard.read.core import Bind, Class, Function, Let, Loop, Node, Update, With
 
-_PLACES = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
-_INSIDE: dict[type[Any], tuple[str, ...]] = {
+_PLACES: Final = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
+_INSIDE: Final[dict[type[Any], tuple[str, ...]]] = {
     kind: tuple([name for name, held in kind.__annotations__.items() if _PLACES.search(held)])[::-1]
     for kind in Node.__subclasses__()
 }
-BINDING = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it binds
-_WITHIN = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
+BINDING: Final = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it binds
+_WITHIN: Final = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
 
 
-KEPT = 8192  # blocks that were walked through lately
+KEPT: Final = 8192  # blocks that were walked through lately
 _lately: dict[int, tuple[Any, list[Node]]] = {}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.remembers import ABOUT, remembers
@@ -13,9 +15,9 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
-CONVERTS = "where a number is given for a tensor"
-SPENT = "on the first step"
-FALLBACK = "where the data leave nothing to compute"
+CONVERTS: Final = "where a number is given for a tensor"
+SPENT: Final = "on the first step"
+FALLBACK: Final = "where the data leave nothing to compute"
 
 
 def excused(node: core.If, outcome: bool, frame: Frame) -> str:

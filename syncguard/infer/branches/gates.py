@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
 from syncguard.infer.branches.meant import binders, meant
@@ -14,10 +16,10 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
-EVERY = "every n-th step"
-NOTHING = "where there is nothing"
-ZERO = "where it would divide by zero"
-BROKEN = "where a value is not finite"
+EVERY: Final = "every n-th step"
+NOTHING: Final = "where there is nothing"
+ZERO: Final = "where it would divide by zero"
+BROKEN: Final = "where a value is not finite"
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:

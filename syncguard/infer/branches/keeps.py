@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
@@ -10,8 +11,8 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
-GROWS = "where a table that is kept is too small"
-BUILDS = "where what is kept is not there yet"
+GROWS: Final = "where a table that is kept is too small"
+BUILDS: Final = "where what is kept is not there yet"
 
 
 def held(node: Node) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.narrow import path_of, value_at
 from syncguard.infer.domain.values import Named, Tensor, Unknown
 from syncguard.infer.operations.targets import device_of
@@ -9,7 +11,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 
-GPU = "cuda"
+GPU: Final = "cuda"
 
 
 def on_gpu(inner: Node, frame: Frame) -> bool | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
 from syncguard.read.walk import BINDING, everything, targets, walk
 
-TESTS = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
+TESTS: Final = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
 
 
 def meant(name: core.Name, frame: Frame) -> Node | None:

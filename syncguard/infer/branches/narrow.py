@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from syncguard.infer.branches.arms import recalled
 from syncguard.infer.branches.keyed import beside
@@ -34,7 +35,7 @@ from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 
-EQUAL = ("is", "is not", "==", "!=")
+EQUAL: Final = ("is", "is not", "==", "!=")
 
 
 def path_of(node: Node) -> str:
@@ -332,7 +333,7 @@ def _no_number(kinds: list[Value]) -> bool:
     )
 
 
-KINDS = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}
+KINDS: Final = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}
 
 
 def _is_a(option: Value, names: list[str]) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.read import core
 from syncguard.read.core import Node
 
-ASKED = ("dim", "ndimension")
+ASKED: Final = ("dim", "ndimension")
 
 
 def ranked(node: Node) -> Node | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.domain.values import Tensor, options
@@ -11,7 +11,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import targets, walk
 
-ABOUT = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
+ABOUT: Final = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
 
 def remembers(node: core.If, outcome: bool, frame: Frame) -> bool:

@@ -4,7 +4,7 @@ each does, or what it is declared to be is never that."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
@@ -15,10 +15,10 @@ from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
 from syncguard.read.walk import everything, parts, targets, walk
 
-UNMET = "where no call leads"
-UNPROMISED = "where a parameter is None that is declared to be a tensor"
-BINDING = ("staticmethod", "classmethod")
-GIVEN = "given"
+UNMET: Final = "where no call leads"
+UNPROMISED: Final = "where a parameter is None that is declared to be a tensor"
+BINDING: Final = ("staticmethod", "classmethod")
+GIVEN: Final = "given"
 
 
 def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:

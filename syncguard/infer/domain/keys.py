@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.domain.contents import leaves_of
 from syncguard.infer.domain.lattice import join_all
@@ -29,9 +29,9 @@ from syncguard.infer.domain.values import (
 )
 
 Key = tuple[tuple[str, Hashable], ...]
-DEEP = 3  # containers in containers that a key tells apart
-FEW = 3  # things without a tensor that a function of another file tells apart
-PLAIN = (Host, Const, Unknown)  # of which nothing is asked that could be a tensor
+DEEP: Final = 3  # containers in containers that a key tells apart
+FEW: Final = 3  # things without a tensor that a function of another file tells apart
+PLAIN: Final = (Host, Const, Unknown)  # of which nothing is asked that could be a tensor
 
 
 def key_of(given: Iterable[tuple[str, Value]]) -> Key:
@@ -109,7 +109,7 @@ def _given(given: Given, depth: int) -> tuple[Hashable, ...]:
     return (*args, *sorted((name, shape_of(value, depth + 1)) for name, value in given[1]))
 
 
-SHAPES: dict[type, Callable[[Any, int], tuple[Hashable, ...]]] = {
+SHAPES: Final[dict[type, Callable[[Any, int], tuple[Hashable, ...]]]] = {
     Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
     Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
     Const: _const,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.values import (
@@ -124,7 +124,7 @@ def _held(function: Named) -> Table:
     return Table({**dict(enumerate(args)), **dict(keywords)})
 
 
-MEET: dict[type, Callable[[Any, Any], Value | None]] = {
+MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Tensor: _tensors,
     Const: _literals,
     Seq: _sequences,
@@ -177,7 +177,7 @@ def join(a: Value, b: Value) -> Value:
     return merged_options[0] if len(merged_options) == 1 else Union(tuple(merged_options))
 
 
-WIDEST = 8  # kinds that a union tells apart
+WIDEST: Final = 8  # kinds that a union tells apart
 
 
 def passed(a: Value, b: Value) -> Value:
@@ -246,7 +246,7 @@ def _same_unions(a: Union, b: Union) -> bool:
     return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
 
 
-SAME: dict[type, Callable[[Any, Any], bool]] = {
+SAME: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Tensor: _same_tensors,
     Seq: _same_sequences,
     Table: _same_tables,

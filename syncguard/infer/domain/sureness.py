@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import (
     DEEPEST,
     NONE,
@@ -18,10 +20,13 @@ from syncguard.infer.domain.values import (
     options,
 )
 
-NO, POSSIBLE, LIKELY, CERTAIN = 0, 1, 2, 3
+NO: Final = 0
+POSSIBLE: Final = 1
+LIKELY: Final = 2
+CERTAIN: Final = 3
 
-MASKS = ("bool", "named mask")
-MANY = 3  # kinds that a value may have besides: of so many, a tensor is one guess
+MASKS: Final = ("bool", "named mask")
+MANY: Final = 3  # kinds that a value may have besides: of so many, a tensor is one guess
 
 
 def tensor_sureness(value: Value | None, depth: int = 0) -> int:
@@ -110,8 +115,8 @@ def host_inside(value: Value) -> int:
     return NO
 
 
-CONTAINERS = ("list", "tuple", "set", "dict")
-PLAIN = ("int", "float", "bool", "str", "size", "array")
+CONTAINERS: Final = ("list", "tuple", "set", "dict")
+PLAIN: Final = ("int", "float", "bool", "str", "size", "array")
 
 
 def exact_kind(value: Value) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from syncguard.terms import Value as Value
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
     from syncguard.read.core import Node
 
-LINKS = 60  # of a because chain that are followed
+LINKS: Final = 60  # of a because chain that are followed
 
 
 class Why:
@@ -51,7 +51,7 @@ class Unknown(Value):
         return self.batch is not None and self.batch.text == "pinned batch"
 
 
-UNKNOWN = Unknown()
+UNKNOWN: Final = Unknown()
 
 
 class Tensor(Value):
@@ -102,7 +102,9 @@ class Const(Value):
         self.value = value
 
 
-NONE, TRUE, FALSE = Const(None), Const(True), Const(False)
+NONE: Final = Const(None)
+TRUE: Final = Const(True)
+FALSE: Final = Const(False)
 
 
 class Host(Value):
@@ -145,7 +147,7 @@ class Seq(Value):
         return self._element
 
 
-DEEPEST = 5  # containers in containers that are told apart
+DEEPEST: Final = 5  # containers in containers that are told apart
 
 
 def depth_of(value: Value) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.gates import is_loader
 from syncguard.infer.domain.lattice import join, join_all
@@ -43,7 +43,7 @@ from syncguard.terms import Op
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
 
-DECLARED = ("parameter", "annotation", "docstring")  # what tells of what is given
+DECLARED: Final = ("parameter", "annotation", "docstring")  # what tells of what is given
 Keywords = dict[str, Value]
 Nodes = tuple[Node, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
@@ -13,7 +13,7 @@ from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.routine import Frame, Step
 from syncguard.read import core
 
-LONGEST = 40  # items of a display that are told apart
+LONGEST: Final = 40  # items of a display that are told apart
 
 
 def seq(node: core.Seq, frame: Frame) -> Value:

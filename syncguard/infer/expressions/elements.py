@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.gates import loads
 from syncguard.infer.domain.contents import unpacked
 from syncguard.infer.domain.lattice import join_all
@@ -27,8 +29,9 @@ from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import walk
 
-MOVES = ("to()", "cuda()")
-PARTS = {"str": "str", "size": "int", "shape": "int", "array": "object", "object": "object"}  # by what they are part of
+MOVES: Final = ("to()", "cuda()")
+# By what they are part of.
+PARTS: Final = {"str": "str", "size": "int", "shape": "int", "array": "object", "object": "object"}
 
 
 def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:

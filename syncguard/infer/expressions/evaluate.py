@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.gates import gated, last_name
 from syncguard.infer.branches.guards import off_device
@@ -345,7 +345,7 @@ def assign(target: Node, value: Value, frame: Frame) -> None:
     store(target, value, frame)
 
 
-EVALUATE: dict[type, Callable[[Any, Frame], Value]] = {
+EVALUATE: Final[dict[type, Callable[[Any, Frame], Value]]] = {
     core.Const: const, core.Name: name, core.Attr: attr, core.Index: index, core.Slice: slice_, core.Call: call,
     core.Do: do, core.Either: either, core.Choose: choose, core.Seq: seq, core.Map: table, core.Comp: comp,
     core.Function: lambda_, core.Let: let,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import tensor_sureness
@@ -125,7 +126,7 @@ def _counted(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame:
     return _each(Host("int"))
 
 
-ITERATORS: dict[str, Function] = {
+ITERATORS: Final[dict[str, Function]] = {
     "builtins.iter": _same, "builtins.reversed": _same, "builtins.filter": tested,
     "itertools.islice": _same, "itertools.cycle": _same, "itertools.compress": _same, "itertools.tee": _copies,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _flat, "itertools.repeat": _repeat,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
@@ -11,7 +13,7 @@ from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 
-DRAWS = {
+DRAWS: Final = {
     "randint": 2,
     "integers": 2,
     "random": 0,
@@ -20,7 +22,7 @@ DRAWS = {
     "uniform": 2,
     "normal": 2,
 }  # to get one number
-MUTATORS = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
+MUTATORS: Final = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
 
 
 def sequence_method(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.lattice import join, join_all
@@ -33,13 +33,13 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
 
-OPERATORS = {
+OPERATORS: Final = {
     "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
     "**": "__pow__", "@": "__matmul__", "<<": "__lshift__", ">>": "__rshift__", "|": "__or__", "^": "__xor__",
     "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
     "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
-ENUMS = ("enum.Enum", "enum.Flag", "enum.StrEnum")
+ENUMS: Final = ("enum.Enum", "enum.Flag", "enum.StrEnum")
 
 
 def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all
@@ -73,7 +75,9 @@ def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Nod
     )
 
 
-OF_CHECKPOINT = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
+OF_CHECKPOINT: Final = frozenset(
+    "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
+)
 
 
 def _checkpoint(
@@ -271,7 +275,7 @@ def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[N
     return Seq("slice", tuple(args))
 
 
-FUNCTIONS: dict[str, Function] = {
+FUNCTIONS: Final[dict[str, Function]] = {
     **ITERATORS,
     "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
     "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import Final
 
 from syncguard.infer.domain.values import (
     FALSE,
@@ -27,9 +28,9 @@ from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op
 
-BUILTINS = {name: Named(f"builtins.{name}") for name in dir(builtins)}
-NUMBERS = [f"{library}.{name}" for library in ("math", "numpy", "torch") for name in ("pi", "e", "inf", "nan")]
-CONSTANTS: dict[str, Value] = {
+BUILTINS: Final = {name: Named(f"builtins.{name}") for name in dir(builtins)}
+NUMBERS: Final = [f"{library}.{name}" for library in ("math", "numpy", "torch") for name in ("pi", "e", "inf", "nan")]
+CONSTANTS: Final[dict[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
     "builtins.__debug__": TRUE,
     **dict.fromkeys(NUMBERS, Host("float")),

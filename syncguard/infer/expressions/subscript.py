@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import tensor_in, unpacked
 from syncguard.infer.domain.lattice import join_all
@@ -31,7 +33,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 
-TYPES = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
+TYPES: Final = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
 
 def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:

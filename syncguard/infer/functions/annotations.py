@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from syncguard.infer.domain.contents import changed, holds_tensor
 from syncguard.infer.domain.lattice import join, join_all
@@ -31,15 +32,15 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.lower import Unreadable, lower
 
-SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
-WRAPPERS = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
-SEQUENCES = {
+SCALARS: Final = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
+WRAPPERS: Final = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
+SEQUENCES: Final = {
     "list": "list", "List": "list", "Sequence": "list", "Iterable": "list", "Collection": "list",
     "MutableSequence": "list", "deque": "list", "Deque": "list", "set": "set", "Set": "set", "frozenset": "set",
     "FrozenSet": "set", "Iterator": "iterator", "Generator": "iterator",
 }  # fmt: skip
-TABLES = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "DefaultDict")
-DTYPES = {
+TABLES: Final = ("dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "DefaultDict")
+DTYPES: Final = {
     "Float": "float",
     "Int": "int",
     "Bool": "bool",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.routine import Routine
@@ -12,7 +13,7 @@ from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
 from syncguard.read.walk import walk
 
-COMPUTED = ("+", "-", "*x", "//", "neg")
+COMPUTED: Final = ("+", "-", "*x", "//", "neg")
 
 
 def counted(routine: Routine, places: Places) -> frozenset[str]:

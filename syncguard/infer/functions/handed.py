@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.values import Call, Instance, Source, Tensor, Value
 from syncguard.read import core
@@ -13,7 +13,7 @@ from syncguard.read.core import At
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
 
-PASSED = re.compile(r"\((\d+)(.+)")
+PASSED: Final = re.compile(r"\((\d+)(.+)")
 
 
 def handed_on(uses: Iterable[str], frame: Frame, at: At) -> Tensor | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
@@ -22,7 +22,7 @@ from syncguard.read.core import At
 if TYPE_CHECKING:
     from syncguard.infer.project import World
 
-REACH = 12  # calls followed at once through other files
+REACH: Final = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
 Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and asks
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.lattice import join, passed, pooled, same
 from syncguard.infer.domain.sureness import exact_kind
@@ -31,11 +33,11 @@ from syncguard.read.core import Node, Param
 from syncguard.read.walk import walk
 from syncguard.terms import Wait
 
-CONTAINER = frozenset(
+CONTAINER: Final = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
-COUNTED = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
-NUMBERS = ("tensor-as-size", "python-number")  # hazards of what is a number as a rule
+COUNTED: Final = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
+NUMBERS: Final = ("tensor-as-size", "python-number")  # hazards of what is a number as a rule
 
 
 def bind(frame: Frame, node: core.Function) -> None:

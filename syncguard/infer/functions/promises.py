@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import (
@@ -23,7 +25,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 
-TRUSTED = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
+TRUSTED: Final = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 
 
 def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:

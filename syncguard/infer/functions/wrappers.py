@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.sureness import LIKELY, plain
 from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, options
@@ -14,7 +14,7 @@ from syncguard.read.walk import walk
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine, Sighting
 
-SHORT = 5  # statements of a function that only wraps a wait
+SHORT: Final = 5  # statements of a function that only wraps a wait
 
 
 def thin(routine: Routine) -> bool:

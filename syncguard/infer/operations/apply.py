@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
 from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
 from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
@@ -15,8 +17,10 @@ from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.terms import Op, Wait
 
-SIZE = "tensor-as-size"
-READS = frozenset(("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality"))
+SIZE: Final = "tensor-as-size"
+READS: Final = frozenset(
+    ("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality")
+)
 
 
 def apply(
@@ -139,9 +143,9 @@ def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: V
     return min(sure, there)
 
 
-ON_HOST = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
-OF = "of"  # no condition: the row names it
-POINTED = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
+ON_HOST: Final = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
+OF: Final = "of"  # no condition: the row names it
+POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
 
 
 def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from syncguard.infer.domain.sureness import (
     CERTAIN,
@@ -321,7 +322,7 @@ def surely_dense(args: Arguments, name: str) -> int:
     return min(dense(args, name), POSSIBLE)
 
 
-CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
+CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "built": built, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
@@ -331,7 +332,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], int]] = {
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
 }  # fmt: skip
-WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
+WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
 
 def sureness(conditions: tuple[tuple[str, str], ...], args: Arguments) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, options
 from syncguard.infer.operations.arguments import Arguments
 
-ORDER = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
-CLASSES = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}
-NUMBERS = (*CLASSES, "number")
+ORDER: Final = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
+CLASSES: Final = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}
+NUMBERS: Final = (*CLASSES, "number")
 # What is asked of the result, and is no number among its elements.
-FLAGS = ("requires_grad", "pin_memory", "keepdim")
+FLAGS: Final = ("requires_grad", "pin_memory", "keepdim")
 
 
 def promoted(args: Arguments) -> str:

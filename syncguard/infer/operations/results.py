@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from syncguard.infer.domain.sureness import MASKS, built_on_host
 from syncguard.infer.domain.values import (
@@ -28,9 +29,9 @@ from syncguard.infer.operations.targets import MEMORYLESS, device_of, place_of, 
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
-DIMS = ("dim", "axis", "dims", "axes")
-KEPT = ("keepdim", "keepdims")
-BUILTINS = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
+DIMS: Final = ("dim", "axis", "dims", "axes")
+KEPT: Final = ("keepdim", "keepdims")
+BUILTINS: Final = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
 
 
 def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
@@ -190,9 +191,9 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     return made
 
 
-MADE = ("factory", "host", "pinned")
-GUESSED = ("assumed", "mixed")
-ELEMENTWISE = ("promote", "bool")  # the dtypes of what is computed element by element: all of it in one place
+MADE: Final = ("factory", "host", "pinned")
+GUESSED: Final = ("assumed", "mixed")
+ELEMENTWISE: Final = ("promote", "bool")  # the dtypes of what is computed element by element: all of it in one place
 
 
 def _empty(args: Arguments) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import Const, Host, Instance, Named, Tensor, Value, options
 
 
@@ -58,10 +60,10 @@ def tensor_type(name: str) -> tuple[str, str] | None:
     return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
 
 
-ORDINALS = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
-MEMORYLESS = "meta"  # the device whose tensors hold nothing: nobody waits for them
-ACCELERATORS = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
-TYPES = {
+ORDINALS: Final = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
+MEMORYLESS: Final = "meta"  # the device whose tensors hold nothing: nobody waits for them
+ACCELERATORS: Final = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
+TYPES: Final = {
     "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
     "Short": "int", "Byte": "int", "Char": "int", "Bool": "bool",
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
@@ -10,7 +11,7 @@ from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.walk import walk
 
-HOST_READS = frozenset(("item", "python-number"))
+HOST_READS: Final = frozenset(("item", "python-number"))
 
 
 def accumulated(frame: Frame, since: int, total: Node, collected: Sequence[Node]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.arms import remember, turned
 from syncguard.infer.branches.fallbacks import excused
@@ -43,7 +43,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
-ROUNDS = 4  # passes over a loop body before what it binds is taken as settled
+ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
 
 
 def run(body: tuple[Node, ...], frame: Frame) -> None:
@@ -312,7 +312,7 @@ def class_(node: core.Class, frame: Frame) -> None:
     frame.env[node.name] = frame.world.define(node, frame)
 
 
-STATEMENTS: dict[type, Callable[[Any, Frame], None]] = {
+STATEMENTS: Final[dict[type, Callable[[Any, Frame], None]]] = {
     core.Bind: bind, core.Update: update, core.Run: effect, core.If: branch, core.Loop: loop, core.Try: attempt,
     core.With: within, core.Leave: leave, core.Check: check, core.Bring: bring, core.Function: function,
     core.Class: class_,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import UNKNOWN, Host, Table, Tensor, Unknown, Value
@@ -11,8 +13,8 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk
 
-WAYS = ("items", "keys")  # to iterate over a container's keys
-COPIES = ("list", "tuple")
+WAYS: Final = ("items", "keys")  # to iterate over a container's keys
+COPIES: Final = ("list", "tuple")
 
 
 def refill(node: core.Loop, frame: Frame) -> None:
