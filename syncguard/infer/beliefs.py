@@ -29,6 +29,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.tell import Texts, because, site
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import DO
 from syncguard.terms import Fact, Site
 
 Belief = tuple[Site, str, str, tuple[Fact, ...]]
@@ -48,7 +49,7 @@ class Watch:
             at[0] <= self.line <= at[2]
             and frame.home.path == self.path
             and type(node) not in QUIET
-            and not (type(node) is core.Do and node.what == "truth")
+            and not (type(node) is DO and node.what == "truth")
         ):
             known = self.values.get(at)
             self.values[at] = value if known is None or frame.routine.runs > 1 else join(known, value)

@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import LINKS, Why
 from syncguard.infer.routine import Frame, Given, Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import FUNCTION
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
@@ -90,7 +91,7 @@ class Causes:
     def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:
         """Whether a function waits for a declared tensor because of where the one is that is passed."""
         root, routine = why.root, call.routine
-        params = routine.node.params if type(routine.node) is core.Function else ()
+        params = routine.node.params if type(routine.node) is FUNCTION else ()
         if not any(param.name in call.given and _shows(root, param) for param in params):
             return False
         alone = self.world.alone(routine, Frame(self.world, routine, {}))

@@ -26,6 +26,7 @@ from syncguard.infer.functions.outcomes import Outcomes
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.statements.execute import run
 from syncguard.read import core
+from syncguard.read.tags import ATTR, BIND, FUNCTION, MODULE, NAME
 
 
 class Definitions(Outcomes):
@@ -41,7 +42,7 @@ class Definitions(Outcomes):
         """The routine of a def; the same one each time that the def is run."""
         known = frame.home.made.get(id(node))
         closure: tuple[Env, ...] = (
-            () if frame.env is frame.home.env or type(frame.routine.node) is core.Module else (frame.env, *frame.outer)
+            () if frame.env is frame.home.env or type(frame.routine.node) is MODULE else (frame.env, *frame.outer)
         )
         if known is None:
             known = Routine(
@@ -74,19 +75,19 @@ class Definitions(Outcomes):
         inner.outer = (frame.env, *frame.outer)
         inner.context = frame.context
         for statement in node.body:
-            if type(statement) is core.Function:
+            if type(statement) is FUNCTION:
                 routine = self.routine(statement, inner, info)
                 routine.owner = info
                 if not (
                     statement.name in info.members
-                    and any(type(d) is core.Attr and d.name in ("setter", "deleter") for d in statement.decorators)
+                    and any(type(d) is ATTR and d.name in ("setter", "deleter") for d in statement.decorators)
                 ):
                     info.members[statement.name] = Call(routine)
                 for decorator in statement.decorators:
                     value_of(decorator, inner)
             else:
                 run((statement,), inner)
-                if type(statement) is core.Bind:
+                if type(statement) is BIND:
                     self.declare(statement, info, inner)
         info.settle()
         for routine in frame.home.routines:
@@ -98,14 +99,14 @@ class Definitions(Outcomes):
         """Whether a method of a class says where factories build: what others make may be anywhere."""
         if info.resets is None:
             setters = self.places.tables["names"]["default_setters"]
-            methods = [part for part in info.node.body if type(part) is core.Function]
+            methods = [part for part in info.node.body if type(part) is FUNCTION]
             info.resets = any(not asked.isdisjoint(setters) for method in methods for asked in method.uses.values())
         return info.resets
 
     def declare(self, node: core.Bind, info: ClassInfo, frame: Frame) -> None:
         """`x: Tensor = None` in the body of a class says what its instances will hold."""
         target = node.targets[0]
-        if node.annotation is not None and type(target) is core.Name and info.members.get(target.id) is NONE:
+        if node.annotation is not None and type(target) is NAME and info.members.get(target.id) is NONE:
             declared = without(promised(node.annotation, frame, self.place(frame.routine)), lambda o: o is NONE)
             # Of several kinds we would know too little; a number may well be a tensor that the code asks for.
             if type(declared) not in (Unknown, Union, Host):

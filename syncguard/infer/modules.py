@@ -13,6 +13,7 @@ from syncguard.infer.parts import part_saying
 from syncguard.infer.routine import Frame, Home, Routine
 from syncguard.pack import Pack
 from syncguard.read import core, project
+from syncguard.read.tags import BRING, MODULE
 from syncguard.read.walk import walk
 
 Load = Callable[[str], "core.Module | None"]
@@ -75,7 +76,7 @@ class Modules(Names):
             frame.env[bound] = Source(place, full)
         else:
             later = Later(place, name, full)
-            at_top = type(frame.routine.node) is core.Module
+            at_top = type(frame.routine.node) is MODULE
             frame.env[bound] = later if at_top else self.brought(later, frame.routine)
 
     def first(self, home: Home, word: str, asker: Routine) -> Iterator[Home]:
@@ -177,8 +178,8 @@ class Modules(Names):
 def imports_of(home: Home) -> Iterator[str]:
     """The files of the project that a file imports where it is imported itself."""
     for part in walk(home.core.body):
-        for _, module, name in part.names if type(part) is core.Bring else ():
-            level = part.level if type(part) is core.Bring else 0
+        for _, module, name in part.names if type(part) is BRING else ():
+            level = part.level if type(part) is BRING else 0
             place = project.relative(home.path, level, module) if level else project.absolute(home.path, module)
             yield place
             yield project.submodule(place, name) if place and name else ""

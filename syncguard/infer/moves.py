@@ -6,6 +6,7 @@ from typing import Final
 
 from syncguard.read import core
 from syncguard.read.core import Bind, Call, Node
+from syncguard.read.tags import ATTR, CALL, CONST
 from syncguard.read.walk import walk
 
 HOST: Final = "cpu"
@@ -24,17 +25,17 @@ def moves_all(node: core.Function, moving: frozenset[str]) -> bool:
 def _puts_back(part: Node, me: str, moving: frozenset[str]) -> bool:
     match part:
         case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id=of), key, value)):
-            return of == me and type(key) is not core.Const and moved(value, moving)
+            return of == me and type(key) is not CONST and moved(value, moving)
         case core.Bind(targets=(core.Index(of=core.Attr(path=path), key=key),), value=value) if value is not None:
-            return path == f"{me}.__dict__" and type(key) is not core.Const and moved(value, moving)
+            return path == f"{me}.__dict__" and type(key) is not CONST and moved(value, moving)
     return False
 
 
 def moved(value: Node, moving: frozenset[str]) -> bool:
     """Whether this is something on its way to a device: `value.to(device)`, and not `value.to("cpu")`."""
     for part in walk(value):
-        if type(part) is core.Call and type(part.fn) is core.Attr and part.fn.name in moving and part.fn.name != HOST:
+        if type(part) is CALL and type(part.fn) is ATTR and part.fn.name in moving and part.fn.name != HOST:
             first = part.args[0] if part.args else None
-            if type(first) is not core.Const or first.value != HOST:
+            if type(first) is not CONST or first.value != HOST:
                 return True
     return False

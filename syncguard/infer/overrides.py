@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Call, Value
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, NAME
 from syncguard.read.walk import walk
 
 
@@ -25,7 +26,7 @@ def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]
         for name, member in base.members.items():
             routine = member.routine if type(member) is Call else None
             node = routine.node if routine is not None else None
-            if routine is None or type(node) is not core.Function or not node.params or routine.owner is not base:
+            if routine is None or type(node) is not FUNCTION or not node.params or routine.owner is not base:
                 continue
             asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
             uses = node.uses.get(node.params[0].name, frozenset())
@@ -38,7 +39,7 @@ def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]
 def _asks(member: Value, places: Places) -> Routine | None:
     """The method, if it has a parameter of which only its callers can tell what it holds, and runs often."""
     node = member.routine.node if type(member) is Call else None
-    if type(member) is not Call or type(node) is not core.Function or not _untold(node):
+    if type(member) is not Call or type(node) is not FUNCTION or not _untold(node):
         return None
     return None if places.seldom(node.name) else member.routine
 
@@ -46,14 +47,14 @@ def _asks(member: Value, places: Places) -> Routine | None:
 def _computes(routine: Routine) -> bool:
     """Whether a method does something else with such a parameter than to keep it or hand it to its namesake."""
     node = routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return False
     told, parts = _untold(node), walk(node.body)
-    kept = {id(part.value) for part in parts if type(part) is core.Bind}
+    kept = {id(part.value) for part in parts if type(part) is BIND}
     for part in parts:
-        if type(part) is core.Call and type(part.fn) is core.Attr and part.fn.name == node.name:
+        if type(part) is CALL and type(part.fn) is ATTR and part.fn.name == node.name:
             kept.update(map(id, part.args))
-    return any(type(part) is core.Name and part.id in told and id(part) not in kept for part in parts)
+    return any(type(part) is NAME and part.id in told and id(part) not in kept for part in parts)
 
 
 def _untold(node: core.Function) -> set[str]:

@@ -37,6 +37,7 @@ from syncguard.infer.stores import stores_of
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import FUNCTION
 
 RUNS: Final = 6  # runs of one routine before its facts are taken as settled
 DEPTH: Final = 40  # calls followed at once
@@ -104,7 +105,7 @@ class World(Definitions):
     def run(self, routine: Routine) -> None:
         """Run a routine's body with all that is known of its parameters."""
         node = routine.node
-        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return
         routine.runs += 1
         routine.sightings, routine.calls, routine.asks = {}, {}, {}
@@ -154,7 +155,7 @@ class World(Definitions):
     def untouched(self, routine: Routine) -> Value:
         """What a routine returns to a caller that passes no tensor, whatever others pass."""
         node = routine.node
-        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return routine.returned or UNKNOWN
         if routine.apart is None or routine.apart[0] != routine.runs:
             hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
@@ -164,7 +165,7 @@ class World(Definitions):
     def apart(self, routine: Routine, given: Given) -> Value:
         """What a routine returns to callers that pass it this, whatever others pass."""
         node = routine.node
-        if type(node) is not core.Function or routine.running or self.depth > DEPTH:
+        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return routine.returned or UNKNOWN
         key = key_of(given.items())
         known = routine.each.get(key)
@@ -319,4 +320,4 @@ def class_of(receiver: Value | None) -> ClassInfo | None:
 
 def order(routine: Routine) -> tuple[bool, int]:
     """Constructors first, for what they assign; then from the end of the file: callers stand below what they call."""
-    return routine.name != "__init__", -routine.node.at[0] if type(routine.node) is core.Function else 0
+    return routine.name != "__init__", -routine.node.at[0] if type(routine.node) is FUNCTION else 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from syncguard.infer.domain.values import Call
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, DO, FUNCTION, IF, LOOP, NAME, RUN, SEQ, TRY, WITH
 from syncguard.read.walk import BINDING, targets
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Rou
     for member in info.members.values():
         routine = member.routine if type(member) is Call else None
         node = routine.node if routine is not None else None
-        if routine is None or type(node) is not core.Function or not node.params or routine.owner is not info:
+        if routine is None or type(node) is not FUNCTION or not node.params or routine.owner is not info:
             continue
         for name in dict.fromkeys(stored(node, registrars)):
             found.setdefault(name, []).append(routine)
@@ -36,13 +37,13 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
         node = todo.pop()
         if type(node) in BINDING:
             yield from _targets(targets(node), me)
-        if type(node) is core.Run:
+        if type(node) is RUN:
             yield from _registered(node.value, me, registrars)
-        elif type(node) is core.If or type(node) is core.Loop:
+        elif type(node) is IF or type(node) is LOOP:
             todo += [*node.body, *node.orelse]
-        elif type(node) is core.With:
+        elif type(node) is WITH:
             todo += node.body
-        elif type(node) is core.Try:
+        elif type(node) is TRY:
             handled = [inner for _, body in node.handlers for inner in body]
             todo += [*node.body, *node.orelse, *node.final, *handled]
 
@@ -56,10 +57,10 @@ def _registered(call: Node, me: str, registrars: frozenset[str] | None) -> Itera
 
 def _targets(aims: tuple[Node, ...], me: str) -> Iterator[str]:
     for aim in aims:
-        if type(aim) is core.Attr:
-            if type(aim.of) is core.Name and aim.of.id == me:
+        if type(aim) is ATTR:
+            if type(aim.of) is NAME and aim.of.id == me:
                 yield aim.name
-        elif type(aim) is core.Seq:
+        elif type(aim) is SEQ:
             yield from _targets(aim.items, me)
-        elif type(aim) is core.Do and aim.what == "*":
+        elif type(aim) is DO and aim.what == "*":
             yield from _targets(aim.args, me)

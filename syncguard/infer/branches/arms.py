@@ -7,6 +7,7 @@ from syncguard.infer.domain.values import Union
 from syncguard.infer.routine import Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, DO, FUNCTION, NAME
 from syncguard.read.walk import bound_in
 
 
@@ -44,7 +45,7 @@ def forget(name: str, frame: Frame) -> None:
 
 def turned(node: core.Loop, frame: Frame) -> None:
     """What the body of a loop binds, a later turn of it finds bound."""
-    for name in {one.id for one in bound_in(node.body) if type(one) is core.Name}:
+    for name in {one.id for one in bound_in(node.body) if type(one) is NAME}:
         forget(name, frame)
 
 
@@ -54,7 +55,7 @@ def _flag(test: Node) -> tuple[str, bool]:
         case core.Do(what="truth", args=(inner,)):
             return _asked(inner)
         case core.Do(what="not", args=(inner,)):
-            path, outcome = _flag(inner) if type(inner) is core.Do else _asked(inner)
+            path, outcome = _flag(inner) if type(inner) is DO else _asked(inner)
             return path, not outcome
     return "", True
 
@@ -66,7 +67,7 @@ def _asked(inner: Node) -> tuple[str, bool]:
         case core.Attr(path=path):
             return path, True
         case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(of, core.Const(value=bool(said)))):
-            path = _asked(of)[0] if type(of) in (core.Name, core.Attr) else ""
+            path = _asked(of)[0] if type(of) in (NAME, ATTR) else ""
             return path, said is (what in ("is", "=="))
     return "", True
 
@@ -74,7 +75,7 @@ def _asked(inner: Node) -> tuple[str, bool]:
 def steady(path: str, routine: Routine) -> bool:
     """Whether a function binds a flag nowhere but in its signature."""
     node, written = routine.node, routine.written
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return False
     if written.binds is None:
         written.binds = frozenset([_asked(one)[0] for one in bound_in(node.body)])

@@ -13,6 +13,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, NAME, UPDATE
 from syncguard.read.walk import walk
 
 CONVERTS: Final = "where a number is given for a tensor"
@@ -35,11 +36,11 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm turns off the flag that leads to it, which nothing but what makes the object turns on: `if
     self.first: ...; self.first = False`."""
-    while type(test) is core.Do and test.what in ("not", "truth"):
+    while type(test) is DO and test.what in ("not", "truth"):
         outcome = outcome is not (test.what == "not")
         test = test.args[0]
     owner, node = frame.routine.owner, frame.routine.node
-    if type(test) is not core.Attr or owner is None or type(node) is not core.Function or not node.params:
+    if type(test) is not ATTR or owner is None or type(node) is not FUNCTION or not node.params:
         return False
     if test.path != f"{node.params[0].name}.{test.name}" or not any(_turns(part, test, not outcome) for part in body):
         return False
@@ -49,16 +50,16 @@ def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bo
 
 def _turns(part: Node, flag: core.Attr, on: bool) -> bool:
     """Whether a statement sets a flag so."""
-    if type(part) is not core.Bind or type(part.value) is not core.Const or part.value.value is not on:
+    if type(part) is not BIND or type(part.value) is not CONST or part.value.value is not on:
         return False
-    return any(type(aim) is core.Attr and aim.path == flag.path for aim in part.targets)
+    return any(type(aim) is ATTR and aim.path == flag.path for aim in part.targets)
 
 
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm of a test of tensors gives nothing but constants, and the other, or the rest of the block, goes
     on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
     last = body[-1] if body else None
-    leaves = type(last) is core.Leave and last.what == "return" and last.value is not None
+    leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
     constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
     return bool(constant) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
 
@@ -88,30 +89,30 @@ def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
     calls = [
         call
         for part in body
-        if type(part) is core.Bind and any(type(aim) is core.Name and aim.id == name for aim in part.targets)
+        if type(part) is BIND and any(type(aim) is NAME and aim.id == name for aim in part.targets)
         for call in walk(part.value)
-        if type(call) is core.Call and frame.world.places.is_("factories", "converts", _named(call.fn, frame))
+        if type(call) is CALL and frame.world.places.is_("factories", "converts", _named(call.fn, frame))
     ]
-    return any(type(one) is core.Name and one.id == name for call in calls for one in walk(call.args))
+    return any(type(one) is NAME and one.id == name for call in calls for one in walk(call.args))
 
 
 def _number_given(name: str, frame: Frame) -> bool:
     """Whether what is named so may well be a number: it is no parameter that is declared a tensor before all else, or
     a call, or its default, gives one."""
     node = frame.routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return True
     aliases = {
         part.value.id
         for part in walk(node.body)
-        if type(part) is core.Bind and type(part.value) is core.Name
+        if type(part) is BIND and type(part.value) is NAME
         for aim in part.targets
-        if type(aim) is core.Name and aim.id == name
+        if type(aim) is NAME and aim.id == name
     }
     given = [param for param in node.params if param.name == name or param.name in aliases]
     if not given or not all(_tensor_first(param.annotation, frame) for param in given):
         return True
-    if any(type(param.default) is core.Const and param.default.value is not None for param in given):
+    if any(type(param.default) is CONST and param.default.value is not None for param in given):
         return True
     seen = [value for param in given if (value := frame.routine.seen.get(param.name)) is not None]
     return any(number_sureness(option) for value in seen for option in options(value))
@@ -132,7 +133,7 @@ def _tensor_first(annotation: Node | None, frame: Frame) -> bool:
 def _named(node: Node, frame: Frame) -> str:
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    value = quiet_value(node, frame) if type(node) in (core.Name, core.Attr) else None
+    value = quiet_value(node, frame) if type(node) in (NAME, ATTR) else None
     return value.name if type(value) is Named else ""
 
 
@@ -142,16 +143,16 @@ def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
     match inner:
         case core.Do(what="==" | "!=" | ">" | "<=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
             node = frame.routine.node
-            zero = (what in ("==", "<=")) is outcome and type(node) is core.Function
+            zero = (what in ("==", "<=")) is outcome and type(node) is FUNCTION
             return zero and _is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
     return False
 
 
 def _by(part: Node, name: str) -> bool:
     """Whether this divides by a name, or by what is zero where it is."""
-    if type(part) is core.Do and part.what == "/":
+    if type(part) is DO and part.what == "/":
         return _zero(part.args[1], name)
-    return type(part) is core.Update and part.what.startswith("/") and _zero(part.value, name)
+    return type(part) is UPDATE and part.what.startswith("/") and _zero(part.value, name)
 
 
 def _zero(node: Node, name: str) -> bool:
@@ -181,7 +182,7 @@ def _counts_none(test: Node, frame: Frame) -> bool:
         case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(core.Name(id=name), core.Const(value=0))),)):
             made = binders(frame.routine).get(name, ())
             sizes = frame.world.places.tables["gates"]["sizes"]
-            return len(made) == 1 and any(type(part) is core.Attr and part.name in sizes for part in walk(made))
+            return len(made) == 1 and any(type(part) is ATTR and part.name in sizes for part in walk(made))
     return False
 
 
@@ -198,7 +199,7 @@ def _told(body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether a block does nothing but say what is known without looking at the data."""
     for part in body:
         match part:
-            case core.Bind(targets=targets, value=value) if all(type(target) is core.Name for target in targets):
+            case core.Bind(targets=targets, value=value) if all(type(target) is NAME for target in targets):
                 told = value is not None and _constant(value, frame)
             case core.Leave(what="return", value=value):
                 told = value is None or _constant(value, frame)
@@ -216,7 +217,7 @@ def _constant(node: Node, frame: Frame) -> bool:
         case core.Const():
             return True
         case core.Name() | core.Attr():
-            if type(node) is core.Attr and node.name in ABOUT:
+            if type(node) is ATTR and node.name in ABOUT:
                 return True
             return all(type(option) in (Const, Host, Named) for option in options(quiet_value(node, frame)))
         case core.Index(of=of):

@@ -14,6 +14,7 @@ from syncguard.infer.routine import Env, Frame, Step
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, INDEX, LEAVE, LOOP, NAME, RUN, UPDATE
 from syncguard.read.walk import walk
 
 EVERY: Final = "every n-th step"
@@ -54,21 +55,21 @@ def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> b
 def _counted(test: Node, what: str) -> str:
     """The name that a test divides, or compares with a number."""
     for part in walk(test):
-        if type(part) is core.Do and part.what == what and type(part.args[-1]) is not core.Do:
+        if type(part) is DO and part.what == what and type(part.args[-1]) is not DO:
             return last_name(part.args[0])
     return ""
 
 
 def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
-    if type(inner) is core.Name or type(inner) is core.Attr:
-        failed = type(inner) is core.Name and frame.failed.get(inner.id) is outcome
+    if type(inner) is NAME or type(inner) is ATTR:
+        failed = type(inner) is NAME and frame.failed.get(inner.id) is outcome
         return "after a failure" if failed else _flag(inner, outcome, frame)
-    if type(inner) is core.Do:
+    if type(inner) is DO:
         return _compared(inner, outcome, frame)
-    if type(inner) is core.Call:
+    if type(inner) is CALL:
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named
-    return gated(inner, outcome, frame) if type(inner) is core.Either else ""
+    return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
@@ -84,7 +85,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         ):
             empty = what in ("==", "<")
             found = empty is outcome and least == (what == "<")
-            given = left.args[0] if type(left) is core.Call and left.args else left
+            given = left.args[0] if type(left) is CALL and left.args else left
             return NOTHING if found and not sorted_into(given, frame.routine) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
@@ -106,7 +107,7 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if outcome and _gate_name(inner, frame):
         return "behind a gate"
-    test = meant(inner, frame) if type(inner) is core.Name else None
+    test = meant(inner, frame) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
 
 
@@ -132,32 +133,32 @@ def flags(done: Env, failed: list[Env]) -> dict[str, bool]:
 
 def trains(body: tuple[Node, ...], places: Places) -> bool:
     """Whether a body runs a backward pass: a test around it sets the rhythm of training, and makes nothing rare."""
-    return any(type(node) is core.Call and last_name(node.fn) in places.passes for node in walk(body))
+    return any(type(node) is CALL and last_name(node.fn) in places.passes for node in walk(body))
 
 
 def last_name(node: Node) -> str:
     """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
-    if type(node) is core.Name:
+    if type(node) is NAME:
         return node.id
-    if type(node) is core.Attr:
+    if type(node) is ATTR:
         return node.name
-    return last_name(node.fn) if type(node) is core.Call else ""
+    return last_name(node.fn) if type(node) is CALL else ""
 
 
 def _counts(node: Node, frame: Frame) -> bool:
     """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` counts dimensions."""
-    counted = node.of if type(node) is core.Index else node
-    if type(node) not in (core.Call, core.Index) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
+    counted = node.of if type(node) is INDEX else node
+    if type(node) not in (CALL, INDEX) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
         return False
-    given = node.args[0] if type(node) is core.Call and node.args else None
+    given = node.args[0] if type(node) is CALL and node.args else None
     return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
 
 
 def _measures(node: Node, frame: Frame) -> bool:
     """Whether this is a tensor's size, or a name for it, which counts no steps; a list's items may come one by one."""
-    if type(node) is core.Name:
+    if type(node) is NAME:
         binds = binders(frame.routine).get(node.id, ())
-        return bool(binds) and all(type(bind) is core.Bind and _is_size(bind.value, frame) for bind in binds)
+        return bool(binds) and all(type(bind) is BIND and _is_size(bind.value, frame) for bind in binds)
     return last_name(node) != "len" and _counts(node, frame)
 
 
@@ -165,7 +166,7 @@ def _is_size(value: Node | None, frame: Frame) -> bool:
     """Whether this is a shape, or a part of it: `b, n = x.shape`, `n = x.size(1)`."""
     if value is None or last_name(value) == "len":
         return False
-    if type(value) is core.Attr:
+    if type(value) is ATTR:
         return frame.world.places.is_("gates", "sizes", value.name)
     return _counts(value, frame)
 
@@ -174,14 +175,14 @@ def _lists(node: Node, frame: Frame) -> bool:
     """Whether this is a list or the like, whose truth tells whether there is anything in it."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    return type(node) is core.Name and type(quiet_value(node, frame)) is Seq
+    return type(node) is NAME and type(quiet_value(node, frame)) is Seq
 
 
 def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
     """Whether this outcome of `x.isnan().any()`, or of `torch.isfinite(x)`, says that a value is not finite."""
-    if type(fn) is core.Attr and fn.name == "item" and type(fn.of) is core.Call:
+    if type(fn) is ATTR and fn.name == "item" and type(fn.of) is CALL:
         fn = fn.of.fn
-    asked = fn.of if type(fn) is core.Attr and fn.name == ("any" if outcome else "all") else fn
+    asked = fn.of if type(fn) is ATTR and fn.name == ("any" if outcome else "all") else fn
     return frame.world.places.is_("gates", "broken" if outcome else "finite", last_name(asked).lower())
 
 
@@ -196,56 +197,56 @@ def _numbers(node: Node, loop: Node) -> bool:
     """Whether a name numbers the turns of a loop: `for i, batch in enumerate(loader)`."""
     match loop:
         case core.Loop(iterable=core.Call(fn=core.Name(id="enumerate")), target=core.Seq(items=items)) if items:
-            return type(node) is core.Name and type(first := items[0]) is core.Name and first.id == node.id
+            return type(node) is NAME and type(first := items[0]) is NAME and first.id == node.id
     return False
 
 
 def complains(call: Node, frame: Frame) -> bool:
     """Whether a call only warns or logs an error: what it shows is computed where something went wrong."""
-    if type(call) is not core.Call:
+    if type(call) is not CALL:
         return False
     is_, fn = frame.world.places.is_, call.fn
-    if type(fn) is core.Attr and fn.name in frame.world.places.tables["cold"]["failures"]:
+    if type(fn) is ATTR and fn.name in frame.world.places.tables["cold"]["failures"]:
         return is_("cold", "loggers", last_name(fn.of).lower())
-    if type(fn) is core.Name and fn.id == "print":
+    if type(fn) is NAME and fn.id == "print":
         return bool(call.args) and is_("cold", "cries", _beginning(call.args[0]).lstrip(" [(<*!-#\n").lower())
     return is_("cold", "warners", last_name(fn))
 
 
 def _beginning(text: Node) -> str:
     """What a text begins with, as far as it is written out."""
-    if type(text) is core.Do and text.what in ("join", "%", "+") and text.args:
+    if type(text) is DO and text.what in ("join", "%", "+") and text.args:
         return _beginning(text.args[0])
-    if type(text) is core.Call and type(text.fn) is core.Attr and text.fn.name == "format":
+    if type(text) is CALL and type(text.fn) is ATTR and text.fn.name == "format":
         return _beginning(text.fn.of)
-    return text.value if type(text) is core.Const and type(text.value) is str else ""
+    return text.value if type(text) is CONST and type(text.value) is str else ""
 
 
 def fails(body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether a block ends in raise or an exit, prepares a warning, or warns and gives up: all of it reports a
     failure."""
     last = body[-1] if body else None
-    if type(last) is core.Leave:
+    if type(last) is LEAVE:
         return last.what == "raise" or _gives_up(body[:-1], last.value, frame)
-    if type(last) is not core.Run or type(last.value) is not core.Call:
+    if type(last) is not RUN or type(last.value) is not CALL:
         return False
     exits = last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
-    said = all(type(part) in (core.Bind, core.Update) for part in body[:-1])
+    said = all(type(part) in (BIND, UPDATE) for part in body[:-1])
     return exits or (said and complains(last.value, frame))
 
 
 def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> bool:
     """Whether a block warns, every time, and then leaves with a value that takes no computing."""
-    warns = [part.value for part in before if type(part) is core.Run]
+    warns = [part.value for part in before if type(part) is RUN]
     if not warns or not all(complains(call, frame) and "once" not in last_name(_called(call)) for call in warns):
         return False
-    said = all(type(part) in (core.Bind, core.Update, core.Run) for part in before)
-    calls = [part for part in walk(value) if type(part) is core.Call]
-    return said and all(type(arg) is core.Const for call in calls for arg in call.args)
+    said = all(type(part) in (BIND, UPDATE, RUN) for part in before)
+    calls = [part for part in walk(value) if type(part) is CALL]
+    return said and all(type(arg) is CONST for call in calls for arg in call.args)
 
 
 def _called(node: Node) -> Node:
-    return node.fn if type(node) is core.Call else node
+    return node.fn if type(node) is CALL else node
 
 
 def _gate_name(node: Node, frame: Frame) -> bool:
@@ -288,7 +289,7 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     """Note where each turn of a loop is a step of its own, and the loop of epochs around one over a loader: what stands
     there runs once in many steps. A turn that only adds up gradients is no step, nor is one for each optimizer."""
     node, places = step.node, frame.world.places
-    if type(node) is not core.Loop or not step.reason:
+    if type(node) is not LOOP or not step.reason:
         return
     drawn = loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
@@ -299,7 +300,7 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     if not (drawn and around is not None and around.reason and node.calls & places.passes):
         return
     outer = around.node
-    if type(outer) is core.Loop and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
+    if type(outer) is LOOP and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
 
 
@@ -325,27 +326,27 @@ def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bo
     hot = frame.world.places.tables["hot"]
     takes = not inner.calls.isdisjoint(hot["loop_takes"])
     inside = {id(part) for part in walk(inner)}
-    called = {last_name(part.fn) for part in walk(body) if type(part) is core.Call and id(part) not in inside}
+    called = {last_name(part.fn) for part in walk(body) if type(part) is CALL and id(part) not in inside}
     makes = called & frame.world.places.loop_calls
     return bool(makes.difference(hot["loop_clears"]) if takes else makes)
 
 
 def _names_in(node: Node, frame: Frame) -> list[str]:
     """The names of what is iterated over, as it is written, and of what was wrapped before: `bar = tqdm(loader)`."""
-    if type(node) is core.Call:
+    if type(node) is CALL:
         found = [name for arg in node.args for name in _names_in(arg, frame)]
-        return [*found, node.fn.name] if type(node.fn) is core.Attr else found
+        return [*found, node.fn.name] if type(node.fn) is ATTR else found
     name = last_name(node)
-    return [name, *(_wrapped(frame).get(name, ()) if type(node) is core.Name else ())] if name else []
+    return [name, *(_wrapped(frame).get(name, ()) if type(node) is NAME else ())] if name else []
 
 
 def looped(frame: Frame) -> frozenset[str]:
     """The names that this function loops over, by themselves or numbered."""
     written = frame.routine.written
     if written.looped is None:
-        loops = [part.iterable for part in walk(frame.routine.node.body) if type(part) is core.Loop and part.iterable]
-        over = [part for node in loops for part in (node.args if type(node) is core.Call else (node,))]
-        written.looped = frozenset(part.id for part in over if type(part) is core.Name)
+        loops = [part.iterable for part in walk(frame.routine.node.body) if type(part) is LOOP and part.iterable]
+        over = [part for node in loops for part in (node.args if type(node) is CALL else (node,))]
+        written.looped = frozenset(part.id for part in over if type(part) is NAME)
     return written.looped
 
 
@@ -355,9 +356,9 @@ def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
     if written.wrapped is None:
         written.wrapped = {}
         for part in walk(frame.routine.node.body):
-            if type(part) is core.Bind and type(part.value) is core.Call:
+            if type(part) is BIND and type(part.value) is CALL:
                 given = tuple(filter(None, map(last_name, part.value.args)))
                 for target in part.targets:
-                    if type(target) is core.Name:  # `bar = enumerate(loader)`, and later `bar = tqdm(bar)`
+                    if type(target) is NAME:  # `bar = enumerate(loader)`, and later `bar = tqdm(bar)`
                         written.wrapped[target.id] = (*written.wrapped.get(target.id, ()), *given)
     return written.wrapped

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME
 from syncguard.read.walk import walk
 
 GROWS: Final = "where a table that is kept is too small"
@@ -19,8 +20,8 @@ def held(node: Node) -> bool:
     """Whether this is the size of what the instance keeps: `self.table.size(0)`, `self.max_seq_len_cached`."""
     of = _sized(node)
     if of is not None:
-        return type(of) is core.Attr and of.path.startswith("self.")
-    return type(node) is core.Attr and node.path.startswith("self.") and "cached" in node.name
+        return type(of) is ATTR and of.path.startswith("self.")
+    return type(node) is ATTR and node.path.startswith("self.") and "cached" in node.name
 
 
 def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
@@ -52,18 +53,18 @@ def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
             kept, other = (left, right) if _of_self(left) else (right, left)
             counters = frame.world.places.tables["gates"]["counters"]
-            counts = any(type(one) is core.Name and one.id in counters for one in walk(other))
-            return _of_self(kept) and not _of_self(other) and type(other) is not core.Const and not counts
+            counts = any(type(one) is NAME and one.id in counters for one in walk(other))
+            return _of_self(kept) and not _of_self(other) and type(other) is not CONST and not counts
     return False
 
 
 def _of_self(node: Node) -> bool:
     """Whether this is what the instance keeps, a part of it, or what that tells of itself."""
-    if type(node) is core.Attr and node.path:
+    if type(node) is ATTR and node.path:
         return node.path.startswith("self.")
-    if type(node) is core.Call:
-        return type(node.fn) is core.Attr and _of_self(node.fn)
-    return (type(node) is core.Index or type(node) is core.Attr) and _of_self(node.of)
+    if type(node) is CALL:
+        return type(node.fn) is ATTR and _of_self(node.fn)
+    return (type(node) is INDEX or type(node) is ATTR) and _of_self(node.of)
 
 
 def outgrown(node: core.If) -> bool:
@@ -81,7 +82,7 @@ def outgrown(node: core.If) -> bool:
             return _returned(node.body, _sized(large)) if not held(large) else False
         case core.Do(what="truth", args=(core.Do(what="is not", args=(table, core.Const(value=None))),)):
             last = node.body[-1]
-            return type(last) is core.If and _about(last, table) and (outgrown(last) or _left(last))
+            return type(last) is IF and _about(last, table) and (outgrown(last) or _left(last))
     return False
 
 
@@ -99,16 +100,16 @@ def _left(node: core.If) -> bool:
     match node.test:
         case core.Do(what="truth", args=(core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)),)):
             large = left if ">" in what else right
-            return not node.orelse and held(large) and type(last) is core.Leave and last.what == "return"
+            return not node.orelse and held(large) and type(last) is LEAVE and last.what == "return"
     return False
 
 
 def _returned(body: tuple[Node, ...], table: Node | None) -> bool:
     """Whether a block gives this back, or a part of it."""
     last = body[-1]
-    if table is None or type(last) is not core.Leave or last.what != "return" or last.value is None:
+    if table is None or type(last) is not LEAVE or last.what != "return" or last.value is None:
         return False
-    value = last.value.of if type(last.value) is core.Index else last.value
+    value = last.value.of if type(last.value) is INDEX else last.value
     return _same(value, table)
 
 
@@ -122,16 +123,16 @@ def _sized(node: Node) -> Node | None:
 
 def _same(a: Node, b: Node) -> bool:
     """Whether two names, or chains of names, are one."""
-    if type(a) is core.Name:
-        return type(b) is core.Name and a.id == b.id
-    return type(a) is core.Attr and type(b) is core.Attr and bool(a.path) and a.path == b.path
+    if type(a) is NAME:
+        return type(b) is NAME and a.id == b.id
+    return type(a) is ATTR and type(b) is ATTR and bool(a.path) and a.path == b.path
 
 
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
     routine, owner = frame.routine, frame.routine.owner
-    if owner is None or type(routine.node) is not core.Function or not (owner.is_module or owner.find("__call__")):
+    if owner is None or type(routine.node) is not FUNCTION or not (owner.is_module or owner.find("__call__")):
         return False
     if all(_empties(bind) for bind in _binds(routine, name)):
         return False
@@ -143,7 +144,7 @@ def _methods(frame: Frame) -> Iterator[Routine]:
     for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
         for member in info.members.values():
             method = member.routine if type(member) is Call else None
-            if method is None or type(method.node) is not core.Function or frame.world.places.seldom(method.node.name):
+            if method is None or type(method.node) is not FUNCTION or frame.world.places.seldom(method.node.name):
                 continue
             if not info.home.own:
                 frame.routine.uses[info.home.path, method.qualname] = None
@@ -156,11 +157,11 @@ def _binds(method: Routine, name: str) -> list[core.Bind]:
     if fields is None:
         fields = method.written.fields = {}
         for part in walk(method.node.body):
-            if type(part) is core.Bind:
-                for path in {aim.path for aim in part.targets if type(aim) is core.Attr}:
+            if type(part) is BIND:
+                for path in {aim.path for aim in part.targets if type(aim) is ATTR}:
                     fields.setdefault(path, []).append(part)
     return fields.get(f"self.{name}", [])
 
 
 def _empties(bind: core.Bind) -> bool:
-    return type(bind.value) is core.Const and bind.value.value is None
+    return type(bind.value) is CONST and bind.value.value is None

@@ -10,17 +10,18 @@ from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, CONST, DO, NAME, SEQ
 
 GPU: Final = "cuda"
 
 
 def on_gpu(inner: Node, frame: Frame) -> bool | None:
     """Whether the test holds of what is on a GPU."""
-    if type(inner) is core.Attr:
+    if type(inner) is ATTR:
         kind = inner.name.removeprefix("is_")
         known = inner.name != kind and _known(kind, frame)
         return kind == GPU if known and type(value_at(inner.of, frame)) in (Tensor, Unknown) else None
-    if type(inner) is core.Do:
+    if type(inner) is DO:
         return _compared(inner, frame)
     match inner:
         case core.Call(fn=core.Attr(of=of, name="startswith"), args=(prefix,)):
@@ -36,7 +37,7 @@ def _compared(inner: core.Do, frame: Frame) -> bool | None:
             return (word == GPU) is (what == "==") if word and is_device(asked, frame) else _ordinal(inner)
         case core.Do(what="in" | "not in" as what, args=(left, right)):
             holds = what == "in"
-            if type(right) is core.Seq:
+            if type(right) is SEQ:
                 words = [word_of(part, frame) for part in right.items]
                 return (GPU in words) is holds if any(words) and is_device(left, frame) else None
             word = word_of(left, frame)
@@ -59,9 +60,9 @@ def _ordinal(inner: core.Do) -> bool | None:
 
 def is_device(node: Node, frame: Frame) -> bool:
     """Whether this is a device, its kind, or either as a text."""
-    if type(node) is core.Call and type(node.fn) is core.Name and node.fn.id == "str" and len(node.args) == 1:
+    if type(node) is CALL and type(node.fn) is NAME and node.fn.id == "str" and len(node.args) == 1:
         return is_device(node.args[0], frame)
-    if type(node) is core.Attr and node.name in ("type", "device"):
+    if type(node) is ATTR and node.name in ("type", "device"):
         return True
     path = path_of(node).rpartition(".")[2]
     return bool(path) and any(frame.world.places.is_("names", named, path) for named in ("devices", "accelerators"))
@@ -69,13 +70,13 @@ def is_device(node: Node, frame: Frame) -> bool:
 
 def word_of(node: Node, frame: Frame) -> str:
     """'cpu', 'cuda' or another that we know, when the expression names a device."""
-    if type(node) is core.Const and isinstance(node.value, str):
+    if type(node) is CONST and isinstance(node.value, str):
         word = node.value.partition(":")[0]
         return word if _known(word, frame) else ""
-    if type(node) is core.Call and len(node.args) == 1 and type(node.args[0]) is core.Const:
-        made = value_at(node.fn, frame) if type(node.fn) in (core.Name, core.Attr) else None
+    if type(node) is CALL and len(node.args) == 1 and type(node.args[0]) is CONST:
+        made = value_at(node.fn, frame) if type(node.fn) in (NAME, ATTR) else None
         return word_of(node.args[0], frame) if type(made) is Named and made.name == "torch.device" else ""
-    named = value_at(node, frame) if type(node) is core.Name else None
+    named = value_at(node, frame) if type(node) is NAME else None
     return "cpu" if named is not None and type(named) is not Tensor and device_of(named) == "host" else ""
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
+from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, MODULE, NAME, RUN
 from syncguard.read.walk import BINDING, everything, targets, walk
 
 TESTS: Final = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
@@ -17,7 +18,7 @@ def meant(name: core.Name, frame: Frame) -> Node | None:
     not bound anew behind it."""
     routine = frame.routine
     node, top = routine.node, routine.home.top
-    if type(node) is core.Function and name.id in [param.name for param in node.params]:
+    if type(node) is FUNCTION and name.id in [param.name for param in node.params]:
         return None
     found = _tests(routine).get(name.id)
     if found is None and top is not None and top is not routine and name.id not in binders(routine):
@@ -32,9 +33,9 @@ def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
     if written.binders is None:
         node = routine.node
         found: dict[str, list[Node]] = {name: [node] for name in routine.home.core.rebound if node is routine.home.core}
-        for part in walk(node.body) if type(node) is core.Module else everything(node.body):
+        for part in walk(node.body) if type(node) is MODULE else everything(node.body):
             if type(part) in BINDING:
-                for name in {aim.id for aim in walk(targets(part)) if type(aim) is core.Name}:
+                for name in {aim.id for aim in walk(targets(part)) if type(aim) is NAME}:
                     found.setdefault(name, []).append(part)
         written.binders = {name: tuple(parts) for name, parts in found.items()}
     return written.binders
@@ -53,23 +54,23 @@ def _tests(routine: Routine) -> dict[str, Node]:
 
 def _test(name: str, bind: Node, routine: Routine) -> Node | None:
     """What a name is bound to, if that is a test of what is not bound anew behind it."""
-    if type(bind) is not core.Bind or len(bind.targets) > 1 or bind.value is None:
+    if type(bind) is not BIND or len(bind.targets) > 1 or bind.value is None:
         return None
     test = as_test(bind.value)
-    if type(bind.targets[0]) is not core.Name or test is None or name in routine.home.core.rebound:
+    if type(bind.targets[0]) is not NAME or test is None or name in routine.home.core.rebound:
         return None
-    asked = [one.id for one in walk(test) if type(one) is core.Name]
+    asked = [one.id for one in walk(test) if type(one) is NAME]
     stays = all(part.at < bind.at for other in asked for part in binders(routine).get(other, ()))
     return test if stays else None
 
 
 def answer(node: Node) -> Node | None:
     """What a function of one line gives back, its docstring aside."""
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return None
-    body = [part for part in node.body if not (type(part) is core.Run and type(part.value) is core.Const)]
+    body = [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]
     last = body[0] if len(body) == 1 else None
-    return last.value if type(last) is core.Leave and last.what == "return" else None
+    return last.value if type(last) is LEAVE and last.what == "return" else None
 
 
 def as_test(value: Node) -> Node | None:

@@ -34,32 +34,33 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LET, NAME, SEQ
 
 EQUAL: Final = ("is", "is not", "==", "!=")
 
 
 def path_of(node: Node) -> str:
     """The name or dotted path that narrowing can speak of, or ''."""
-    if type(node) is core.Name:
+    if type(node) is NAME:
         return node.id
-    if type(node) is core.Attr:
+    if type(node) is ATTR:
         return node.path
-    if type(node) is core.Index:
+    if type(node) is INDEX:
         return _key_path(node)
-    return node.target.id if type(node) is core.Let and type(node.target) is core.Name else ""
+    return node.target.id if type(node) is LET and type(node.target) is NAME else ""
 
 
 def item_path(node: core.Index) -> str:
     """The same of an item under a name: `batch[key]`."""
-    return f"{node.of.id}[{node.key.id}]" if type(node.of) is core.Name and type(node.key) is core.Name else ""
+    return f"{node.of.id}[{node.key.id}]" if type(node.of) is NAME and type(node.key) is NAME else ""
 
 
 def _key_path(node: core.Index) -> str:
     """The same of what a dict holds under a text that is written out, `state["step`, or under a name."""
-    if type(node.key) is core.Name:
+    if type(node.key) is NAME:
         return item_path(node)
-    named = type(node.of) is core.Name or type(node.of) is core.Attr
-    if not named or type(node.key) is not core.Const or not isinstance(node.key.value, str):
+    named = type(node.of) is NAME or type(node.of) is ATTR
+    if not named or type(node.key) is not CONST or not isinstance(node.key.value, str):
         return ""
     holder = path_of(node.of)
     return f'{holder}["{node.key.value}' if holder else ""
@@ -91,7 +92,7 @@ def _told(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
         case core.Do(what="truth", args=(inner,)):
             return _truth(inner, outcome, frame)
         case core.Do(what="not", args=(inner,)):
-            return _told(inner, not outcome, frame) if type(inner) in (core.Do, core.Either) else {}
+            return _told(inner, not outcome, frame) if type(inner) in (DO, EITHER) else {}
         case core.Either(what=what, operands=operands):
             found = [_told(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
@@ -119,18 +120,18 @@ def _left(outcomes: list[Value], before: Value) -> Value:
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     told = _asked(inner, outcome, frame)
-    test = meant(inner, frame) if type(inner) is core.Name else None
+    test = meant(inner, frame) if type(inner) is NAME else None
     if test is not None:
         told = {**_told(test, outcome, frame), **told}
     return {**recalled(inner, outcome, frame), **told} if frame.arms else told
 
 
 def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
-    if type(inner) is core.Do:
+    if type(inner) is DO:
         return _compared(inner, outcome, frame) if inner.what in EQUAL else _told(inner, outcome, frame)
-    if type(inner) is core.Call:
+    if type(inner) is CALL:
         return _called(inner, outcome, frame)
-    if type(inner) is core.Either:
+    if type(inner) is EITHER:
         return _told(inner, outcome, frame)
     path = path_of(inner) if outcome else ""
     value = value_at(inner, frame) if path else UNKNOWN
@@ -162,7 +163,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> dict[str, Value]:
 def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     """What the answer of a function tells of what it was asked for."""
     match inner:
-        case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is core.Name and fn.id == "isinstance":
+        case core.Call(fn=fn, args=(subject, kinds)) if type(fn) is NAME and fn.id == "isinstance":
             return _isinstance(subject, kinds, outcome, frame)
         case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
             return _has(subject, name, outcome, frame)
@@ -178,7 +179,7 @@ def _falsy(option: Value) -> bool:
 
 
 def _dotted(fn: core.Attr, frame: Frame) -> str:
-    value = frame.lookup(fn.of.id) if type(fn.of) is core.Name else UNKNOWN
+    value = frame.lookup(fn.of.id) if type(fn.of) is NAME else UNKNOWN
     return f"{value.name}.{fn.name}" if type(value) is Named else ""
 
 
@@ -186,7 +187,7 @@ def _none_asked(fn: core.Name, frame: Frame) -> str:
     """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
     called = frame.lookup(fn.id)
     node = called.routine.node if type(called) is Call else None
-    if type(node) is not core.Function or len(node.params) != 1:
+    if type(node) is not FUNCTION or len(node.params) != 1:
         return ""
     match answer(node):
         case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
@@ -198,7 +199,7 @@ def value_at(node: Node, frame: Frame) -> Value:
     """What a part of a test holds, without a word."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    return quiet_value(node.target if type(node) is core.Let else node, frame)
+    return quiet_value(node.target if type(node) is LET else node, frame)
 
 
 def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
@@ -306,9 +307,9 @@ def _tensor_or(named: list[Value], subject: Node, path: str, frame: Frame) -> di
 
 def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
     """The types that a value is tested for: one, several in a tuple, or a name for such a tuple."""
-    if type(kinds) is core.Seq:
+    if type(kinds) is SEQ:
         return [kind for part in kinds.items for kind in kinds_of(part, frame)]
-    if type(kinds) is core.Do and kinds.what == "|":
+    if type(kinds) is DO and kinds.what == "|":
         return [kind for part in kinds.args for kind in kinds_of(part, frame)]
     value = value_at(kinds, frame)
     return list(value.items) if type(value) is Seq and value.items is not None else [value]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
+from syncguard.read.tags import ATTR, CALL, DO
 
 
 def positional(node: core.Function) -> list[Param]:
@@ -17,19 +18,19 @@ def given(call: core.Call, param: Param, places: list[Param], bound: bool | None
     found = [value for key, value in call.keywords if key in (param.name, "")]
     if param in places:
         last = places.index(param)
-        first = last - 1 if (type(call.fn) is core.Attr if bound is None else bound) else last
+        first = last - 1 if (type(call.fn) is ATTR if bound is None else bound) else last
         found += call.args[max(first, 0) : last + 1 if bound is None else max(first + 1, 0)]
     return found
 
 
 def spread(call: core.Call) -> bool:
     """Whether a call takes arguments out of a list, so that nobody knows their places."""
-    return any(type(arg) is core.Do and arg.what == "*" for arg in call.args)
+    return any(type(arg) is DO and arg.what == "*" for arg in call.args)
 
 
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
     """The parameters that this call, if it is the one at `at`, surely leaves at their defaults."""
-    if type(call) is not core.Call or call.at != at or spread(call) or any(not key for key, _ in call.keywords):
+    if type(call) is not CALL or call.at != at or spread(call) or any(not key for key, _ in call.keywords):
         return []
     places = positional(node)
     return [param for param in node.params if param.default is not None and not given(call, param, places)]

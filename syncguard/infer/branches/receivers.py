@@ -10,6 +10,7 @@ from syncguard.infer.domain.values import Tensor, Unknown
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, INDEX, NAME, RUN, SEQ
 from syncguard.read.walk import walk
 
 Nodes = tuple[Node, ...]
@@ -20,34 +21,34 @@ def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
     one was given it as a loader made it, unless it is fetched. What a framework hands to a module's methods it has
     moved before, and who moves a part to a device of its own (`self.device`) makes sure of it, no more."""
     call, owner, part = frame.given[0], frame.routine.owner, nodes[0] if nodes else None
-    while type(part) is core.Call and type(part.fn) is core.Attr and not part.args:
+    while type(part) is CALL and type(part.fn) is ATTR and not part.args:
         part = part.fn.of  # `batch["x"].long().cuda()`
-    while type(part) is core.Index and type(part.key) is not core.Const and not _each(part):
+    while type(part) is INDEX and type(part.key) is not CONST and not _each(part):
         part = part.of  # `batch["x"][:, :limit].to(device)`
-    named = type(part) is core.Index and frame.world.places.is_("names", "batches", last_name(part.of))
-    if not named and not (type(part) is core.Name and part.id in frame.parts):
+    named = type(part) is INDEX and frame.world.places.is_("names", "batches", last_name(part.of))
+    if not named and not (type(part) is NAME and part.id in frame.parts):
         return False
     if owner is not None and owner.is_module and not all(map(of_python, owner.external())):
         return False
-    if type(call) is not core.Call or (type(call.fn) is core.Attr and call.fn.name == "cpu"):
+    if type(call) is not CALL or (type(call.fn) is ATTR and call.fn.name == "cpu"):
         return False
     aims = (*call.args, *(aim for key, aim in call.keywords if key == "device"))
     aim = aims[0] if aims else None  # `.cuda()` has none
-    return aim is None or type(aim) is core.Name or (type(aim) is core.Const and aim.value != "cpu")
+    return aim is None or type(aim) is NAME or (type(aim) is CONST and aim.value != "cpu")
 
 
 def _each(part: core.Index) -> bool:
     """Whether a key of a loop is asked for: `batch[key] = batch[key].to(device)`."""
-    return type(part.key) is core.Name and type(part.of) is not core.Index
+    return type(part.key) is NAME and type(part.of) is not INDEX
 
 
 def taken(target: Node, iterable: Node, frame: Frame) -> None:
     """Note which names a loop gives to the parts of what is called a batch: `for key, part in batch.items()`."""
-    while type(iterable) is core.Call and type(iterable.fn) is core.Attr and not iterable.args:
+    while type(iterable) is CALL and type(iterable.fn) is ATTR and not iterable.args:
         iterable = iterable.fn.of
     batch = frame.world.places.is_("names", "batches", last_name(iterable))
-    for name in target.items if type(target) is core.Seq else (target,):
-        if type(name) is core.Name:
+    for name in target.items if type(target) is SEQ else (target,):
+        if type(name) is NAME:
             (frame.parts.add if batch else frame.parts.discard)(name.id)
 
 
@@ -69,7 +70,7 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
     from syncguard.infer.expressions.evaluate import quiet_value
 
     made = nodes[0] if nodes else None
-    if type(made) is not core.Call or not made.args or made.keywords:
+    if type(made) is not CALL or not made.args or made.keywords:
         return False
     return all(number_sureness(quiet_value(arg, frame)) for arg in made.args)
 
@@ -79,25 +80,25 @@ def of_table(nodes: Nodes, frame: Frame) -> bool:
     what such tables alone have (`rows["from"].dropna().unique()`)."""
     part, places = nodes[0] if nodes else None, frame.world.places
     while part is not None:
-        name = last_name(part) if type(part) is core.Name or type(part) is core.Attr else ""
+        name = last_name(part) if type(part) is NAME or type(part) is ATTR else ""
         if places.is_("names", "frames", name):
             return True
-        if type(part) is core.Call and type(part.fn) is core.Attr and places.is_("names", "columnar", part.fn.name):
+        if type(part) is CALL and type(part.fn) is ATTR and places.is_("names", "columnar", part.fn.name):
             return True
-        call = part.fn if type(part) is core.Call else part
-        part = call.of if type(call) is core.Attr or type(call) is core.Index else None
+        call = part.fn if type(part) is CALL else part
+        part = call.of if type(call) is ATTR or type(call) is INDEX else None
     return False
 
 
 def works(nodes: Nodes, frame: Frame) -> bool:
     """Whether a method of the receiver is called here for an effect that a tensor's would not have: `queue.add(x)`."""
-    name = nodes[0].id if nodes and type(nodes[0]) is core.Name else ""
+    name = nodes[0].id if nodes and type(nodes[0]) is NAME else ""
     for part in walk(frame.routine.node.body) if name else ():
-        call = part.value if type(part) is core.Run else None
-        if type(call) is not core.Call or type(call.fn) is not core.Attr or not call.args:
+        call = part.value if type(part) is RUN else None
+        if type(call) is not CALL or type(call.fn) is not ATTR or not call.args:
             continue
         of, asked = call.fn.of, call.fn.name
-        if type(of) is core.Name and of.id == name and asked not in frame.world.family and not asked.endswith("_"):
+        if type(of) is NAME and of.id == name and asked not in frame.world.family and not asked.endswith("_"):
             op = frame.world.op(f"torch.Tensor.{asked}")
             if op is not None and not op.writes and op.returns.startswith("tensor"):
                 return True
@@ -109,9 +110,9 @@ def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
     from syncguard.infer.expressions.evaluate import quiet_value
 
     of = nodes[0] if nodes else None
-    while type(of) is core.Do and of.args:
+    while type(of) is DO and of.args:
         of = of.args[0]
-    if type(of) is not core.Index:
+    if type(of) is not INDEX:
         return False
     key = quiet_value(of.key, frame)
     return type(key) is Tensor and key.device == "host"
@@ -119,11 +120,11 @@ def picked_by_host(nodes: Nodes, frame: Frame) -> bool:
 
 def kept_on_host(node: Node, frame: Frame) -> bool:
     """Whether what holds this is named as what is kept on the host: `batch.seq_lens_cpu[i]`, `host["lens"]`."""
-    while type(node) is core.Index:
-        if type(node.key) is core.Const and isinstance(node.key.value, str) and frame.world.hint(node.key.value)[1]:
+    while type(node) is INDEX:
+        if type(node.key) is CONST and isinstance(node.key.value, str) and frame.world.hint(node.key.value)[1]:
             return True
         node = node.of
-    name = last_name(node) if type(node) is core.Name or type(node) is core.Attr else ""
+    name = last_name(node) if type(node) is NAME or type(node) is ATTR else ""
     # What is fetched (`x_cpu.cpu()`) is not there yet.
     return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
 
@@ -132,9 +133,9 @@ def made_of_host(node: Node, frame: Frame) -> bool:
     """Whether a name holds what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    body = frame.routine.node.body if type(node) is core.Name else ()
+    body = frame.routine.node.body if type(node) is NAME else ()
     for part in walk(body):
-        if type(part) is core.Bind and type(part.value) is core.Call and _names(part.targets, node):
+        if type(part) is BIND and type(part.value) is CALL and _names(part.targets, node):
             for arg in part.value.args:
                 given = quiet_value(arg, frame)
                 if type(given) is Tensor and given.device == "host":
@@ -143,4 +144,4 @@ def made_of_host(node: Node, frame: Frame) -> bool:
 
 
 def _names(targets: Nodes, node: Node) -> bool:
-    return any(type(part) is core.Name and type(node) is core.Name and part.id == node.id for part in targets)
+    return any(type(part) is NAME and type(node) is NAME and part.id == node.id for part in targets)

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Tensor, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CLASS, FUNCTION, INDEX, LEAVE, LOOP, NAME, SEQ
 from syncguard.read.walk import targets, walk
 
 ABOUT: Final = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
@@ -24,7 +25,7 @@ def recalled(node: core.If, frame: Frame) -> bool:
     """Whether what follows a test fills such a table, for where the key was there its value was given back."""
     whole, last = frame.routine.node.body, node.body[-1] if node.body else None
     place = next((n for n, part in enumerate(whole) if part is node), len(whole))
-    if node.orelse or type(last) is not core.Leave or last.what != "return":
+    if node.orelse or type(last) is not LEAVE or last.what != "return":
         return False
     return _fills(whole[place + 1 :], _asked(node.test, False, frame), frame)
 
@@ -32,7 +33,7 @@ def recalled(node: core.If, frame: Frame) -> bool:
 def _fills(body: tuple[Node, ...], asked: tuple[Node, Node] | None, frame: Frame) -> bool:
     if asked is None or not _outlives(asked[1], frame):
         return False
-    stores = [part for part in walk(body) if type(part) is core.Bind and any(_is(aim, *asked) for aim in part.targets)]
+    stores = [part for part in walk(body) if type(part) is BIND and any(_is(aim, *asked) for aim in part.targets)]
     return bool(stores) and not any(_reads(part, frame) for part in body)
 
 
@@ -63,9 +64,9 @@ def _outlives(table: Node, frame: Frame) -> bool:
     """Whether a table is an attribute of the instance that no method empties, a part of one, or stands outside of the
     function."""
     routine = frame.routine
-    if type(table) is core.Name:
+    if type(table) is NAME:
         node = routine.node
-        given = node.params if type(node) is core.Function else ()
+        given = node.params if type(node) is FUNCTION else ()
         made = [part for part in binders(routine).get(table.id, ()) if _names(targets(part), table.id)]
         return all(_part(part, frame) for part in made) and all(param.name != table.id for param in given)
     return _kept(table, frame)
@@ -74,32 +75,30 @@ def _outlives(table: Node, frame: Frame) -> bool:
 def _kept(table: Node, frame: Frame) -> bool:
     """Whether this is an attribute of the instance that this method does not empty."""
     node = frame.routine.node
-    if type(table) is not core.Attr or table.path != f"self.{table.name}" or type(node) is not core.Function:
+    if type(table) is not ATTR or table.path != f"self.{table.name}" or type(node) is not FUNCTION:
         return False
     return not any(_empties(part, table.path) for part in walk(node.body))
 
 
 def _part(made: Node, frame: Frame) -> bool:
     """Whether a name is bound to a part of what outlives the call: `state = self.state[p]`, or a loop over it."""
-    if type(made) is core.Bind:
-        return type(made.value) is core.Index and _kept(made.value.of, frame)
-    over = made.iterable if type(made) is core.Loop else None
-    if type(over) is core.Call and type(over.fn) is core.Name:  # `zip`, `enumerate`
+    if type(made) is BIND:
+        return type(made.value) is INDEX and _kept(made.value.of, frame)
+    over = made.iterable if type(made) is LOOP else None
+    if type(over) is CALL and type(over.fn) is NAME:  # `zip`, `enumerate`
         return bool(over.args) and all(_kept(arg, frame) for arg in over.args)
     return over is not None and _kept(over, frame)
 
 
 def _names(aims: tuple[Node, ...], name: str) -> bool:
     """Whether targets bind a name anew; `table[key]` does not."""
-    return any(
-        _names(aim.items, name) if type(aim) is core.Seq else type(aim) is core.Name and aim.id == name for aim in aims
-    )
+    return any(_names(aim.items, name) if type(aim) is SEQ else type(aim) is NAME and aim.id == name for aim in aims)
 
 
 def _empties(part: Node, path: str) -> bool:
     match part:
         case core.Bind(targets=made):
-            return any(type(aim) is core.Attr and aim.path == path for aim in made)
+            return any(type(aim) is ATTR and aim.path == path for aim in made)
         case core.Call(fn=core.Attr(of=core.Attr() as of, name="clear")):
             return of.path == path
     return False
@@ -107,7 +106,7 @@ def _empties(part: Node, path: str) -> bool:
 
 def _is(aim: Node, key: Node, table: Node) -> bool:
     """Whether a target is the place of this key in this table."""
-    return type(aim) is core.Index and _alike(aim.key, key) and _alike(aim.of, table)
+    return type(aim) is INDEX and _alike(aim.key, key) and _alike(aim.of, table)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -126,14 +125,14 @@ def _reads(part: Any, frame: Frame) -> bool:
     or `x.shape` are none."""
     if type(part) is tuple:
         return any(_reads(one, frame) for one in part)
-    if type(part) is core.Name:
+    if type(part) is NAME:
         return _looked_up(part.id, frame) is None and any(
             type(option) is Tensor and option.on_device for option in options(frame.lookup(part.id))
         )
-    if type(part) is core.Attr and (part.name in ABOUT or part.name.startswith("new_")):
+    if type(part) is ATTR and (part.name in ABOUT or part.name.startswith("new_")):
         return False
-    if type(part) is core.Bind:
+    if type(part) is BIND:
         return _reads(part.value, frame)
-    if type(part) in (core.Function, core.Class) or not isinstance(part, Node):
+    if type(part) in (FUNCTION, CLASS) or not isinstance(part, Node):
         return False
     return any(_reads(getattr(part, name), frame) for name in part.__struct_fields__ if name != "at")

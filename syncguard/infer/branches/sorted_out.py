@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from syncguard.infer.routine import Routine
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import IF, NAME
 from syncguard.read.walk import walk
 
 
 def sorted_into(node: Node, routine: Routine) -> bool:
     """Whether one list takes what a test tells apart, and another one the rest: `(half if p.dtype == torch.half else
     full).append(p)`, written as a branch. That there is nothing in it is no rare thing."""
-    if type(node) is not core.Name:
+    if type(node) is not NAME:
         return False
     for part in walk(routine.node.body):
-        if type(part) is core.If and part.orelse:
+        if type(part) is IF and part.orelse:
             these, those = set(_filled(part.body)), set(_filled(part.orelse))
             if node.id in these ^ those and these - those and those - these:
                 return True

@@ -13,6 +13,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Home, Mentioned, Routine
 from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
+from syncguard.read.tags import ATTR, CLASS, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import everything, parts, targets, walk
 
 UNMET: Final = "where no call leads"
@@ -43,9 +44,9 @@ def unpromised(inner: Node, outcome: bool, frame: Frame) -> bool:
 def _demanded(name: str, frame: Frame) -> bool:
     """Whether a parameter is declared to be a tensor, with nothing to be where none is given."""
     node = frame.routine.node
-    params = node.params if type(node) is core.Function else ()
+    params = node.params if type(node) is FUNCTION else ()
     param = next((param for param in params if param.name == name), None)
-    if type(node) is not core.Function or param is None or param.default is not None or param.annotation is None:
+    if type(node) is not FUNCTION or param is None or param.default is not None or param.annotation is None:
         return False
     declared = promised(param.annotation, frame, "assumed")
     return type(declared) is Tensor and not _anew(node, name, frame)
@@ -54,7 +55,7 @@ def _demanded(name: str, frame: Frame) -> bool:
 def _left(name: str, frame: Frame) -> Any:
     """The None or False that a parameter of this function has at each call; GIVEN what has more, or is no such."""
     node = frame.routine.node
-    if type(node) is not core.Function or not any(param.name == name for param in node.params):
+    if type(node) is not FUNCTION or not any(param.name == name for param in node.params):
         return GIVEN
     written = frame.routine.written
     if written.ungiven is None:
@@ -78,7 +79,7 @@ def _passed_by_all(frame: Frame) -> Iterator[tuple[str, bool]]:
     """The parameters of a private function that each call of it writes, and that keep what they are given; and whether
     each is a number, whatever it is taken from."""
     node = frame.routine.node
-    if type(node) is not core.Function or not _private(node, frame):
+    if type(node) is not FUNCTION or not _private(node, frame):
         return
     calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
@@ -90,7 +91,7 @@ def _passed_by_all(frame: Frame) -> Iterator[tuple[str, bool]]:
 
 def _counts(call: core.Call, param: Param, places: list[Param], bound: bool) -> bool:
     """Whether a call gives a parameter a number: `x.shape[1]`, `len(xs)`, `2 * n`."""
-    nodes = given(call, param, places, bound and type(call.fn) is core.Attr)
+    nodes = given(call, param, places, bound and type(call.fn) is ATTR)
     return len(nodes) == 1 and _number(nodes[0])
 
 
@@ -111,19 +112,19 @@ def _written(call: core.Call, param: Param, places: list[Param]) -> bool:
     """Whether a call names a parameter, or has enough arguments to reach it."""
     if spread(call):
         return False
-    reached = param in places and places.index(param) < len(call.args) + (type(call.fn) is core.Attr)
+    reached = param in places and places.index(param) < len(call.args) + (type(call.fn) is ATTR)
     return reached or any(key == param.name for key, _ in call.keywords)
 
 
 def private(routine: Routine) -> bool:
     """Whether nobody outside of the file has business with a function."""
-    name = routine.node.name if type(routine.node) is core.Function else ""
+    name = routine.node.name if type(routine.node) is FUNCTION else ""
     return bool(name) and (bool(routine.closure) or (name.startswith("_") and not name.endswith("__")))
 
 
 def _private(node: core.Function, frame: Frame) -> bool:
     """Whether a function is private, and no decorator calls it."""
-    return private(frame.routine) and all(type(one) is core.Name and one.id in BINDING for one in node.decorators)
+    return private(frame.routine) and all(type(one) is NAME and one.id in BINDING for one in node.decorators)
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
@@ -144,7 +145,7 @@ def _passed(call: core.Call, param: Param, places: list[Param]) -> Any:
 
 
 def _value(node: Node | None) -> Any:
-    return node.value if type(node) is core.Const and (node.value is None or node.value is False) else GIVEN
+    return node.value if type(node) is CONST and (node.value is None or node.value is False) else GIVEN
 
 
 def calls_of(name: str, home: Home) -> list[core.Call]:
@@ -205,12 +206,12 @@ def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:
     if type(part) is tuple:
         for item in part:
             yield from _bound(item, name, given)
-    elif type(part) is core.If:
+    elif type(part) is IF:
         yield from _bound(part.test, name, given)
         yield from () if _dead(part.test, True, name, given) else _bound(part.body, name, given)
         yield from () if _dead(part.test, False, name, given) else _bound(part.orelse, name, given)
-    elif type(part) is not core.Function and type(part) is not core.Class:
-        yield from (aim for aim in walk(targets(part)) if type(aim) is core.Name and aim.id == name)
+    elif type(part) is not FUNCTION and type(part) is not CLASS:
+        yield from (aim for aim in walk(targets(part)) if type(aim) is NAME and aim.id == name)
         for inner in parts(part):
             yield from _bound(inner, name, given)
 

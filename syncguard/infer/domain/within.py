@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.values import Seq, Table, Tensor, Value, Why, options
-from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import SEQ, SLICE
 
 
 def inside(value: Value, node: Node | None, device: bool) -> tuple[Node | None, Why | None] | None:
@@ -29,7 +29,7 @@ def _written(value: Value, node: Node | None) -> list[tuple[Value, Node | None]]
         return []
     if value.items is None:
         return [(value.element, node)]
-    parts = node.items if type(node) is core.Seq else node.bounds if type(node) is core.Slice else None
+    parts = node.items if type(node) is SEQ else node.bounds if type(node) is SLICE else None
     if parts is None:
         return [(item, node) for item in value.items]
     return list(zip(value.items, parts)) if len(parts) == len(value.items) else []

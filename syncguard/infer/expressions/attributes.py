@@ -29,6 +29,7 @@ from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -209,7 +210,7 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
 
 def cast(node: Node, name: str, frame: Frame) -> bool:
     """Whether this is `x.float()` that goes on as no module does, or `x.eq(0)`: an array has no such method."""
-    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+    if type(node) is not CALL or type(node.fn) is not ATTR:
         return False
     is_op, places = frame.world.op, frame.world.places
     if len(node.args) == 1 and places.is_("names", "compared", node.fn.name):
@@ -220,11 +221,11 @@ def cast(node: Node, name: str, frame: Frame) -> bool:
 def decorators(value: Call) -> tuple[str, ...]:
     """The last names of a function's decorators."""
     node = value.routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return ()
     names = []
     for decorator in node.decorators:
-        target = decorator.fn if type(decorator) is core.Call else decorator
-        last = target.id if type(target) is core.Name else target.name if type(target) is core.Attr else ""
+        target = decorator.fn if type(decorator) is CALL else decorator
+        last = target.id if type(target) is NAME else target.name if type(target) is ATTR else ""
         names.append("property" if last in ("cached_property", "lazy_property", "abstractproperty", "setter") else last)
     return tuple(names)

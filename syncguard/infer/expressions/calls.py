@@ -38,6 +38,7 @@ from syncguard.infer.routine import Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import CALL, MODULE, NAME
 from syncguard.terms import Op
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def given_away(name: str, args: list[Value], keywords: Keywords, places: Places)
 def done(name: str, frame: Frame) -> None:
     """Keep what a file calls of other libraries, or sets there: `thing`, `thing(False)`, `thing=False`. Of a file that
     is imported only what importing it does counts: the rest depends on who asks."""
-    if frame.home.own or type(frame.routine.node) is core.Module:
+    if frame.home.own or type(frame.routine.node) is MODULE:
         frame.home.called.add(name)
 
 
@@ -165,7 +166,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
 def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None:
     """What an array is made of was fetched as a tensor, if it was fetched: `np.array(x.cpu())`."""
     for value, node in zip(args, nodes):
-        if value is UNKNOWN and type(node) is core.Call and frame.world.host_library(name) == "array":
+        if value is UNKNOWN and type(node) is CALL and frame.world.host_library(name) == "array":
             unknowns.fetched(UNKNOWN, "use", (node,), frame)
 
 
@@ -256,7 +257,7 @@ def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
 
 def moved(of: Instance, found: Value, nodes: Nodes, frame: Frame) -> Value:
     """What a method of a module gives: where it is the module, put elsewhere, so is what its name stands for."""
-    name = nodes[0].id if nodes and type(nodes[0]) is core.Name else ""
+    name = nodes[0].id if nodes and type(nodes[0]) is NAME else ""
     if type(found) is Instance and found.device != of.device and found.info is of.info and frame.env.get(name) is of:
         frame.env[name] = found
     return found

@@ -12,6 +12,7 @@ from syncguard.infer.expressions import evaluate
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.routine import Frame, Step
 from syncguard.read import core
+from syncguard.read.tags import CONST, DO, INDEX, SLICE
 
 LONGEST: Final = 40  # items of a display that are told apart
 
@@ -21,7 +22,7 @@ def seq(node: core.Seq, frame: Frame) -> Value:
     counted = True
     for part in node.items:
         value = evaluate.value_of(part, frame)
-        if type(part) is core.Do and part.what == "*":
+        if type(part) is DO and part.what == "*":
             if type(value) is Seq and value.items is not None:
                 items += value.items
                 continue
@@ -37,10 +38,10 @@ def seq(node: core.Seq, frame: Frame) -> Value:
 
 def _first(node: core.Node, value: Value) -> int:
     """How many sizes `*x.shape[:2]` puts here; 0 where the code does not say."""
-    if type(node) is not core.Index or type(node.key) is not core.Slice or type(value) is not Host:
+    if type(node) is not INDEX or type(node.key) is not SLICE or type(value) is not Host:
         return 0
     key = node.key
-    if value.kind not in ("size", "shape") or len(key.bounds) != 1 or type(key.bounds[0]) is not core.Const:
+    if value.kind not in ("size", "shape") or len(key.bounds) != 1 or type(key.bounds[0]) is not CONST:
         return 0
     bound, (line, column, *end) = key.bounds[0], key.at
     ends = bound.at == (line, column + 1, *end)  # `[:2]`, and neither `[2:]` nor `[::2]`
@@ -81,7 +82,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
             frame.env.update(narrowed(condition, True, frame))
     values = [evaluate.value_of(part, frame) for part in node.body]
     last = node.body[-1]
-    if type(last) is core.Do and last.what == "*":  # since Python 3.15: what each turn gives is put together
+    if type(last) is DO and last.what == "*":  # since Python 3.15: what each turn gives is put together
         values = [values[0] if node.kind == "dict" else element_of(values[0], last.at, frame)]
     frame.env, frame.context, frame.comps = before, context, around
     if node.kind == "dict":

@@ -27,6 +27,7 @@ from syncguard.infer.expressions.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import NAME
 from syncguard.read.walk import walk
 
 MOVES: Final = ("to()", "cuda()")
@@ -43,7 +44,7 @@ def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:
     found = element_of(iterated, at, frame)
     if found is not UNKNOWN or not loads(node, iterated, frame):
         return found
-    taken = [one.id for one in walk(node.target) if type(one) is core.Name]
+    taken = [one.id for one in walk(node.target) if type(one) is NAME]
     moved = any(not frame.uses(name).isdisjoint(MOVES) for name in taken)
     return Unknown(batch=frame.why("batch", at)) if moved else found
 

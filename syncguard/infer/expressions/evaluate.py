@@ -46,6 +46,7 @@ from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, DO, EITHER, NAME
 
 
 def value_of(node: Node, frame: Frame) -> Value:
@@ -97,7 +98,7 @@ def slice_(node: core.Slice, frame: Frame) -> Value:
 
 
 def index(node: core.Index, frame: Frame) -> Value:
-    if type(node.of) is core.Name and node.of.id in frame.dotted:
+    if type(node.of) is NAME and node.of.id in frame.dotted:
         known = frame.env.get(item_path(node))
         if known is not None:
             return known
@@ -114,12 +115,12 @@ def _device(key: Const, frame: Frame) -> bool:
 
 
 def call(node: core.Call, frame: Frame) -> Value:
-    fn = member(node.fn, frame) if type(node.fn) is core.Attr else value_of(node.fn, frame)
+    fn = member(node.fn, frame) if type(node.fn) is ATTR else value_of(node.fn, frame)
     args, nodes = positional(node, frame, any(map(calls.has_parameters, options(fn))))
     keywords = named(node, frame)
     frame.given = (node, args, keywords)
     receiver: tuple[Node, ...] = ()
-    if type(node.fn) is core.Attr:
+    if type(node.fn) is ATTR:
         receiver = (node.fn.of,)
         if node.fn.name in frame.world.stamps:
             frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
@@ -155,7 +156,7 @@ def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Va
     counted = True
     for part in node.args:
         value = value_of(part, frame)
-        if type(part) is core.Do and part.what == "*":
+        if type(part) is DO and part.what == "*":
             if type(value) is Seq and value.items is not None:
                 args += value.items
                 nodes += [part] * len(value.items)
@@ -220,9 +221,9 @@ def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
     """Python asks `bool()` of the operand; `replaced` if another tensor stands in for one that is false."""
     operand = node.args[0]
     value = as_tensor(value_of(operand, frame), "__bool__")
-    if node.what == "not" and type(operand) is core.Do and operand.what in ("truth", "not"):
+    if node.what == "not" and type(operand) is DO and operand.what in ("truth", "not"):
         return FALSE if value is TRUE else TRUE if value is FALSE else Host("bool")
-    if type(operand) is core.Either:
+    if type(operand) is EITHER:
         return Host("bool")
     tensor = tensor_in(value)
     if tensor is not None:
@@ -230,7 +231,7 @@ def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
         if tensor.on_device or tensor.pending:
             limit, frame.limit = frame.limit, POSSIBLE if optional and not replaced else frame.limit
             asked = node.args
-            if type(operand) is core.Do and operand.args and operand.args[0].at[:2] < operand.at[:2]:
+            if type(operand) is DO and operand.args and operand.args[0].at[:2] < operand.at[:2]:
                 asked = operand.args[:1]  # the subject of a `match`, which a literal pattern is compared with
             apply(frame, frame.world.row("torch.Tensor.__bool__"), node.at, [value], {}, asked)
             frame.limit = limit
@@ -247,7 +248,7 @@ def either(node: core.Either, frame: Frame) -> Value:
     quiet, sometimes, surrounding = frame.quiet, frame.sometimes, frame.context
     replaced, holds = replaces(node, frame), node.what == "and"
     for operand in node.operands:
-        if replaced and type(operand) is core.Do and operand.what == "truth":
+        if replaced and type(operand) is DO and operand.what == "truth":
             values.append(truth(operand, frame, True))
         else:
             values.append(value_of(operand, frame))
@@ -259,9 +260,9 @@ def either(node: core.Either, frame: Frame) -> Value:
             frame.env[key] = value
     frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
     frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
-    tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is core.Do and o.what == "truth"]
-    if tested and not (type(node.operands[-1]) is core.Do and node.operands[-1].what in ("truth", "not")):
-        asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is core.Do and o.what == "truth"]
+    tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is DO and o.what == "truth"]
+    if tested and not (type(node.operands[-1]) is DO and node.operands[-1].what in ("truth", "not")):
+        asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is DO and o.what == "truth"]
         if node.what == "or":
             asked = [
                 join_all([o for o in options(v) if not (type(o) is Const and not o.value)] or [UNKNOWN]) for v in asked
@@ -273,7 +274,7 @@ def either(node: core.Either, frame: Frame) -> Value:
 def replaces(node: core.Either, frame: Frame) -> bool:
     """Whether a tensor stands in for what is None: `mean or torch.zeros(1)` asks a mean that is given for its truth."""
     last = node.operands[-1]
-    if node.what != "or" or type(last) is not core.Call:
+    if node.what != "or" or type(last) is not CALL:
         return False
     return type(quiet_value(last, frame)) is Tensor
 
@@ -312,7 +313,7 @@ def choose(node: core.Choose, frame: Frame) -> Value:
         frame.quiet += off
         surrounding = frame.surround(gate=gate, test=(node.test, arm is node.yes), off=elsewhere)
         value = value_of(arm, frame)
-        if elsewhere and type(value) is Call and type(arm) is not core.Call and frame.home.own:
+        if elsewhere and type(value) is Call and type(arm) is not CALL and frame.home.own:
             frame.routine.calls.setdefault(value.routine, []).append((arm.at, frame.context))
         values.append(value)
         frame.context = surrounding

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
-from syncguard.read import core
+from syncguard.read.tags import BRING, FUNCTION
 from syncguard.read.walk import walk
 
 
@@ -20,8 +20,8 @@ def imports(frame: Frame) -> frozenset[str]:
     """The packages that a function itself imports."""
     written = frame.routine.written
     if written.imports is None:
-        body = frame.routine.node.body if type(frame.routine.node) is core.Function else ()
-        names = [name for part in walk(body) if type(part) is core.Bring for name in part.names]
+        body = frame.routine.node.body if type(frame.routine.node) is FUNCTION else ()
+        names = [name for part in walk(body) if type(part) is BRING for name in part.names]
         written.imports = frozenset(module.partition(".")[0] for _, module, _ in names)
     return written.imports
 
@@ -31,7 +31,7 @@ def reaches_out(frame: Frame) -> bool:
     plain objects, whatever their methods are called."""
     home = frame.home
     if home.reaches_out is None:
-        brings = [part for part in walk(home.core.body) if type(part) is core.Bring]
+        brings = [part for part in walk(home.core.body) if type(part) is BRING]
         home.reaches_out = any(one.level for one in brings) or not _of_python(
             {module.partition(".")[0] for one in brings for _, module, _ in one.names}
         )

@@ -13,6 +13,7 @@ from syncguard.infer.operations.results import dtype_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, DO, FUNCTION, INDEX, NAME, SEQ
 from syncguard.read.walk import walk
 
 
@@ -20,17 +21,17 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     """What indexes a tensor: something unknown that is named as a mask is, or turned or compared as only a mask is,
     is one.
     """
-    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is core.Seq:
+    if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is SEQ:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
-    if type(key) is Tensor and key.rank < 0 and type(node) is core.Index:
+    if type(key) is Tensor and key.rank < 0 and type(node) is INDEX:
         return placed_first(key, node, frame)
     if type(key) is Union:
         key = without(key, lambda option: option is NONE)  # `mask=None`, and what is indexed with it is no axis more
     if type(key) is not Unknown or key.batch is not None or not of.on_device:
         return key
-    turned = type(node) is core.Do and node.what == "~"
-    name = last_name(node.args[0] if type(node) is core.Do and turned else node)
+    turned = type(node) is DO and node.what == "~"
+    name = last_name(node.args[0] if type(node) is DO and turned else node)
     named, there = frame.world.hint(name) if name else (False, False)
     if not (turned or named or compares(node) or _cast(node, frame)):
         return key
@@ -53,7 +54,7 @@ def _cast(node: Node, frame: Frame) -> bool:
     """Whether this makes flags of something: `kept.bool()`, `kept.to(torch.bool)`."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    if type(node) is not core.Call or type(node.fn) is not core.Attr:
+    if type(node) is not CALL or type(node.fn) is not ATTR:
         return False
     if not node.args:
         return node.fn.name == "bool"
@@ -66,8 +67,8 @@ def picks(of: Unknown, key: Value, node: Node, frame: Frame) -> bool:
     """
     if of.weak is None or type(key) is not Unknown or key.weak is None:
         return False
-    turned = type(node) is core.Do and node.what == "~"
-    named = type(node) is core.Name and frame.world.hint(node.id)[0]
+    turned = type(node) is DO and node.what == "~"
+    named = type(node) is NAME and frame.world.hint(node.id)[0]
     return (turned or named or compares(node)) and frame.world.only_torch(frame)
 
 
@@ -90,9 +91,9 @@ def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
     node, written = frame.routine.node, frame.routine.written
     if written.indexed is None:
         found: dict[str, list[str]] = {}
-        for part in walk(node.body) if type(node) is core.Function else ():
-            if type(part) is core.Index:
-                path = part.of.id if type(part.of) is core.Name else part.of.path if type(part.of) is core.Attr else ""
+        for part in walk(node.body) if type(node) is FUNCTION else ():
+            if type(part) is INDEX:
+                path = part.of.id if type(part.of) is NAME else part.of.path if type(part.of) is ATTR else ""
                 for name in _names(part.key):
                     found.setdefault(name, []).append(path)
         written.indexed = {name: tuple(paths) for name, paths in found.items()}
@@ -101,8 +102,8 @@ def _indexed(frame: Frame) -> dict[str, tuple[str, ...]]:
 
 def _names(key: Node) -> Iterator[str]:
     """The names that index here, of several each, and whether turned or not."""
-    for part in key.items if type(key) is core.Seq else (key,):
-        if type(part) is core.Do and part.what == "~":
+    for part in key.items if type(key) is SEQ else (key,):
+        if type(part) is DO and part.what == "~":
             part = part.args[0]
-        if type(part) is core.Name:
+        if type(part) is NAME:
             yield part.id

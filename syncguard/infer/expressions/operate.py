@@ -32,6 +32,7 @@ from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
+from syncguard.read.tags import ATTR, DO
 
 OPERATORS: Final = {
     "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
@@ -160,7 +161,7 @@ def _as_long(one: Seq, other: Value) -> bool:
 
 def compares(node: Node) -> bool:
     """Whether an expression is a comparison, or the opposite or several of them."""
-    return type(node) is core.Do and (
+    return type(node) is DO and (
         node.what in COMPARISONS or (node.what in ("&", "|", "~") and all(map(compares, node.args)))
     )
 
@@ -214,7 +215,7 @@ def _of_enum(node: Node, frame: Frame) -> bool:
     """Whether this names a member of an Enum that is no number, `Stage.TRAIN`: no tensor is equal to one."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    of = quiet_value(node.of, frame) if type(node) is core.Attr else UNKNOWN
+    of = quiet_value(node.of, frame) if type(node) is ATTR else UNKNOWN
     return type(of) is ClassOf and any(base in ENUMS for base in of.info.external())
 
 

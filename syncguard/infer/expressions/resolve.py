@@ -26,6 +26,7 @@ from syncguard.pack import Pack
 from syncguard.places import matches
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import CALL, DO, FUNCTION, NAME
 from syncguard.terms import Op
 
 BUILTINS: Final = {name: Named(f"builtins.{name}") for name in dir(builtins)}
@@ -143,7 +144,7 @@ class Names:
     def decorator_name(self, node: Node, frame: Frame) -> str:
         from syncguard.infer.expressions.evaluate import quiet_value
 
-        value = quiet_value(node.fn if type(node) is core.Call else node, frame)
+        value = quiet_value(node.fn if type(node) is CALL else node, frame)
         if type(value) is Call:
             return value.routine.name
         return value.name if type(value) is Named else ""
@@ -171,7 +172,7 @@ class Names:
 
     def settled(self, test: Node, frame: Frame) -> bool:
         """Whether a constant test may prune its other arm: only for constants that never change."""
-        match test.args[0] if type(test) is core.Do and test.args else test:
+        match test.args[0] if type(test) is DO and test.args else test:
             case core.Const():
                 return True
             case core.Name(id=name) | core.Attr(name=name):
@@ -336,8 +337,8 @@ class Names:
     def declares_tensors(self, frame: Frame) -> bool:
         """Whether a parameter of this function is declared to be a tensor."""
         node = frame.routine.node
-        for param in node.params if type(node) is core.Function else ():
-            named = param.annotation.id if type(param.annotation) is core.Name else ""
+        for param in node.params if type(node) is FUNCTION else ():
+            named = param.annotation.id if type(param.annotation) is NAME else ""
             value = frame.lookup(named) if named else None
             if type(value) is Named and self.is_tensor_type(value.name):
                 return True

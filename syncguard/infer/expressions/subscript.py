@@ -32,6 +32,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import NAME, SEQ, SLICE
 
 TYPES: Final = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
@@ -73,9 +74,9 @@ def picked_there(of: Tensor, key: Node, frame: Frame) -> None:
     owner = frame.routine.owner
     if of.on_device or (owner is not None and owner.is_module):
         return
-    for part in key.items if type(key) is core.Seq else (key,):
-        held = frame.env.get(part.id) if type(part) is core.Name else None
-        if type(part) is core.Name and type(held) is Tensor and held.device == "assumed" and _many(held):
+    for part in key.items if type(key) is SEQ else (key,):
+        held = frame.env.get(part.id) if type(part) is NAME else None
+        if type(part) is NAME and type(held) is Tensor and held.device == "assumed" and _many(held):
             frame.env[part.id] = held.but(device="host")
 
 
@@ -155,7 +156,7 @@ def read_index(key: Value, node: core.Index, frame: Frame) -> None:
     """A list, tuple or shape reads a tensor that indexes or bounds it; a mask or several indices would be an error."""
     parts: tuple[Value, ...] = (key,)
     nodes: tuple[core.Node, ...] = (node.key,)
-    if type(key) is Seq and type(node.key) is core.Slice:
+    if type(key) is Seq and type(node.key) is SLICE:
         parts, nodes = key.items or (), node.key.bounds
     for part, written in zip(parts, nodes, strict=False):
         tensor = tensor_in(part)

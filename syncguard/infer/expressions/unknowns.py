@@ -21,8 +21,8 @@ from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.kin import made_of, operand
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
-from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL
 from syncguard.terms import Op
 
 Keywords = dict[str, Value]
@@ -48,7 +48,7 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         return of
     moved_alone = of.weak is not None and of.weak.text == "computed" and of.weak.parent is None
     casts = not alone and "host" not in op.returns.split()
-    if moved_alone and casts and nodes and type(nodes[0]) is not core.Attr:
+    if moved_alone and casts and nodes and type(nodes[0]) is not ATTR:
         return of  # as modules are: `model.cuda().half()`
     if of.weak is not None:
         return apply(frame, op, at, [Tensor(sure=False, why=of.weak), *args], keywords, nodes)
@@ -83,9 +83,9 @@ def fetched(of: Unknown, told: str, nodes: Nodes, frame: Frame) -> Value | None:
     """What was fetched to the host, where it goes on as only a tensor does: `outputs["image"].cpu().numpy()`; `told`
     says so."""
     world, node = frame.world, nodes[0] if nodes else None
-    while type(node) is core.Attr and node.name in world.views:
+    while type(node) is ATTR and node.name in world.views:
         node = node.of  # `x.cpu().data.numpy()`
-    if of is not UNKNOWN or type(node) is not core.Call or node.args or node.keywords or type(node.fn) is not core.Attr:
+    if of is not UNKNOWN or type(node) is not CALL or node.args or node.keywords or type(node.fn) is not ATTR:
         return None
     fetch = world.op(f"torch.Tensor.{node.fn.name}")
     if fetch is None or "host" not in fetch.returns.split():

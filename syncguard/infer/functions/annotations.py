@@ -31,6 +31,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.lower import Unreadable, lower
+from syncguard.read.tags import CONST, NAME, RUN, SEQ
 
 SCALARS: Final = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
 WRAPPERS: Final = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
@@ -70,7 +71,7 @@ def _parse(text: str) -> Node | None:
         body = lower(text.strip()).body
     except Unreadable:
         return None
-    return body[0].value if len(body) == 1 and type(body[0]) is core.Run else None
+    return body[0].value if len(body) == 1 and type(body[0]) is RUN else None
 
 
 def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
@@ -137,7 +138,7 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
 
 def _called(value: Value, node: Node, frame: Frame) -> Value:
     """Any tensor under the name of a type of torch's has that dtype: `BoolTensor = torch.Tensor`."""
-    if type(value) is not Tensor or value.dtype or type(node) is not core.Name:
+    if type(value) is not Tensor or value.dtype or type(node) is not NAME:
         return value
     told = frame.world.typed(f"torch.{node.id}", value.device, frame.why("annotation", node.at))
     return value.but(dtype=told.dtype) if type(told) is Tensor else value
@@ -150,8 +151,8 @@ def _place(value: Value, why: Why) -> Value:
 
 def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Value:
     base = _resolve(of, frame)
-    last = base.name.rpartition(".")[2] if type(base) is Named else (of.id if type(of) is core.Name else "")
-    parts = key.items if type(key) is core.Seq and key.kind == "tuple" else (key,)
+    last = base.name.rpartition(".")[2] if type(base) is Named else (of.id if type(of) is NAME else "")
+    parts = key.items if type(key) is SEQ and key.kind == "tuple" else (key,)
 
     def inner(part: Node) -> Value:
         return _value(part, frame, device, depth + 1)
@@ -166,11 +167,11 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
         kinds = [
             Host(type(part.value).__name__)
             for part in parts
-            if type(part) is core.Const and type(part.value) in (int, str, bool)
+            if type(part) is CONST and type(part.value) in (int, str, bool)
         ]
         return join_all(kinds)
     if last in ("tuple", "Tuple"):
-        if len(parts) == 2 and type(parts[1]) is core.Const and parts[1].value is ...:
+        if len(parts) == 2 and type(parts[1]) is CONST and parts[1].value is ...:
             return Seq("tuple", None, inner(parts[0]))
         return Seq("tuple", tuple([inner(part) for part in parts]))
     if last in SEQUENCES:
@@ -178,15 +179,13 @@ def _generic(of: Node, key: Node, frame: Frame, device: str, depth: int) -> Valu
     if last in TABLES:
         return Table({}, inner(parts[-1]), inner(parts[0]))
     if last == "Callable" and len(parts) == 2:
-        takes = parts[0].items if type(parts[0]) is core.Seq else ()
+        takes = parts[0].items if type(parts[0]) is SEQ else ()
         told = Callback(tuple([inner(part) for part in takes]), inner(parts[1]))
         return told if any(map(holds_tensor, (*told.takes, told.gives))) else UNKNOWN
     if last in DTYPES and parts:  # jaxtyping: Float[Tensor, "batch dim"]
         wrapped = inner(parts[0])
         shape = (
-            parts[1].value
-            if len(parts) > 1 and type(parts[1]) is core.Const and isinstance(parts[1].value, str)
-            else None
+            parts[1].value if len(parts) > 1 and type(parts[1]) is CONST and isinstance(parts[1].value, str) else None
         )
         rank = len(shape.split()) if shape is not None and "..." not in shape and "*" not in shape else -1
         return wrapped.but(dtype=DTYPES[last], rank=rank) if type(wrapped) is Tensor else wrapped

@@ -10,7 +10,7 @@ from syncguard.infer.functions import parameters
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.routine import Frame, Routine
-from syncguard.read import core
+from syncguard.read.tags import CALL, FUNCTION, IF, NAME
 from syncguard.read.walk import walk
 
 
@@ -18,7 +18,7 @@ def told(routine: Routine, handed: dict[str, Value], caller: Frame) -> Iterator[
     """The functions of this file that a call passes, where this says something new of their parameters: they will be
     given what the type says of the parameter that takes them."""
     node = routine.node
-    if type(node) is not core.Function or not any(map(_passes, handed.values())):
+    if type(node) is not FUNCTION or not any(map(_passes, handed.values())):
         return
     asking = Frame(caller.world, routine, {})
     for param in node.params:
@@ -32,9 +32,9 @@ def applies(routine: Routine) -> bool:
     `default(noise, lambda: torch.randn_like(x))`."""
     node, written = routine.node, routine.written
     if written.applies is None:
-        params = {param.name for param in node.params} if type(node) is core.Function and thin(routine) else set()
-        calls = [part.fn for part in walk(node.body) if type(part) is core.Call] if params else []
-        written.applies = any(type(fn) is core.Name and fn.id in params for fn in calls)
+        params = {param.name for param in node.params} if type(node) is FUNCTION and thin(routine) else set()
+        calls = [part.fn for part in walk(node.body) if type(part) is CALL] if params else []
+        written.applies = any(type(fn) is NAME and fn.id in params for fn in calls)
     return written.applies
 
 
@@ -42,12 +42,12 @@ def of_kinds(routine: Routine, handed: dict[str, Value]) -> dict[str, Value]:
     """What a call passes for parameters of which a function tests the kind, where it is of one kind for sure."""
     node, written = routine.node, routine.written
     if written.asked is None:
-        tests = tuple([part.test for part in node.body if type(part) is core.If])
+        tests = tuple([part.test for part in node.body if type(part) is IF])
         written.asked = frozenset(
             part.args[0].id
             for part in walk(tests)
-            if type(part) is core.Call and type(part.fn) is core.Name and part.fn.id == "isinstance"
-            if part.args and type(part.args[0]) is core.Name
+            if type(part) is CALL and type(part.fn) is NAME and part.fn.id == "isinstance"
+            if part.args and type(part.args[0]) is NAME
         )
     return {name: value for name, value in handed.items() if name in written.asked and exact_kind(value)}
 

@@ -11,6 +11,7 @@ from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
+from syncguard.read.tags import CALL, FUNCTION, INDEX
 from syncguard.read.walk import walk
 
 COMPUTED: Final = ("+", "-", "*x", "//", "neg")
@@ -20,7 +21,7 @@ def counted(routine: Routine, places: Places) -> frozenset[str]:
     """The names that stand for a count somewhere in the body of a function."""
     node, written = routine.node, routine.written
     if written.counted is None:
-        body = node.body if type(node) is core.Function else ()
+        body = node.body if type(node) is FUNCTION else ()
         written.counted = frozenset([name for part in walk(body) for name in _counts(part, places)])
     return written.counted
 
@@ -57,8 +58,8 @@ def _told(test: Node) -> Iterator[str]:
 
 def _size(node: Node, places: Places) -> bool:
     """Whether this is how much there is of something: `x.shape[-1]`, `x.size(0)`, `len(xs)`."""
-    sized = node.of if type(node) is core.Index else node
-    return type(node) in (core.Index, core.Call) and places.is_("gates", "sizes", last_name(sized))
+    sized = node.of if type(node) is INDEX else node
+    return type(node) in (INDEX, CALL) and places.is_("gates", "sizes", last_name(sized))
 
 
 def _names(node: Node) -> Iterator[str]:

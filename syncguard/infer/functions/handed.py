@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.domain.values import Call, Instance, Source, Tensor, Value
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import CHECK, FUNCTION, IF, LEAVE
 
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
@@ -38,7 +39,7 @@ def _function(path: str, frame: Frame) -> Call | None:
     elif type(value) is Instance and value.info is not None and rest:
         found = value.info.find(rest)
         node = found[0].routine.node if found is not None and type(found[0]) is Call else None
-        if found is None or type(found[0]) is not Call or type(node) is not core.Function or node.decorators:
+        if found is None or type(found[0]) is not Call or type(node) is not FUNCTION or node.decorators:
             return None
         return Call(found[0].routine, value)
     elif rest:
@@ -63,7 +64,7 @@ def _declared(routine: Routine, position: int, frame: Frame) -> bool:
     from syncguard.infer.routine import Frame as Asking
 
     node = routine.node
-    if type(node) is not core.Function or position >= len(node.params) or routine.host:
+    if type(node) is not FUNCTION or position >= len(node.params) or routine.host:
         return False
     param = node.params[position]
     if param.kind != "positional":
@@ -80,11 +81,11 @@ def _demanded(node: core.Function, name: str, asking: Frame) -> bool:
 
     for part in node.body:
         told: dict[str, Value] = {}
-        if type(part) is core.Check:
+        if type(part) is CHECK:
             told = narrowed(part.test, True, asking)
-        elif type(part) is core.If and not part.orelse and part.body:
+        elif type(part) is IF and not part.orelse and part.body:
             last = part.body[-1]
-            told = narrowed(part.test, False, asking) if type(last) is core.Leave and last.what == "raise" else {}
+            told = narrowed(part.test, False, asking) if type(last) is LEAVE and last.what == "raise" else {}
         if type(told.get(name)) is Tensor:
             return True
     return False

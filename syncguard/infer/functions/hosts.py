@@ -10,6 +10,7 @@ from syncguard.infer.routine import Routine
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION, NAME
 from syncguard.read.walk import everything
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def host_reason(routine: Routine, world: Names) -> str:
 
 def _beside(home: Home, places: Places) -> str:
     """The class of this file that prepares data on the host, where none computes: functions beside it do as much."""
-    classes = [node for node in home.core.body if type(node) is core.Class]
-    if any(type(part) is core.Function and part.name == "forward" for node in classes for part in node.body):
+    classes = [node for node in home.core.body if type(node) is CLASS]
+    if any(type(part) is FUNCTION and part.name == "forward" for node in classes for part in node.body):
         return ""
     return next((node.name for node in classes if places.is_("host", "preparers", node.name)), "")
 
@@ -65,7 +66,7 @@ def _beside(home: Home, places: Places) -> str:
 def _processor(routine: Routine, places: Places) -> str:
     """The parameter that is asked for what only a processor has, where neither a device nor a model is given."""
     node = routine.node
-    params = node.params if type(node) is core.Function else ()
+    params = node.params if type(node) is FUNCTION else ()
     names = [param.name for param in params]
     if "self" in names or any(places.is_("names", key, name) for key in ("devices", "models") for name in names):
         return ""
@@ -96,8 +97,8 @@ def _compiler(routine: Routine, world: Names) -> str:
 
 def _named(decorator: Node, home: Home) -> str:
     """The dotted name of a decorator of another library; '' of what is none."""
-    named = decorator.fn if type(decorator) is core.Call else decorator
-    root, _, rest = (named.path if type(named) is core.Attr else getattr(named, "id", "")).partition(".")
+    named = decorator.fn if type(decorator) is CALL else decorator
+    root, _, rest = (named.path if type(named) is ATTR else getattr(named, "id", "")).partition(".")
     library = home.env.get(root)
     return f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
 
@@ -115,21 +116,17 @@ def _processes(home: Home, world: Names) -> str:
     defined = {node.name for node in home.core.body if isinstance(node, core.Function | core.Class)}
     wraps = asks = False
     for node in everything(home.core.body):
-        if type(node) in (core.Attr, core.Name, core.Const, core.Call) and _places_tensors(node, places):
+        if type(node) in (ATTR, NAME, CONST, CALL) and _places_tensors(node, places):
             return ""
         if isinstance(node, core.Function | core.Class):
             named = (_named(decorator, home) for decorator in node.decorators)
             maker = next((name for name in named if name and places.is_("host", "processes", name)), "")
             found = f"`{maker}` makes processes that see no GPU" if maker else found
-        if type(node) is core.Call and node.args and places.is_("host", "processes", _named(node, home)):
-            wraps |= type(node.args[0]) is core.Name and node.args[0].id in defined
+        if type(node) is CALL and node.args and places.is_("host", "processes", _named(node, home)):
+            wraps |= type(node.args[0]) is NAME and node.args[0].id in defined
             found = found or f"`{_named(node, home)}` has other processes compute"
-        asks |= (
-            type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in places.tables["host"]["askers"]
-        )
-        if type(node) is core.Class and any(
-            world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases
-        ):
+        asks |= type(node) is CALL and type(node.fn) is ATTR and node.fn.name in places.tables["host"]["askers"]
+        if type(node) is CLASS and any(world.is_subclass(_named(base, home), "torch.nn.Module") for base in node.bases):
             return ""
     return found if asks or not wraps else ""  # what workers of the file ask for is said where they are made
 
@@ -149,7 +146,7 @@ def _places_tensors(node: Node, places: Places) -> bool:
             asked = places.tables["host"]["process_devices"]
             return any(
                 (key == "device" and not _stays(value))
-                or (key in asked and not (type(value) is core.Const and not value.value))
+                or (key in asked and not (type(value) is CONST and not value.value))
                 for key, value in node.keywords
             )
     return False
@@ -157,6 +154,6 @@ def _places_tensors(node: Node, places: Places) -> bool:
 
 def _stays(value: Node) -> bool:
     """Whether this is the device that a tensor is on already, or the host."""
-    if type(value) is core.Attr:
+    if type(value) is ATTR:
         return value.name == "device" and value.path != "self.device"
-    return type(value) is core.Const and value.value in (None, "cpu")
+    return type(value) is CONST and value.value in (None, "cpu")

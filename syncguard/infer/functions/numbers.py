@@ -6,6 +6,7 @@ from syncguard.infer.branches.narrow import kinds_of
 from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
+from syncguard.read.tags import CALL, COMP, FUNCTION, LOOP, NAME
 from syncguard.read.walk import walk
 
 
@@ -17,13 +18,13 @@ def is_data(node: core.Function, name: str, frame: Frame) -> bool:
 def asks_kind(frame: Frame, name: str) -> bool:
     """Whether a function tests if what has this name is a tensor, or one of several things that have a name."""
     node = frame.routine.node
-    if type(node) is core.Function and "(0isinstance" not in node.uses.get(name, ()):
+    if type(node) is FUNCTION and "(0isinstance" not in node.uses.get(name, ()):
         return False
     asked = [
         part.args[1]
         for part in walk(node.body)
-        if type(part) is core.Call and type(part.fn) is core.Name and part.fn.id == "isinstance" and len(part.args) == 2
-        if type(part.args[0]) is core.Name and part.args[0].id == name
+        if type(part) is CALL and type(part.fn) is NAME and part.fn.id == "isinstance" and len(part.args) == 2
+        if type(part.args[0]) is NAME and part.args[0].id == name
     ]
     return any(_may_be_tensor(kinds, frame) for kinds in asked)
 
@@ -40,15 +41,15 @@ def _drawn(node: core.Function, name: str) -> list[str]:
         (target, iterable)
         for part in walk(node.body)
         for target, iterable in (
-            [(part.target, part.iterable)] if type(part) is core.Loop
-            else [clause[:2] for clause in part.clauses] if type(part) is core.Comp
+            [(part.target, part.iterable)] if type(part) is LOOP
+            else [clause[:2] for clause in part.clauses] if type(part) is COMP
             else []
         )
     ]  # fmt: skip
     return [
         target.id
         for target, iterable in clauses
-        if type(target) is core.Name and type(iterable) is core.Name and iterable.id == name
+        if type(target) is NAME and type(iterable) is NAME and iterable.id == name
     ]
 
 

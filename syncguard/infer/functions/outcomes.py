@@ -18,6 +18,7 @@ from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import CONST, FUNCTION
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
@@ -50,7 +51,7 @@ class Outcomes(Modules):
     ) -> Value:
         """What a function of another file returns when a call gives it this: its body is run for this caller."""
         node = routine.node
-        if type(node) is not core.Function:
+        if type(node) is not FUNCTION:
             return UNKNOWN
         if not routine.home.own:
             frame.routine.uses[routine.home.path, routine.qualname] = None
@@ -136,5 +137,5 @@ class Outcomes(Modules):
 def number(param: core.Param) -> Host | None:
     """The number that a parameter is by default, if it is one."""
     default = param.default
-    value = default.value if type(default) is core.Const else None
+    value = default.value if type(default) is CONST else None
     return Host(type(value).__name__) if type(value) in (int, float) else None

@@ -30,6 +30,7 @@ from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.read.tags import BIND, CONST, DO, FUNCTION, INDEX, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Wait
 
@@ -72,7 +73,7 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
     if type(declared) is Tensor:
         kind = declared.dtype or param.told or ""
         declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
-    none = type(param.default) is core.Const and param.default.value is None
+    none = type(param.default) is CONST and param.default.value is None
     return join(declared, NONE) if none else declared
 
 
@@ -107,7 +108,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if routine.aside and seen is not None and exact_kind(seen):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
-    if type(default) is core.Const and default.value is not None:
+    if type(default) is CONST and default.value is not None:
         known: Value = Host(kind_of(Const(default.value)))
         return known if seen is None else join(known, seen)
     found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
@@ -115,7 +116,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         found = _overriding(frame, param, position, place)
     if found is UNKNOWN and seen is None:
         found = _by_all_uses(frame, param, place)
-    if default is not None and type(default) is core.Const:
+    if default is not None and type(default) is CONST:
         found = join(found, NONE)
     if seen is None:
         return found
@@ -194,29 +195,29 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
 def _asked_as_tensor(frame: Frame, param: Param) -> bool:
     """Whether a parameter is asked for what only a tensor has."""
     node = frame.routine.node
-    uses = node.uses.get(param.name, frozenset()) if type(node) is core.Function else frozenset()
+    uses = node.uses.get(param.name, frozenset()) if type(node) is FUNCTION else frozenset()
     return "[,]" in uses or not uses.isdisjoint(frame.world.tensor_names)
 
 
 def _replaced(frame: Frame, param: Param) -> bool:
     """Whether the name is given something else in the body, so that its uses do not tell what was passed."""
     node = frame.routine.node
-    if param.default is not None or type(node) is not core.Function:
+    if param.default is not None or type(node) is not FUNCTION:
         return False
     written = frame.routine.written
     if written.replaced is None:
         written.replaced = frozenset(
             target.id
             for part in walk(node.body)
-            if type(part) is core.Bind
+            if type(part) is BIND
             for target in part.targets
-            if type(target) is core.Name and not _mentions(part.value, target.id)
+            if type(target) is NAME and not _mentions(part.value, target.id)
         )
     return param.name in written.replaced
 
 
 def _mentions(node: Node | None, name: str) -> bool:
-    return any(type(inner) is core.Name and inner.id == name for inner in walk(node))
+    return any(type(inner) is NAME and inner.id == name for inner in walk(node))
 
 
 def _typed(param: Param) -> bool:
@@ -227,7 +228,7 @@ def _typed(param: Param) -> bool:
 def _loader(frame: Frame, param: Param) -> bool:
     """Whether a parameter that is called a loader is declared to be something to iterate over, and nothing else."""
     annotation = param.annotation
-    of = annotation.of if type(annotation) is core.Index else annotation
+    of = annotation.of if type(annotation) is INDEX else annotation
     iterated = of is not None and last_name(of) in ("Iterable", "Iterator")
     return iterated and frame.world.places.is_("names", "loaders", param.name)
 
@@ -238,7 +239,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     node = routine.node
     if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
         return Unknown(frame.why("forward", param.at))
-    if routine.owner is None or type(node) is not core.Function:
+    if routine.owner is None or type(node) is not FUNCTION:
         return UNKNOWN
     module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)
     if not module and (not _differentiates(frame) or _replaced(frame, param)):
@@ -272,14 +273,14 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
 
 def _tested(node: core.Function, name: str) -> bool:
     """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
-    tests = (part.args[0] for part in walk(node.body) if type(part) is core.Do and part.what in ("truth", "not"))
-    return any(type(test) is core.Name and test.id == name for test in tests)
+    tests = (part.args[0] for part in walk(node.body) if type(part) is DO and part.what in ("truth", "not"))
+    return any(type(test) is NAME and test.id == name for test in tests)
 
 
 def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
     """The parameters of a routine that a call gives something known, without the receiver."""
     node = routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return {}
     params = {param.name: param for param in node.params}
     positional = [param for param in node.params if param.kind == "positional"]

@@ -12,6 +12,7 @@ from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, CHOOSE, FUNCTION, LEAVE, NAME
 from syncguard.read.walk import walk
 
 
@@ -32,7 +33,7 @@ def placed(
     there = tensor_in(value) or (Tensor(sure=False, why=value.weak) if type(value) is Unknown and value.weak else None)
     if there is not None and there.on_device and target and device_of(routine.seen.get(target, UNKNOWN)) != "host":
         call = frame.given[0]
-        written = call.args[:1] if type(call) is core.Call and call.at == at else ()
+        written = call.args[:1] if type(call) is CALL and call.at == at else ()
         apply(frame, frame.world.row("torch.Tensor.cpu"), at, [there], {}, written)
     return _on_host(value, frame.why("placed", at))
 
@@ -41,16 +42,16 @@ def _placing(routine: Routine) -> tuple[str, str]:
     """The parameter of which a function puts all tensors somewhere, and the one that says where, '' if it is always the
     host: it gives the one back, moved, and calls itself for what that holds. ('', '') of any other."""
     node = routine.node
-    if type(node) is not core.Function or node.generator:
+    if type(node) is not FUNCTION or node.generator:
         return "", ""
     parts = walk(node.body)
-    if not any(type(part) is core.Call and _itself(part.fn, node) for part in parts):
+    if not any(type(part) is CALL and _itself(part.fn, node) for part in parts):
         return "", ""
     names = {param.name for param in node.params}
-    for given_back in [part.value for part in parts if type(part) is core.Leave and part.what == "return"]:
-        for call in (given_back.yes, given_back.no) if type(given_back) is core.Choose else (given_back,):
-            subject = _root(call.fn.of) if type(call) is core.Call and type(call.fn) is core.Attr else ""
-            where = _where(call, names - {subject}) if type(call) is core.Call and subject in names else None
+    for given_back in [part.value for part in parts if type(part) is LEAVE and part.what == "return"]:
+        for call in (given_back.yes, given_back.no) if type(given_back) is CHOOSE else (given_back,):
+            subject = _root(call.fn.of) if type(call) is CALL and type(call.fn) is ATTR else ""
+            where = _where(call, names - {subject}) if type(call) is CALL and subject in names else None
             if where is not None:
                 return subject, where
     return "", ""
@@ -58,10 +59,10 @@ def _placing(routine: Routine) -> tuple[str, str]:
 
 def _itself(fn: Node, node: core.Function) -> bool:
     """Whether a call is one of this function, or of this method of the same instance."""
-    if type(fn) is core.Name:
+    if type(fn) is NAME:
         return fn.id == node.name
     return (
-        type(fn) is core.Attr
+        type(fn) is ATTR
         and fn.name == node.name
         and bool(node.params)
         and fn.path == f"{node.params[0].name}.{fn.name}"
@@ -82,9 +83,9 @@ def _where(call: core.Call, names: set[str]) -> str | None:
 
 def _root(node: Node) -> str:
     """`x` of `x.detach()`."""
-    while type(node) is core.Call and type(node.fn) is core.Attr:
+    while type(node) is CALL and type(node.fn) is ATTR:
         node = node.fn.of
-    return node.id if type(node) is core.Name else ""
+    return node.id if type(node) is NAME else ""
 
 
 def _on_host(value: Value, why: Why) -> Value:

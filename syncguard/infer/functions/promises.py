@@ -24,6 +24,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.tags import CONST, FUNCTION, RUN
 
 TRUSTED: Final = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 
@@ -31,7 +32,7 @@ TRUSTED: Final = ("int", "bool", "str", "none", "shape")  # declared results tha
 def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value:
     """Where we could not tell what is returned, the annotation does."""
     if (node.returns is not None or frame.routine.owner is not None) and all(
-        type(part) is core.Run and type(part.value) is core.Const for part in node.body
+        type(part) is RUN and type(part.value) is CONST for part in node.body
     ):
         returned = UNKNOWN  # `...`: a protocol or an overload only declares, and so does a method that does nothing
     if node.returns is None:
@@ -86,7 +87,7 @@ def declared(frame: Frame, routine: Routine) -> Value:
     routine.recurs |= routine.running
     if routine.inner is not None:
         return routine.inner
-    if type(node) is not core.Function or node.returns is None:
+    if type(node) is not FUNCTION or node.returns is None:
         return UNKNOWN
     asking = Frame(frame.world, routine, {})
     return promised(node.returns, asking, frame.world.place(routine))

@@ -11,6 +11,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, LEAVE, NAME
 from syncguard.read.walk import everything, walk
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def replaced_by(routine: Routine, world: World) -> str:
     """The name of the decorator, of a function or of its class, that asks a table for what is to run and hands the
     function to it as what is taken where there is none; '' where nothing does."""
     node, owner = routine.node, routine.owner
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return ""
     frame = Frame(world, routine, {})
     for decorator in _functions(node.decorators, frame):
@@ -41,8 +42,8 @@ def _functions(decorators: Iterable[Node], frame: Frame) -> list[Routine]:
     """The functions of the project among decorators, called for arguments or not."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    named = [part.fn if type(part) is core.Call else part for part in decorators]
-    values = [quiet_value(part, frame) for part in named if type(part) in (core.Name, core.Attr)]
+    named = [part.fn if type(part) is CALL else part for part in decorators]
+    values = [quiet_value(part, frame) for part in named if type(part) in (NAME, ATTR)]
     return [value.routine for value in values if type(value) is Call]
 
 
@@ -55,12 +56,10 @@ def _noted(decorator: Routine, routine: Routine) -> str:
 def _chooses(function: Node, places: Places) -> bool:
     """Whether a decorator gives back a function of its own, which looks up what to run."""
     for part in everything(function):
-        if type(part) is core.Function:
+        if type(part) is FUNCTION:
             given = frozenset(param.name for param in part.params)
-            returned = {
-                last_name(leave.value) for leave in walk(part.body) if type(leave) is core.Leave and leave.value
-            }
-            inner = [one for one in part.body if type(one) is core.Function and one.name in returned]
+            returned = {last_name(leave.value) for leave in walk(part.body) if type(leave) is LEAVE and leave.value}
+            inner = [one for one in part.body if type(one) is FUNCTION and one.name in returned]
             if any(_looks_up(one, given, places) for one in inner):
                 return True
     return False
@@ -69,31 +68,27 @@ def _chooses(function: Node, places: Places) -> bool:
 def _puts(function: Node, method: str, places: Places) -> bool:
     """Whether a decorator puts a function of its own in the place of a class's method, which looks up what to run."""
     parts = everything(function)
-    binds = [part for part in parts if type(part) is core.Bind]
+    binds = [part for part in parts if type(part) is BIND]
     own = frozenset(
-        target.id
-        for bind in binds
-        if _member(bind.value, method)
-        for target in bind.targets
-        if type(target) is core.Name
+        target.id for bind in binds if _member(bind.value, method) for target in bind.targets if type(target) is NAME
     )
     put = {last_name(bind.value) for bind in binds if bind.value and any(_member(aim, method) for aim in bind.targets)}
-    return any(type(part) is core.Function and part.name in put and _looks_up(part, own, places) for part in parts)
+    return any(type(part) is FUNCTION and part.name in put and _looks_up(part, own, places) for part in parts)
 
 
 def _member(node: Node | None, name: str) -> bool:
-    return type(node) is core.Attr and node.name == name
+    return type(node) is ATTR and node.name == name
 
 
 def _looks_up(function: core.Function, decorated: frozenset[str], places: Places) -> bool:
     """Whether a function calls what it was made for only where it looks up nothing else: it is what a table is asked
     for by default."""
-    calls = [part for part in walk(function.body) if type(part) is core.Call]
-    if any(type(call.fn) is core.Name and call.fn.id in decorated for call in calls):
+    calls = [part for part in walk(function.body) if type(part) is CALL]
+    if any(type(call.fn) is NAME and call.fn.id in decorated for call in calls):
         return False
     return any(
         len(call.args) > 1
-        and type(default := call.args[-1]) is core.Name
+        and type(default := call.args[-1]) is NAME
         and default.id in decorated
         and places.is_("gates", "lookups", last_name(call.fn))
         for call in calls

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, 
 from syncguard.infer.domain.within import inside
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
 from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def thin(routine: Routine) -> bool:
     """Whether a function is short and straight enough to be no more than a name for what it waits for."""
     node, written = routine.node, routine.written
     if written.thin is None:
-        written.thin = type(node) is core.Function and not node.generator and 0 < _length(node.body) <= SHORT
+        written.thin = type(node) is FUNCTION and not node.generator and 0 < _length(node.body) <= SHORT
     return written.thin
 
 
@@ -78,7 +79,7 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
     if routine.clocks:
         frame.routine.clocks.add(at[0])
     call = frame.given[0]
-    written = call.args if type(call) is core.Call and call.at == at else ()
+    written = call.args if type(call) is CALL and call.at == at else ()
     parts = (*written, *[None] * len(given))
     held = next((found for value, part in zip(given, parts) if (found := inside(value, part, True)) is not None), None)
     for wait in waits:
@@ -87,7 +88,7 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
             frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
         elif held is not None:
             node, reason = held
-            if type(call) is core.Call and call.at == at and not _handed(wait.operand, routine, frame):
+            if type(call) is CALL and call.at == at and not _handed(wait.operand, routine, frame):
                 node = call
             why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))
@@ -97,7 +98,7 @@ def _handed(operand: At, routine: Routine, frame: Frame) -> bool:
     """Whether a function waits for what it is handed, or for a view of it; else for what it makes of that."""
     views = frame.world.views
     node = next((part for part in walk(routine.node.body) if part.at == operand), None)
-    while node is not None and type(node) is not core.Name:
-        fn = node.fn if type(node) is core.Call else node
-        node = fn.of if type(fn) is core.Attr and fn.name in views else None
+    while node is not None and type(node) is not NAME:
+        fn = node.fn if type(node) is CALL else node
+        node = fn.of if type(fn) is ATTR and fn.name in views else None
     return node is not None

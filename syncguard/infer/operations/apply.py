@@ -13,8 +13,8 @@ from syncguard.infer.operations.conditions import index_parts, picks_from_host, 
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.routine import Frame
-from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, DO, NAME, SEQ
 from syncguard.terms import Op, Wait
 
 SIZE: Final = "tensor-as-size"
@@ -110,7 +110,7 @@ def _cause(tensors: list[Tensor], args: list[Value]) -> Why | None:
 
 def _several(nodes: tuple[Node, ...]) -> bool:
     """Whether a starred argument stands for nobody knows how many."""
-    stars = [id(node) for node in nodes if type(node) is core.Do and node.what == "*"]
+    stars = [id(node) for node in nodes if type(node) is DO and node.what == "*"]
     return len(set(stars)) == len(stars) > 0
 
 
@@ -151,7 +151,7 @@ POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim"
 def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:
     """Where the arguments by keyword of the call at this place are written."""
     call = frame.given[0]
-    return dict(call.keywords) if type(call) is core.Call and call.at == at else {}
+    return dict(call.keywords) if type(call) is CALL and call.at == at else {}
 
 
 def _operand(
@@ -194,7 +194,7 @@ def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -
         place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
         if place < len(nodes):
             parts, node = index_parts(arguments.get(name)), nodes[place]
-            items = node.items if type(node) is core.Seq and node.kind == "tuple" else ()
+            items = node.items if type(node) is SEQ and node.kind == "tuple" else ()
             written = items if len(items) == len(parts) else (node,) * len(parts)
             for part, own in zip(parts, written):
                 if picks_from_host(part, len(parts) > 1):
@@ -237,10 +237,10 @@ def _stale(frame: Frame, op: Op, at: At, args: list[Value], result: Value, nodes
 
 def _fetched(frame: Frame, node: Node) -> None:
     """An array can be had of a tensor on the host alone, so that is where the tensor is from here on."""
-    while type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in frame.world.views:
+    while type(node) is CALL and type(node.fn) is ATTR and node.fn.name in frame.world.views:
         node = node.fn.of
-    held = frame.env.get(node.id) if type(node) is core.Name else None
-    if type(node) is core.Name and type(held) is Tensor and held.device == "assumed":
+    held = frame.env.get(node.id) if type(node) is NAME else None
+    if type(node) is NAME and type(held) is Tensor and held.device == "assumed":
         frame.env[node.id] = held.but(device="host")
 
 

@@ -7,6 +7,7 @@ from syncguard.infer.domain.contents import arrived
 from syncguard.infer.routine import Env
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, RUN
 
 
 def arrive(node: core.If, yes: Env, no: Env) -> None:
@@ -28,5 +29,5 @@ def arrive(node: core.If, yes: Env, no: Env) -> None:
 
 def _called_on(part: Node, path: str) -> bool:
     """Whether a statement calls a method of what has this name."""
-    call = part.value if type(part) is core.Run else None
-    return type(call) is core.Call and type(call.fn) is core.Attr and path_of(call.fn.of) == path
+    call = part.value if type(part) is RUN else None
+    return type(call) is CALL and type(call.fn) is ATTR and path_of(call.fn.of) == path

@@ -42,6 +42,7 @@ from syncguard.infer.statements.collected import accumulated, alike, stays
 from syncguard.infer.statements.holders import container_in, filled, hold
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, DO, FUNCTION, INDEX, NAME, SEQ
 
 
 def store(target: Node, value: Value, frame: Frame, source: Node | None = None) -> None:
@@ -100,7 +101,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
 def once(name: str, frame: Frame) -> bool:
     """Whether a function binds a name in one place alone: all its uses are of what it is given there."""
     node = frame.routine.node
-    given = type(node) is core.Function and any(param.name == name for param in node.params)
+    given = type(node) is FUNCTION and any(param.name == name for param in node.params)
     return not given and len(binders(frame.routine).get(name, ())) == 1
 
 
@@ -145,13 +146,13 @@ def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) ->
     wanted = target.items
     if type(value) is Tensor and not value.sure and value.why is not None and is_part(value.why.parent):
         value = Unknown(value.why)  # `edges, size = part.to(device)`: so it is no tensor, but a container of them
-    starred = next((i for i, part in enumerate(wanted) if type(part) is core.Do), -1)
+    starred = next((i for i, part in enumerate(wanted) if type(part) is DO), -1)
     exact = None
     for option in options(value):
         parts = option.items if type(option) is Seq else _parts(option)
         if parts is not None and (len(parts) == len(wanted) or (starred >= 0 and len(parts) >= len(wanted) - 1)):
             exact = parts
-    if exact is None and starred < 0 and type(source) is core.Seq:
+    if exact is None and starred < 0 and type(source) is SEQ:
         exact = spread(source, len(wanted), frame)
     if exact is None:
         element = element_of(value, target.at, frame)
@@ -159,17 +160,17 @@ def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) ->
     elif starred >= 0:
         end = len(exact) - (len(wanted) - 1 - starred)
         exact = (*exact[:starred], Seq("list", exact[starred:end]), *exact[end:])
-    aligned = type(source) is core.Seq and len(source.items) == len(wanted) and starred < 0
-    sources = source.items if type(source) is core.Seq and aligned else None
+    aligned = type(source) is SEQ and len(source.items) == len(wanted) and starred < 0
+    sources = source.items if type(source) is SEQ and aligned else None
     for i, part in enumerate(wanted):
-        inner = part.args[0] if type(part) is core.Do and i == starred else part
+        inner = part.args[0] if type(part) is DO and i == starred else part
         store(inner, exact[i], frame, sources[i] if sources else None)
 
 
 def spread(source: core.Seq, wanted: int, frame: Frame) -> tuple[Value, ...] | None:
     """The items of a display that takes up nobody knows how many of one thing, where so many are unpacked: the first
     two of three in `*x.shape, y` are sizes."""
-    stars = [i for i, part in enumerate(source.items) if type(part) is core.Do and part.what == "*"]
+    stars = [i for i, part in enumerate(source.items) if type(part) is DO and part.what == "*"]
     several = wanted - len(source.items) + 1
     if len(stars) != 1 or several < 0:
         return None
@@ -254,21 +255,21 @@ def brought(value: Value, frame: Frame) -> bool:
 
 def refresh(node: Node, frame: Frame) -> None:
     """Something is changed in place: what is known of its items is of what they were."""
-    if type(node) is core.Name and node.id in frame.dotted:
+    if type(node) is NAME and node.id in frame.dotted:
         frame.env = {key: held for key, held in frame.env.items() if not key.startswith(f"{node.id}[")}
 
 
 def rebind(node: Node, value: Value, frame: Frame) -> None:
     """A container that was changed in place is held by the same name, and where that name took it from."""
     refresh(node, frame)
-    if type(node) is core.Name and node.id in frame.env:
+    if type(node) is NAME and node.id in frame.env:
         frame.env[node.id] = value
         source = frame.taken.get(node.id)
         if source is not None:
             rebind(source, value, frame)
-    elif type(node) is core.Attr:
+    elif type(node) is ATTR:
         store(node, value, frame)
-    elif type(node) is core.Index:
+    elif type(node) is INDEX:
         of = container_in(quiet_value(node.of, frame))
         if of is not None:
             rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
@@ -279,7 +280,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
     value = value_of(node.value, frame) if node.value is not None else UNKNOWN
     if (
         frame.context.loops
-        and type(node.value) is core.Do
+        and type(node.value) is DO
         and node.value.what == "+"
         and any(alike(node.targets[0], side) for side in node.value.args)
         and not stays(value)
@@ -299,7 +300,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
             value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:
             value = tensor_in(value) or value
-        if node.value is None and type(node.targets[0]) is core.Name and node.targets[0].id in frame.env:
+        if node.value is None and type(node.targets[0]) is NAME and node.targets[0].id in frame.env:
             return
         if value is NONE and declared is not UNKNOWN:
             promise(node.targets[0], declared, frame)
@@ -312,7 +313,7 @@ def bind(node: core.Bind, frame: Frame) -> None:
 def around_loader(node: core.Bind, frame: Frame) -> bool:
     """Whether what nobody knows is given a loader and looped over: `bar = self.progress(loader)` gives its batches."""
     target, made = node.targets[0], node.value
-    if type(target) is not core.Name or type(made) is not core.Call or target.id not in looped(frame):
+    if type(target) is not NAME or type(made) is not CALL or target.id not in looped(frame):
         return False
     loader = frame.world.loader
     given = [quiet_value(arg, frame) for arg in made.args]
@@ -321,7 +322,7 @@ def around_loader(node: core.Bind, frame: Frame) -> bool:
 
 def promise(target: Node, declared: Value, frame: Frame) -> None:
     """`self.x: Tensor = None` says what others will put there."""
-    if type(target) is core.Attr:
+    if type(target) is ATTR:
         for option in options(quiet_value(target.of, frame)):
             info = option.info if type(option) is Instance else None
             if info is not None and target.name not in info.promises:
@@ -356,12 +357,12 @@ def effect(node: core.Run, frame: Frame) -> None:
     if (
         type(result) is Tensor
         and result.pending
-        and type(call) is core.Call
-        and type(call.fn) is core.Attr
+        and type(call) is CALL
+        and type(call.fn) is ATTR
         and call.fn.name.endswith("_")
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
-    if type(call) is core.Call and type(call.fn) is core.Attr and call.fn.name in methods.MUTATORS:
+    if type(call) is CALL and type(call.fn) is ATTR and call.fn.name in methods.MUTATORS:
         held = container_in(quiet_value(call.fn.of, frame))
         if held is not None and given[0] is call:
             _, args, keywords = given
@@ -372,7 +373,7 @@ def effect(node: core.Run, frame: Frame) -> None:
 
 def moves_module(call: Node, frame: Frame) -> bool:
     """Whether a move is made for its effect: a module moves in place, a tensor gives a copy that nobody would drop."""
-    if type(call) is not core.Call or type(call.fn) is not core.Attr:
+    if type(call) is not CALL or type(call.fn) is not ATTR:
         return False
     if call.fn.name != "to" and call.fn.name not in frame.world.family:
         return False

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, LOOP
 from syncguard.read.walk import walk
 
 HOST_READS: Final = frozenset(("item", "python-number"))
@@ -34,7 +35,7 @@ def accumulated(frame: Frame, since: int, total: Node, collected: Sequence[Node]
 def _shown(node: core.Loop | core.Comp, total: Node) -> bool:
     """Whether each turn of a loop hands on what it has added up so far: `bar.set_postfix(loss=total / n)`."""
     held = [total]
-    todo = [*node.body] if type(node) is core.Loop else []
+    todo = [*node.body] if type(node) is LOOP else []
     while todo:
         part = todo.pop(0)
         match part:
@@ -52,7 +53,7 @@ def _names(part: object, held: Sequence[Node]) -> bool:
 
 
 def _collects(call: core.Call) -> bool:
-    return type(call.fn) is core.Attr and call.fn.name == "append"
+    return type(call.fn) is ATTR and call.fn.name == "append"
 
 
 def around(whole: At, part: At) -> bool:

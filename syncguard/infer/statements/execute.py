@@ -41,6 +41,7 @@ from syncguard.infer.statements.paths import Dead, alive, alive_in, follow, forg
 from syncguard.infer.statements.refills import refill
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BRING, CONST, DO, LEAVE
 from syncguard.read.walk import walk
 
 ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
@@ -79,7 +80,7 @@ def branch(node: core.If, frame: Frame) -> None:
         if gate and fails(node.orelse if body is node.body else node.body, frame):
             gate = ""  # where anything else would be a failure, this is what there always is
         if (test is dead and frame.world.settled(node.test, frame)) or never[body is node.orelse]:
-            run(tuple([part for part in body if type(part) is core.Bring and not starred(part)]), frame)
+            run(tuple([part for part in body if type(part) is BRING and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
             continue
         gate = gate or excused(node, body is node.body, frame)
@@ -192,14 +193,14 @@ def _turning(node: core.Loop, iterated: Value, frame: Frame) -> Context:
 def _once(node: core.Loop) -> bool:
     """Whether no turn of a loop is followed by another: `for x in loader: ...; break` takes the first batch."""
     last = node.body[-1] if node.body else None
-    if type(last) is not core.Leave or last.what == "continue":
+    if type(last) is not LEAVE or last.what == "continue":
         return False
-    return not any(type(part) is core.Leave and part.what == "continue" for part in walk(node.body))
+    return not any(type(part) is LEAVE and part.what == "continue" for part in walk(node.body))
 
 
 def _forever(node: core.Loop) -> bool:
     test = node.test
-    return type(test) is core.Do and type(test.args[0]) is core.Const and bool(test.args[0].value)
+    return type(test) is DO and type(test.args[0]) is CONST and bool(test.args[0].value)
 
 
 def attempt(node: core.Try, frame: Frame) -> None:
@@ -302,7 +303,7 @@ def function(node: core.Function, frame: Frame) -> None:
     for decorator in node.decorators:
         value_of(decorator, frame)
     if node.name in frame.env and any(
-        type(d) is core.Attr and d.name in ("setter", "deleter", "register", "overload") for d in node.decorators
+        type(d) is ATTR and d.name in ("setter", "deleter", "register", "overload") for d in node.decorators
     ):
         return
     frame.env[node.name] = value

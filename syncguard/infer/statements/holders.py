@@ -7,6 +7,7 @@ from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Unknown, V
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, INDEX, NAME, SEQ
 
 
 def filled(of: Seq | Table, key: Value, value: Value) -> Value:
@@ -45,22 +46,22 @@ def hold(name: str, value: Value, source: Node | None, frame: Frame) -> None:
 
 def _in(holder: Node, name: str) -> bool:
     """Whether something is held by what has this name."""
-    while type(holder) is core.Index:
+    while type(holder) is INDEX:
         holder = holder.of
-    return type(holder) is core.Name and holder.id == name
+    return type(holder) is NAME and holder.id == name
 
 
 def lend(target: Node, iterable: Node, frame: Frame) -> None:
     """Note where the containers are held that a loop has names for: `for out, x in zip(outs, xs): out.append(x)`."""
     for part, of in lent(target, iterable):
-        name = part.id if type(part) is core.Name and not _in(of, part.id) else ""
+        name = part.id if type(part) is NAME and not _in(of, part.id) else ""
         if any(type(option) in (Seq, Table) for option in options(frame.env.get(name, UNKNOWN))):
             frame.taken[name] = core.Index(of, core.Const(None, of.at), of.at)
 
 
 def lent(target: Node, iterable: Node) -> list[tuple[Node, Node]]:
     """The parts of a loop's target, each with the container that it is an item of, where one is written out."""
-    several = target.items if type(target) is core.Seq else ()
+    several = target.items if type(target) is SEQ else ()
     match iterable:
         case core.Name() | core.Attr() | core.Index():
             return [(target, iterable)]
@@ -83,7 +84,7 @@ def holder_of(source: Node, value: Value) -> Node | None:
         case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
             source = core.Index(of, key, source.at)
     root = source
-    while type(root) is core.Index:
+    while type(root) is INDEX:
         root = root.of
-    inside = type(root) is core.Name and root is not source
-    return source if inside or (type(root) is core.Attr and root.path) else None
+    inside = type(root) is NAME and root is not source
+    return source if inside or (type(root) is ATTR and root.path) else None

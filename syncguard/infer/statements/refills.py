@@ -11,6 +11,7 @@ from syncguard.infer.expressions.evaluate import quiet_value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, INDEX, NAME, SEQ
 from syncguard.read.walk import walk
 
 WAYS: Final = ("items", "keys")  # to iterate over a container's keys
@@ -23,11 +24,11 @@ def refill(node: core.Loop, frame: Frame) -> None:
     held = frame.env.get(name) if name else None
     if (type(held) is not Unknown and type(held) is not Table) or node.target is None:
         return
-    key = node.target.items[0] if type(node.target) is core.Seq and node.target.items else node.target
-    if type(key) is not core.Name:
+    key = node.target.items[0] if type(node.target) is SEQ and node.target.items else node.target
+    if type(key) is not NAME:
         return
     for part in walk(node.body):
-        if type(part) is core.Bind and part.value is not None and _puts(part.targets, name, key.id):
+        if type(part) is BIND and part.value is not None and _puts(part.targets, name, key.id):
             value = quiet_value(part.value, frame)
             there = tensor_in(value)
             each = there is value and any(part is statement for statement in node.body)
@@ -48,11 +49,11 @@ def _moved(item: Value, there: Tensor, each: bool) -> Value:
 
 def _container(node: Node | None) -> str:
     """The name of what a loop takes the keys of; '' where it is not written so."""
-    if type(node) is core.Call and type(node.fn) is core.Name and node.fn.id in COPIES and len(node.args) == 1:
+    if type(node) is CALL and type(node.fn) is NAME and node.fn.id in COPIES and len(node.args) == 1:
         node = node.args[0]
-    if type(node) is core.Call and type(node.fn) is core.Attr and node.fn.name in WAYS and not node.args:
+    if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in WAYS and not node.args:
         node = node.fn.of
-    return node.id if type(node) is core.Name else ""
+    return node.id if type(node) is NAME else ""
 
 
 def _puts(targets: tuple[Node, ...], name: str, key: str) -> bool:
@@ -60,8 +61,8 @@ def _puts(targets: tuple[Node, ...], name: str, key: str) -> bool:
     target = targets[0]
     return (
         len(targets) == 1
-        and type(target) is core.Index
-        and type(target.of) is core.Name
-        and type(target.key) is core.Name
+        and type(target) is INDEX
+        and type(target.of) is NAME
+        and type(target.key) is NAME
         and (target.of.id, target.key.id) == (name, key)
     )
