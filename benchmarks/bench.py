@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,7 +82,7 @@ def arguments() -> argparse.Namespace:
 def provenance(plan: Plan, part: str, before: str, after: str, options: argparse.Namespace) -> list[str]:
     """When, where and with what a section was measured."""
     installed = material.versions(plan.peers) if part in ("speed", "whole") else {}
-    tools = [f"SyncGuard {revision()}", f"Python {platform.python_version()}"]
+    tools = [f"SyncGuard {revision()}", interpreter()]
     tools += [f"{title} {installed[title.lower()]}" for title in ("TorchFix", "Pyrefly") if title.lower() in installed]
     flags = f"--part {part}{' --quick' * options.quick}{f' --rounds {options.rounds}' if options.rounds else ''}"
     return [
@@ -96,6 +97,15 @@ def page(known: str, sections: dict[str, str]) -> str:
     old = {text.split("\n", 1)[0]: f"## {text.rstrip()}\n" for text in re.split(r"^## ", known, flags=re.MULTILINE)[1:]}
     every = {**old, **sections}
     return "\n".join([HEAD, *(every[title] for title, _ in PARTS.values() if title in every)])
+
+
+def interpreter() -> str:
+    """Which Python, and whose: one that is built without its own optimizations takes a sixth longer."""
+    version = f"Python {platform.python_version()}"
+    if sys.base_prefix == "/usr" and platform.system() == "Linux":
+        return f"{version} of {platform.freedesktop_os_release()['PRETTY_NAME']}"
+    optimized = "--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return version if optimized else f"{version}, built without --enable-optimizations"
 
 
 def processor() -> str:
