@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard import pack, store, table, workers
+from syncguard.ahead import Ahead
 from syncguard.callers import with_callers
 from syncguard.collector import paused_collector
 from syncguard.config import Config
@@ -159,10 +160,13 @@ def examine(
     callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
     digests = {source.path: digest(source.text) for source in sources if source.path not in fixes}
     digests |= {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
+    same = {path for path, told in digests.items() if path in remembered and remembered[path].digest == told}
+    changed = [source for source in sources if source.path not in same]
+    ahead = Ahead(changed, config, fixes, texts, busy=bool(remembered))
     known = store.still_true(state, digests, texts)
     tellers = [read(path, texts) for path in callers if path not in known]
-    asked = [source for source in (*sources, *tellers) if source.path not in known]
-    fresh, interfaces = workers.examine(asked, config, fixes, texts)
+    doubtful = [source for source in sources if source.path in same and source.path not in known]
+    fresh, interfaces = ahead.result([*doubtful, *tellers])
     known.update((one.note.path, one) for one in fresh)
     others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     others |= {path: known[path].calls for path in callers}

@@ -108,6 +108,30 @@ def test_what_a_killed_worker_had_is_examined_all_the_same(project, monkeypatch)
     assert pipeline.check(["."], config(cache=False, jobs=3)) == plain
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="a process forks only there")
+def test_edited_files_are_shared_with_a_process_that_may_be_killed(project, monkeypatch):
+    fork, shared = os.fork, []
+
+    def forked(*, killed):
+        child = fork()
+        shared.append(child)
+        if child and killed:
+            os.kill(child, signal.SIGKILL)
+        return child
+
+    pipeline.check(["."], config())
+    files = [f"torch/optim/{name}.py" for name in ("adam", "sgd", "lbfgs", "optimizer", "rprop")]
+    for killed in (False, True):
+        for path in files:
+            with Path(path).open("a") as file:
+                file.write("# edited\n")
+        monkeypatch.setattr(os, "fork", lambda killed=killed: forked(killed=killed))
+        found = pipeline.check(files, config(jobs=2)).findings
+        assert len(found) > 20
+        assert found == pipeline.check(files, config(cache=False)).findings
+    assert len(shared) == 2
+
+
 def test_in_whatever_order_files_are_given_each_has_its_findings(project):
     plain = pipeline.check(["."], config(cache=False))
     files = [note.path for note in plain.files if note.state == "read"]
