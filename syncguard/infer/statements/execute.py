@@ -76,14 +76,14 @@ def branch(node: core.If, frame: Frame) -> None:
     copies: list[bool] = []
     open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
     frame.sometimes += open_
-    for (told, off, gate), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
+    for (told, off, gate, excuse), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
         if gate and fails(node.orelse if body is node.body else node.body, frame):
             gate = ""  # where anything else would be a failure, this is what there always is
         if (test is dead and frame.world.settled(node.test, frame)) or never[body is node.orelse]:
             run(tuple([part for part in body if type(part) is BRING and not starred(part)]), frame)
             arms.append(Dead())  # its imports are bound all the same: annotations name them
             continue
-        gate = gate or excused(node, body is node.body, frame)
+        gate = gate or excuse
         frame.env = {**before, **told}
         frame.paid = dict(paid)
         frame.quiet += off
@@ -100,11 +100,11 @@ def branch(node: core.If, frame: Frame) -> None:
     frame.paid = paid
     if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, LIKELY)
-    offs = [off for _, off, _ in sides]
-    never = [off or gate == UNMET for _, off, gate in sides]
+    offs = [off for _, off, _, _ in sides]
+    never = [off or gate == UNMET for _, off, gate, _ in sides]
     yes, no = (Dead() if never[i] and alive_in(arms[1 - i]) and not never[1 - i] else arms[i] for i in (0, 1))
     if alive_in(yes) and alive_in(no):
-        for (told, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
+        for (told, _, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
             forget(told, arm, before)
             follow(arm, other, before, frame)
         arrive(node, yes, no)
@@ -124,13 +124,15 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.surround(gate=GROWS)
 
 
-def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str]]:
-    """Of either arm: what its test tells of the variables, whether it keeps the arm off the device, and its gate."""
+def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str, str]]:
+    """Of either arm: what its test tells of the variables, whether it keeps the arm off the device, its gate by the
+    test, and by what stands in the arm."""
     asked, frame.asked = frame.asked, {}
     sides = []
     for outcome, arm in ((True, node.body), (False, node.orelse)):
         off = off_device(node.test, outcome, frame) and not aimed(node.test, arm, frame)
-        sides.append((narrowed(node.test, outcome, frame), off, gated(node.test, outcome, frame)))
+        gate, excuse = gated(node.test, outcome, frame), excused(node, outcome, frame)
+        sides.append((narrowed(node.test, outcome, frame), off, gate, excuse))
     frame.asked = asked
     return sides
 
