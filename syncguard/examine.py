@@ -14,10 +14,11 @@ from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
 from syncguard.infer.functions.replaced import replaced_by
+from syncguard.infer.home import Home
 from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, words_of
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Home, Routine, Used
+from syncguard.infer.routine import Frame, Routine, Used
 from syncguard.judge.behind import Behind
 from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by

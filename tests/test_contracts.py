@@ -49,6 +49,35 @@ def test_imports_run_one_way():
     assert " 0 broken" in done.stdout
 
 
+COMPILED = [
+    path
+    for pattern in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["mypyc"]["include"]
+    for path in ROOT.glob(pattern.lstrip("/"))
+]
+
+
+def test_what_is_compiled_looks_nothing_up_that_it_can_have_at_hand():
+    found = []
+    for path in COMPILED:
+        for node in parsed(path).body:
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign)
+                else []
+            )
+            final = isinstance(node, ast.AnnAssign) and "Final" in ast.unparse(node.annotation)
+            found += [(path.name, t.id) for t in targets if isinstance(t, ast.Name) and t.id.isupper() and not final]
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Compare) and re.match(
+                r"type\(.*\) (is|in|is not|not in) \(?core\.", ast.unparse(node)
+            ):
+                found.append((path.name, node.lineno))
+    assert len(COMPILED) > 90
+    assert found == []
+
+
 @pytest.mark.parametrize("module", ["torch", "libcst", "rich", "pathspec", "pygls", "jinja2"])
 def test_heavy_modules_are_loaded_only_when_they_are_needed(module):
     # These rooms are loaded late, whole.

@@ -23,8 +23,9 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
+from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.statements.execute import run
 from syncguard.read import core
 from syncguard.read.core import At, Node

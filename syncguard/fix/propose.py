@@ -20,8 +20,8 @@ from syncguard.fix.locate import Locator, Unanchored, Unparsed
 from syncguard.fix.recipe import Proposal, Unfit, recipe
 from syncguard.fix.region import Region
 from syncguard.fix.width import alike, narrowed
+from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Home
 from syncguard.pack import Pack
 from syncguard.read.source import Source
 from syncguard.terms import Edit, Finding, Fix, Tier

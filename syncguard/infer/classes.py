@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from syncguard.infer.domain.contents import arrived, changed, tensor_in
 from syncguard.infer.domain.lattice import join, pooled, same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Instance, Named, Tensor, Unknown, Value, options
+from syncguard.infer.home import Home
 from syncguard.infer.moves import moves_all
-from syncguard.infer.routine import SERIAL, Env, Home, Routine, Used
+from syncguard.infer.routine import SERIAL, Env, Routine, Used
 from syncguard.read.core import Bind, Class, Function, Name
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from pathlib import PurePath
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.infer.expressions.resolve import Names
+from syncguard.infer.home import Home
 from syncguard.infer.parts import part_saying
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
 from syncguard.read import core, project
 from syncguard.read.tags import BRING, MODULE

@@ -28,9 +28,10 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions import callbacks, parameters, promises, wrappers
 from syncguard.infer.functions.placing import placed
+from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
 from syncguard.infer.overrides import callers
-from syncguard.infer.routine import Frame, Given, Home, Routine
+from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import stores_of

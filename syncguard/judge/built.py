@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Asked, Context, Home, Routine
+from syncguard.infer.routine import Asked, Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers
 from syncguard.judge.opted import opted

@@ -9,7 +9,8 @@ import msgspec
 
 from syncguard.infer.branches.ungiven import calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.routine import Context, Home, Routine
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Context, Routine
 from syncguard.judge.carried import parsed
 from syncguard.places import Places
 from syncguard.read import core

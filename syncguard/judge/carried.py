@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from syncguard.infer.branches.ungiven import calls_of
-from syncguard.infer.routine import Home
+from syncguard.infer.home import Home
 from syncguard.read import core
 from syncguard.read.core import Node
 

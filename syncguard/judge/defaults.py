@@ -15,7 +15,8 @@ from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame, Home, Routine
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.statements.collected import around
 from syncguard.judge.calling import Callers
 from syncguard.read import core

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Home, Routine, Sighting
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
 from syncguard.judge.heat import Warmth, heat_of

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import came_from_device
+from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
-from syncguard.infer.routine import Home, Routine, Sighting
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import walk

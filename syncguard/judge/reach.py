@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
-from syncguard.infer.routine import Context, Home, Routine
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Context, Routine
 from syncguard.judge.behind import HERE
 from syncguard.judge.heat import Warmth
 from syncguard.read import core

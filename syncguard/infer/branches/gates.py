@@ -9,12 +9,12 @@ from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
 from syncguard.infer.branches.meant import binders, meant
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
-from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Const, Host, Instance, Seq, Value, options
-from syncguard.infer.routine import Env, Frame, Step
+from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq
+from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, INDEX, LEAVE, LOOP, NAME, RUN, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, INDEX, LEAVE, NAME, RUN, UPDATE
 from syncguard.read.walk import walk
 
 EVERY: Final = "every n-th step"
@@ -268,97 +268,3 @@ def size_threshold(test: Node, frame: Frame) -> bool:
             literal = any(type(v) is Const and isinstance(v.value, int) and v.value > 1 for v in values)
             return literal and any(type(v) is Host and v.kind in ("int", "size", "number") for v in values)
     return False
-
-
-def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
-    """Why a loop runs once per training or inference step; '' for an ordinary loop."""
-    called = node.calls & frame.world.places.loop_calls
-    if called:
-        return f"the loop at line {node.at[0]} calls `{min(called)}`"
-    places = frame.world.places
-    if any(is_loader(option, frame) for option in options(iterated)):
-        return f"the loop at line {node.at[0]} iterates over a DataLoader"
-    if node.iterable is not None:
-        for name in _names_in(node.iterable, frame):
-            if places.is_("hot", "loop_names", name.lower()):
-                return f"the loop at line {node.at[0]} iterates over `{name}`"
-    return ""
-
-
-def epochs(step: Step, iterated: Value, frame: Frame) -> None:
-    """Note where each turn of a loop is a step of its own, and the loop of epochs around one over a loader: what stands
-    there runs once in many steps. A turn that only adds up gradients is no step, nor is one for each optimizer."""
-    node, places = step.node, frame.world.places
-    if type(node) is not LOOP or not step.reason:
-        return
-    drawn = loads(node, iterated, frame)
-    whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
-    if not (drawn or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
-        return
-    frame.routine.steps = node.at[0]
-    around = frame.context.loops[-1] if frame.context.loops else None
-    if not (drawn and around is not None and around.reason and node.calls & places.passes):
-        return
-    outer = around.node
-    if type(outer) is LOOP and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
-        around.steps = node.at[0]
-
-
-def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
-    """Whether a loop takes batches from a loader."""
-    if any(is_loader(option, frame) for option in options(iterated)):
-        return True
-    names = _names_in(node.iterable, frame) if node.iterable is not None else ()
-    return any(frame.world.places.is_("names", "loaders", name.lower()) for name in names)
-
-
-def is_loader(value: Value, frame: Frame) -> bool:
-    """Whether this is a DataLoader, or of a class of the project that descends from it."""
-    if type(value) is not Instance:
-        return False
-    names = value.info.external() if value.info is not None else (value.name,)
-    return any(frame.world.places.is_("hot", "loop_iterables", name) for name in names)
-
-
-def _steps_besides(body: tuple[Node, ...], inner: core.Loop, frame: Frame) -> bool:
-    """Whether a body calls what makes a step outside of this inner loop: to clear gradients around a loop that takes
-    the steps itself makes none."""
-    hot = frame.world.places.tables["hot"]
-    takes = not inner.calls.isdisjoint(hot["loop_takes"])
-    inside = {id(part) for part in walk(inner)}
-    called = {last_name(part.fn) for part in walk(body) if type(part) is CALL and id(part) not in inside}
-    makes = called & frame.world.places.loop_calls
-    return bool(makes.difference(hot["loop_clears"]) if takes else makes)
-
-
-def _names_in(node: Node, frame: Frame) -> list[str]:
-    """The names of what is iterated over, as it is written, and of what was wrapped before: `bar = tqdm(loader)`."""
-    if type(node) is CALL:
-        found = [name for arg in node.args for name in _names_in(arg, frame)]
-        return [*found, node.fn.name] if type(node.fn) is ATTR else found
-    name = last_name(node)
-    return [name, *(_wrapped(frame).get(name, ()) if type(node) is NAME else ())] if name else []
-
-
-def looped(frame: Frame) -> frozenset[str]:
-    """The names that this function loops over, by themselves or numbered."""
-    written = frame.routine.written
-    if written.looped is None:
-        loops = [part.iterable for part in walk(frame.routine.node.body) if type(part) is LOOP and part.iterable]
-        over = [part for node in loops for part in (node.args if type(node) is CALL else (node,))]
-        written.looped = frozenset(part.id for part in over if type(part) is NAME)
-    return written.looped
-
-
-def _wrapped(frame: Frame) -> dict[str, tuple[str, ...]]:
-    """The names that are given to the call whose result a name holds in this function."""
-    written = frame.routine.written
-    if written.wrapped is None:
-        written.wrapped = {}
-        for part in walk(frame.routine.node.body):
-            if type(part) is BIND and type(part.value) is CALL:
-                given = tuple(filter(None, map(last_name, part.value.args)))
-                for target in part.targets:
-                    if type(target) is NAME:  # `bar = enumerate(loader)`, and later `bar = tqdm(bar)`
-                        written.wrapped[target.id] = (*written.wrapped.get(target.id, ()), *given)
-    return written.wrapped

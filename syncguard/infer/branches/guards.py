@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.kinds import is_device, on_gpu, word_of
 from syncguard.infer.branches.meant import answer, as_test, meant
-from syncguard.infer.branches.narrow import value_at
+from syncguard.infer.branches.subjects import value_at
 from syncguard.infer.domain.values import UNKNOWN, Call, Host, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core

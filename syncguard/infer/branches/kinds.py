@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.narrow import path_of, value_at
+from syncguard.infer.branches.subjects import path_of, value_at
 from syncguard.infer.domain.values import Named, Tensor, Unknown
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame

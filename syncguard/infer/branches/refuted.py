@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.narrow import KINDS, kinds_of
+from syncguard.infer.branches.instances import KINDS, kinds_of
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
 from syncguard.infer.domain.values import NONE, Named, Value
 from syncguard.infer.routine import Frame

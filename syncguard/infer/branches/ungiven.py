@@ -10,7 +10,8 @@ from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.domain.values import NONE, Tensor, Unknown, options
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame, Home, Mentioned, Routine
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Frame, Mentioned, Routine
 from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
 from syncguard.read.tags import ATTR, CLASS, CONST, FUNCTION, IF, NAME

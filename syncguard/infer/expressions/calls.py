@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.branches.gates import is_loader
+from syncguard.infer.branches.stepping import is_loader
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE
 from syncguard.infer.domain.values import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.gates import loads
+from syncguard.infer.branches.stepping import loads
 from syncguard.infer.domain.contents import unpacked
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import (

@@ -16,7 +16,7 @@ from syncguard.read.walk import everything
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
     from syncguard.infer.expressions.resolve import Names
-    from syncguard.infer.routine import Home
+    from syncguard.infer.home import Home
 
 
 def host_reason(routine: Routine, world: Names) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.narrow import kinds_of
+from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core

@@ -43,7 +43,7 @@ NUMBERS: Final = ("tensor-as-size", "python-number")  # hazards of what is a num
 
 def bind(frame: Frame, node: core.Function) -> None:
     """Put the parameters into a fresh frame."""
-    from syncguard.infer.statements.bind import hinted
+    from syncguard.infer.statements.naming import hinted
 
     routine = frame.routine
     differentiates = _differentiates(frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.narrow import path_of
+from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.domain.contents import arrived
 from syncguard.infer.routine import Env
 from syncguard.read import core

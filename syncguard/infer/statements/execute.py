@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from syncguard.infer.branches.arms import remember, turned
 from syncguard.infer.branches.fallbacks import excused
-from syncguard.infer.branches.gates import NOTHING, epochs, fails, flags, gated, size_threshold, step_reason, trains
+from syncguard.infer.branches.gates import NOTHING, fails, flags, gated, size_threshold, trains
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
@@ -15,6 +15,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.remembers import recalled
+from syncguard.infer.branches.stepping import epochs, step_reason
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.lattice import join_all, same
 from syncguard.infer.domain.sureness import LIKELY

@@ -1,0 +1,43 @@
+"""A part of a test in, the name by which a frame knows it, and what it holds out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.values import Value
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CONST, INDEX, LET, NAME
+
+
+def path_of(node: Node) -> str:
+    """The name or dotted path that narrowing can speak of, or ''."""
+    if type(node) is NAME:
+        return node.id
+    if type(node) is ATTR:
+        return node.path
+    if type(node) is INDEX:
+        return _key_path(node)
+    return node.target.id if type(node) is LET and type(node.target) is NAME else ""
+
+
+def item_path(node: core.Index) -> str:
+    """The same of an item under a name: `batch[key]`."""
+    return f"{node.of.id}[{node.key.id}]" if type(node.of) is NAME and type(node.key) is NAME else ""
+
+
+def _key_path(node: core.Index) -> str:
+    """The same of what a dict holds under a text that is written out, `state["step`, or under a name."""
+    if type(node.key) is NAME:
+        return item_path(node)
+    named = type(node.of) is NAME or type(node.of) is ATTR
+    if not named or type(node.key) is not CONST or not isinstance(node.key.value, str):
+        return ""
+    holder = path_of(node.of)
+    return f'{holder}["{node.key.value}' if holder else ""
+
+
+def value_at(node: Node, frame: Frame) -> Value:
+    """What a part of a test holds, without a word."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    return quiet_value(node.target if type(node) is LET else node, frame)

@@ -1,0 +1,81 @@
+"""A file being analyzed: its path and core, and what is known of it so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from syncguard.read.core import Module
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
+    from syncguard.infer.routine import Env, Frame, Mentioned, Routine
+
+
+class Home:
+    """A file: its path, dotted name, core, global names, and the routines and classes found in it."""
+
+    __slots__ = (
+        "asked",
+        "beside",
+        "bound",
+        "called",
+        "circular",
+        "classes",
+        "core",
+        "frame",
+        "infos",
+        "interface",
+        "made",
+        "mentioned",
+        "moves_batches",
+        "name",
+        "own",
+        "package",
+        "path",
+        "processes",
+        "reaches_out",
+        "routines",
+        "stars",
+        "steps",
+        "top",
+    )
+
+    def __init__(self, path: str, name: str, core: Module, package: bool = False, own: bool = True) -> None:
+        self.path, self.name, self.core, self.package = path, name, core, package
+        self.own = own  # checked for itself; else known by its interface
+        self.made: dict[int, Routine] = {}  # by the identity of the def
+        self.infos: dict[int, ClassInfo] = {}
+        self.asked: dict[tuple[str, int], str] = {}  # where its imports led
+        self.bound: Env = {}
+        self.frame: Frame | None = None  # of its top level, while that is run
+        self.routines: list[Routine] = []
+        self.classes: list[ClassInfo] = []
+        self.top: Routine | None = None
+        self.stars: list[str] = []  # other libraries of which everything was imported
+        self.circular: list[str] = []  # files of which everything was imported while they were still being read
+        self.called: set[str] = set()  # of other libraries, and what was set there
+        self.mentioned: Mentioned | None = None  # once asked for
+        self.moves_batches = False  # whether something moves a DataLoader's batches to the device
+        self.steps = False  # whether it has a loop of steps
+        self.interface: bool | None = None  # whether it makes an interface for people, once asked for
+        self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
+        self.beside: str | None = None  # the class of it that prepares data on the host, once asked for
+        self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for
+
+    @property
+    def env(self) -> Env:
+        """Its global names; while its top level is run, those of the path that is followed."""
+        return (self.frame.env if self.frame is not None else self.bound) or self.bound
+
+    def forget(self) -> None:
+        """Let go of what is known of it and knows one another: no reference counter would ever find it."""
+        for routine in (*self.routines, self.top) if self.top is not None else self.routines:
+            routine.forget()
+        for info in self.classes:
+            info.forget()
+        self.routines.clear()
+        self.classes.clear()
+        self.made.clear()
+        self.infos.clear()
+        self.bound = {}
+        self.top = None
