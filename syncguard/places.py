@@ -46,8 +46,8 @@ class Places:
         if not self.is_("cold", "functions", name):
             return False
         bare = name.lstrip("_")
-        computes = self.is_("cold", "logarithms", bare) or self.is_("cold", "computing", bare)
-        return not (computes or self.is_("cold", "batches", name))
+        computes = self.is_("cold", "computing", bare) and not self.is_("cold", "models", bare)
+        return not (computes or self.is_("cold", "logarithms", bare) or self.is_("cold", "batches", name))
 
     def is_test(self, path: str) -> bool:
         """Whether a file holds tests, which pass what no user does."""

@@ -1406,6 +1406,13 @@ def test_computing_with_data_is_none(name: str) -> None:
     assert heats(f"def {name}(x: torch.Tensor):\n    return x.nonzero()\n") == ["unknown"]
 
 
+@pytest.mark.parametrize(
+    "name", ["convert_detr_checkpoint", "convert_mask_rcnn_weights", "convert_sync_batchnorm", "_init_hidden_layers"]
+)
+def test_what_is_converted_or_made_of_a_model_is_setup(name: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.nonzero()\n") == ["cold"]
+
+
 def test_converting_is_setup() -> None:
     assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
 
