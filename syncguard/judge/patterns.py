@@ -44,7 +44,7 @@ def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat)
     line = sighting.at[0]
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
-    if heat != "hot" and (lands(sighting, routine) or captures(routine, world)):
+    if heat != "hot" and (lands(sighting, routine) or captures(sighting, routine, world)):
         return ""
     measures = (
         bool(routine.clocks)
@@ -61,10 +61,14 @@ def lands(sighting: Sighting, routine: Routine) -> bool:
     return sum(1 + (around > loops) for copy, around in routine.copies.items() if last < copy < line) > 1
 
 
-def captures(routine: Routine, world: World) -> bool:
-    """Whether a function captures a graph, which takes a wait of its own."""
+def captures(sighting: Sighting, routine: Routine, world: World) -> bool:
+    """Whether a graph is captured behind this, or as often, which takes a wait of its own; its replays take none."""
     ops = world.places.tables["cold"]["captures"]
-    return any(sighting.op in ops for sighting in routine.sightings.values())
+    loops = {step.node.at for step in sighting.context.loops}
+    return any(
+        other.op in ops and (sighting.at < other.at or loops <= {step.node.at for step in other.context.loops})
+        for other in routine.sightings.values()
+    )
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -93,12 +97,15 @@ def says(home: Home, what: str, world: World) -> bool:
 
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
-    """A DataLoader that does not pin matters where its batches are moved, and more than the first is taken."""
+    """A DataLoader that does not pin matters where its batches are moved, and more than the first is taken, or that
+    again and again."""
     if sighting.op not in world.places.tables["hot"]["loop_iterables"]:
         return sighting.hazard
+    if not routine.home.moves_batches:
+        return ""
     calls = (part for part in walk(routine.node.body) if type(part) is core.Call)
-    one = routine.home.moves_batches and any(_first_of(call, sighting.at) for call in calls)
-    return sighting.hazard if routine.home.moves_batches and not one else ""
+    again = heat == "hot" or sighting.context.loops
+    return sighting.hazard if again or not any(_first_of(call, sighting.at) for call in calls) else ""
 
 
 def _first_of(call: core.Call, at: At) -> bool:
