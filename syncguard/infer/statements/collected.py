@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, LOOP
+from syncguard.read.tags import ATTR, CALL, LOOP
 from syncguard.read.walk import walk
 
 HOST_READS: Final = frozenset(("item", "python-number"))
@@ -49,7 +50,11 @@ def _shown(node: core.Loop | core.Comp, total: Node) -> bool:
 
 
 def _names(part: object, held: Sequence[Node]) -> bool:
-    return any(alike(one, other) for one in walk(part) for other in held)
+    """Whether this speaks of one of these, and not only of how many they are."""
+    parts = [*walk(part)]
+    counted = [arg for call in parts if type(call) is CALL and last_name(call.fn) == "len" for arg in call.args]
+    spoken = (one for one in parts if not any(one is arg for arg in counted))
+    return any(alike(one, other) for one in spoken for other in held)
 
 
 def _collects(call: core.Call) -> bool:
