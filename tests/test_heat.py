@@ -1297,6 +1297,7 @@ def test_what_can_be_exported_is_trained_as_well(base: str, heat: str) -> None:
         ("def scaled(self, factor):\n        return self", "cold"),
         ("def cuda(self):\n        return Boxes(self.corners.cuda())", "cold"),
         ("@classmethod\n    def like(cls, corners: torch.Tensor):\n        return cls(corners * 2)", "cold"),
+        ("@staticmethod\n    def build(corners: torch.Tensor):\n        return Boxes(corners * 2)", "cold"),
     ],
 )
 def test_what_a_method_makes_another_of_is_no_setup(method: str, heat: str) -> None:

@@ -24,7 +24,7 @@ def remakes(routines: Iterable[Routine], places: Places) -> frozenset[ClassInfo]
         if (mine := routine.owner) is not None
         and type(routine.node) is core.Function
         and not (mine.is_module or places.seldom(routine.name) or places.is_("names", "copies", routine.name))
-        and "classmethod" not in map(last_name, routine.node.decorators)
+        and {"classmethod", "staticmethod"}.isdisjoint(map(last_name, routine.node.decorators))
         for made in (*_given(routine, mine), *_like_itself(routine.node, mine))
     )
 
