@@ -1834,7 +1834,8 @@ def test_what_a_loop_does_before_it_leaves_at_once_runs_once(end: str, heat: str
     ("first", "heats"),
     [
         ("dist.init_process_group(x.name)", ["cold", "unknown"]),
-        ("dist.new_group([0, 1])", ["cold", "cold"]),
+        ("dist.new_group([0, 1])", ["cold", "unknown"]),
+        ("for i in range(n): dist.new_group([i, int(x.sum().item())])", ["cold", "cold", "unknown"]),
         ("dist.get_rank()", ["unknown", "unknown"]),
     ],
 )

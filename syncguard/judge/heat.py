@@ -14,7 +14,16 @@ from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import pace
 from syncguard.judge.remade import remakes
-from syncguard.judge.seldom import clicked, deprecated, exported, is_cold, programs, script, test_file
+from syncguard.judge.seldom import (
+    clicked,
+    deprecated,
+    exported,
+    is_cold,
+    makes_groups,
+    programs,
+    script,
+    test_file,
+)
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.walk import walk
@@ -282,7 +291,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
         base = "unknown"
-    looping = script(routine, places) or (clicked(routine, places) and not places.seldom(routine.name))
+    long = script(routine, places) or makes_groups(routine, places)
+    looping = long or (clicked(routine, places) and not places.seldom(routine.name))
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"
     if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]

@@ -72,8 +72,13 @@ def is_cold(
         or exported(routine, places)
         or undone(routine, places)
         or clicked(routine, places)
-        or _calls(routine, places.groups)
+        or makes_groups(routine, places)
     )
+
+
+def makes_groups(routine: Routine, places: Places) -> bool:
+    """Whether it makes groups of processes; its loops may run long, as those of a script."""
+    return _calls(routine, places.groups)
 
 
 def logarithm(routine: Routine) -> bool:
