@@ -777,7 +777,7 @@ BOTH = RETURNS + "\n\n\ndef other(x, n):\n    return {name}(x, n)"
     [
         *[(name, call, []) for name in ("shift_cpu", "_shift") for call in (RETURNS, LEAVES, CHOOSES)],
         *[(name, call, ["SG201"]) for name in ("shift_cpu", "_shift") for call in (MAY, BOTH, "pass")],
-        ("slow_shift", RETURNS, ["SG201"]),  # others may call it
+        *[(name, RETURNS, ["SG201"]) for name in ("slow_shift", "to_cpu", "shift_to_cpu")],  # others may call it
     ],
 )
 def test_what_is_called_for_the_host_alone_is_for_the_host(name: str, call: str, found: list[str]) -> None:

@@ -111,11 +111,12 @@ def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:
 def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Routine, ...] = ()) -> bool:
     """Whether a function that nobody else has business with, or that is named for the host, is called in its file only
     where nothing runs on the device."""
-    mine = private(routine) or places.is_("names", "host_tensors", routine.name)
-    if not mine or routine in asked or callers.home is not routine.home:
+    name = routine.name
+    on_host = places.is_("names", "host_tensors", name) and not places.is_("names", "fetchers", name)
+    if not (private(routine) or on_host) or routine in asked or callers.home is not routine.home:
         return False
     calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine]
-    if not calls or len({at for _, at, _ in calls}) < len(lines_of(routine.name, routine.home)):
+    if not calls or len({at for _, at, _ in calls}) < len(lines_of(name, routine.home)):
         return False
     return all(context.off or kept_off(caller, callers, places, (*asked, routine)) for caller, _, context in calls)
 
