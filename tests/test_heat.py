@@ -1325,6 +1325,24 @@ def test_one_of_the_lists_that_things_are_sorted_into_may_stay_empty(other: str,
 
 
 @pytest.mark.parametrize(
+    ("kind", "heat"),
+    [
+        ("p.dtype == torch.half", "hot"),
+        ("len(p.shape) > 1", "hot"),
+        ("len(p) > 0", "amortized"),
+        ("p.numel()", "amortized"),
+    ],
+)
+def test_what_is_sorted_by_whether_there_is_anything_may_be_nothing(kind: str, heat: str) -> None:
+    assert heats(
+        "class Net(torch.nn.Module):\n    def forward(self, xs: list[torch.Tensor]):\n        full, rest = [], []\n"
+        f"        for p in xs:\n          if {kind}:\n            full.append(p)\n          else:\n"
+        "            rest.append(p)\n        if not full:\n            return torch.tensor([0.0], device='cuda')\n"
+        "        return full[0]\n"
+    ) == [heat]
+
+
+@pytest.mark.parametrize(
     ("makes", "heat"), [("self.draw(9)", "unknown"), ("self.first = self.draw(9)", "cold"), ("self._draw(9)", "cold")]
 )
 def test_what_a_constructor_tries_and_leaves_lying_is_there_for_others(makes: str, heat: str) -> None:

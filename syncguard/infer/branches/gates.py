@@ -86,7 +86,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             empty = what in ("==", "<")
             found = empty is outcome and least == (what == "<")
             given = left.args[0] if type(left) is CALL and left.args else left
-            return NOTHING if found and not sorted_into(given, frame.routine) else ""
+            return NOTHING if found and not _sorted(given, frame) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""
@@ -102,7 +102,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
 def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
     """The same of a name: by what it is called, what it holds, or the test that it was set to."""
     if not outcome and _lists(inner, frame):
-        return "" if sorted_into(inner, frame.routine) else NOTHING
+        return "" if _sorted(inner, frame) else NOTHING
     if unmet(inner, outcome, frame):
         return UNMET
     if outcome and _gate_name(inner, frame):
@@ -152,6 +152,11 @@ def _counts(node: Node, frame: Frame) -> bool:
         return False
     given = node.args[0] if type(node) is CALL and node.args else None
     return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+
+
+def _sorted(node: Node, frame: Frame) -> bool:
+    """Whether this is one of the lists that things are sorted into by what they are, not by how many there are."""
+    return sorted_into(node, frame.routine, lambda part: _counts(part, frame))
 
 
 def _measures(node: Node, frame: Frame) -> bool:
