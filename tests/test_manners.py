@@ -37,6 +37,18 @@ CASES = [
         def f(x: torch.Tensor):
             return x + torch.tensor(0.5).to(x.device)
     """),
+    ("SG301", "number", """
+        def f(x: torch.Tensor):
+            return x + torch.tensor([1.0, 1.0]).to(x.device)
+    """),
+    ("SG301", "number", """
+        def f(x: torch.Tensor):
+            return x + torch.tensor(-0.5).to(x.device)
+    """),
+    ("SG301", "", """
+        def f(x: torch.Tensor):
+            return x - torch.tensor([0.4, 0.5]).to(x.device)
+    """),
     ("SG304", "kept", """
         class M(nn.Module):
             def __init__(self):

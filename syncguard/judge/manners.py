@@ -83,18 +83,22 @@ def drawn(place: Place) -> bool:
 
 
 def number(place: Place) -> bool:
-    """It is made of numbers that are written there."""
+    """It is made of one number that is written there, once or for each element."""
     why = place.sighting.why
     return (
         place.begins(why, "converts")
         and why is not None
         and why.root.at
-        in {part.at for part in walk(place.routine.node.body) if type(part) is core.Call and _literal(part.args)}
+        in {part.at for part in walk(place.routine.node.body) if type(part) is core.Call and _alike(part.args)}
     )
 
 
-def _literal(args: tuple[Node, ...]) -> bool:
-    return bool(args) and all(type(part) in (core.Const, core.Seq) for part in walk(args[:1]))
+def _alike(args: tuple[Node, ...]) -> bool:
+    """Whether what comes first is a number, or a list of one and the same."""
+    first = args[0] if args else None
+    parts = walk(first.args[0] if type(first) is core.Do and first.what == "neg" else first)
+    numbers = {part.value for part in parts if type(part) is core.Const}
+    return len(numbers) == 1 and all(type(part) in (core.Const, core.Seq) for part in parts)
 
 
 def batch(place: Place) -> bool:
