@@ -1361,7 +1361,7 @@ def test_who_shows_what_a_model_gives_is_not_all_who_ask_for_it(name: str, heat:
     ) == [heat]
 
 
-@pytest.mark.parametrize(("gives", "heat"), [("x.log(), n", "unknown"), ("None", "cold")])
+@pytest.mark.parametrize(("gives", "heat"), [("x.log(), n", "unknown"), ("None", "cold"), ("x", "cold")])
 def test_what_gives_a_tensor_is_no_report(gives: str, heat: str) -> None:
     text = f"def log_kernel_and_size(x: torch.Tensor):\n    n = x.max().item()\n    return {gives}\n"
     assert heats(text) == [heat]

@@ -13,6 +13,7 @@ from syncguard.judge.calling import callers_of
 from syncguard.judge.remade import made_anew
 from syncguard.places import Places, matches
 from syncguard.read import core
+from syncguard.read.walk import bound_in, walk
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
@@ -82,9 +83,20 @@ def makes_groups(routine: Routine, places: Places) -> bool:
 
 
 def logarithm(routine: Routine) -> bool:
-    """Whether what is named like a report gives a tensor: then it computes one."""
+    """Whether what is named like a report gives a tensor, and not only back: then it computes one."""
     named = routine.name.lstrip("_").startswith("log_")
-    return named and routine.returned is not None and bool(tensors_in(routine.returned))
+    return named and routine.returned is not None and bool(tensors_in(routine.returned)) and not _gives_back(routine)
+
+
+def _gives_back(routine: Routine) -> bool:
+    """Whether a function gives nothing but what it was given, as it was: `return loss`."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return False
+    bound = {part.id for part in bound_in(node.body) if type(part) is core.Name}
+    given = {param.name for param in node.params} - bound
+    leaves = (part for part in walk(node.body) if type(part) is core.Leave and part.what == "return")
+    return all(type(leave.value) is core.Name and leave.value.id in given for leave in leaves)
 
 
 def clicked(routine: Routine, places: Places) -> bool:
