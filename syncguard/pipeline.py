@@ -18,6 +18,7 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
+from syncguard.judge.heat import for_callers
 from syncguard.judge.reach import Function, Where, behind, gpuless, reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -188,7 +189,8 @@ def is_text(path: str) -> bool:
 def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], hosted: dict[Where, Fact]) -> Finding:
     """A finding in a function that another file may have made hot, or that only processes without a GPU call."""
     where = (path, finding.function)
-    if finding.heat != "unknown" or not (where in hot or where in hosted):
+    open_ = finding.heat == "unknown" or (finding.heat == "cold" and for_callers(finding.hot_path))
+    if not open_ or not (where in hot or where in hosted):
         return finding
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))

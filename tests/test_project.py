@@ -214,6 +214,26 @@ def test_a_function_that_is_called_before_the_steps_and_in_them_is_hot(project):
     assert found.heat == "hot"
 
 
+@pytest.mark.parametrize(
+    "beside", ["def setup(x):\n    print(norm(x))\n", "if __name__ == '__main__':\n    norm(args)\n"]
+)
+def test_what_its_own_file_seldom_calls_another_one_may_call_at_every_step(project, beside):
+    name = "args" if "args" in beside else "x"
+    inner = f"\n\ndef inner({name}):\n    return {name}.weight.cuda().max().item()\n"
+    Path("p/norms.py").write_text(f"import torch\n{inner}\n\ndef norm({name}):\n    return inner({name})\n\n\n{beside}")
+    Path("p/train.py").write_text(
+        "from .norms import norm\n\n\ndef train(loss, rows):\n    for row in rows:\n        loss(row).backward()\n"
+        "        norm(row)\n"
+    )
+
+    def heats(*paths):
+        found = pipeline.check(paths, config(cache=False, heat="all")).findings
+        return [(f.heat, f.hot_path[-1].text) for f in found if f.code == "SG201" and f.site.path == "p/norms.py"]
+
+    assert heats("p/norms.py") == [("cold", "in its file called only by what runs seldom")]
+    assert heats(".") == [("hot", "calls `inner`")]
+
+
 def test_one_file_sees_the_others_through_the_cache(project):
     pipeline.check(["."], config())
     (found,) = pipeline.check(["p/ops.py"], config()).findings

@@ -29,6 +29,8 @@ from syncguard.read import core
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
+SELDOM = "in its file called only by what runs seldom"
+
 
 class Warmth(msgspec.Struct, frozen=True):
     """How often a routine runs, and the path that shows it."""
@@ -36,6 +38,16 @@ class Warmth(msgspec.Struct, frozen=True):
     heat: Heat
     path: tuple[Fact, ...] = ()
     epochal: bool = False  # amortized as it runs once in an epoch: its loops may run long
+
+    @property
+    def here(self) -> bool:
+        """Whether it is cold for its callers in its own file alone: others may tell more."""
+        return self.heat == "cold" and for_callers(self.path)
+
+
+def for_callers(path: tuple[Fact, ...]) -> bool:
+    """Whether a path to what is cold says that its callers in its file make it so."""
+    return any(fact.text == SELDOM for fact in path)
 
 
 def warmths(
@@ -80,7 +92,10 @@ def warmths(
     )
     for routine in routines:
         if routine not in found:
-            found[routine] = Warmth("cold" if is_cold(routine, places, cold, remade) else "unknown")
+            if is_cold(routine, places, cold, remade):
+                found[routine] = by_callers(routine) if routine.program else Warmth("cold")
+            else:
+                found[routine] = Warmth("unknown")
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
@@ -184,9 +199,14 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
             if all(
                 found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
             ):
-                found[callee] = Warmth("cold")
+                found[callee] = by_callers(callee)
                 queue.append(callee)
     return found
+
+
+def by_callers(routine: Routine) -> Warmth:
+    """The warmth of what only setup, a failure or a script calls in its file."""
+    return Warmth("cold", (Fact(SELDOM, line_of(routine), routine.home.path),))
 
 
 def tried(callee: Routine, caller: Routine, places: Places) -> bool:
@@ -290,7 +310,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     base, path = warmth.heat, warmth.path
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
-        base = "unknown"
+        base, path = "unknown", ()
     long = script(routine, places) or makes_groups(routine, places)
     looping = long or (clicked(routine, places) and not places.seldom(routine.name))
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"

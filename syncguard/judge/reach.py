@@ -48,6 +48,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
     options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
     named: bool = False  # its file does nothing with it but call it by its name
+    here: bool = False  # it is cold for its callers in its own file alone
 
 
 def functions_of(
@@ -65,10 +66,10 @@ def functions_of(
         warm = warmth[routine]
         calls = tuple(call for call in _calls(home, routine, warmth, around) if not (tests and call.rare))
         behind = options(routine)
-        if warm.heat != "cold" or calls or behind:
+        if warm.heat != "cold" or warm.here or calls or behind:
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
-            told = (routine.gpuless, _open(routine), kept_by(routine), behind, named)
+            told = (routine.gpuless, _open(routine), kept_by(routine), behind, named, warm.here)
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
@@ -79,10 +80,14 @@ def _calls(
     warmth: dict[Routine, Warmth],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
 ) -> Iterator[Called]:
-    heat = warmth[routine].heat
+    heat = "unknown" if warmth[routine].here else warmth[routine].heat
     for callee, places in routine.calls.items():
         known = warmth.get(callee) if callee.home is home else None
-        if callee is routine or callee.name == "<lambda>" or (known is not None and known.heat != "unknown"):
+        if (
+            callee is routine
+            or callee.name == "<lambda>"
+            or (known is not None and known.heat != "unknown" and not known.here)
+        ):
             continue
         shared = _shared(around(routine, context) for _, context in places)
         for at, context in sorted(places, key=_beside_steps):
@@ -113,7 +118,7 @@ def _open(routine: Routine) -> bool:
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
     """The functions of unknown heat that another file makes hot: the shortest path to each, and where each goes behind
     an option, one that says so."""
-    cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown"}
+    cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.show.look import Look, printable, width_of, wrapped
+from syncguard.show.places import path_label
 from syncguard.terms import Fact, Finding, Site
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def one(finding: Finding, look: Look) -> Iterator[str]:
     yield f"{' ' * margin}{look.paint('gutter', '-->')} {printable(str(site))}{look.paint('dim', _aside(finding))}"
     yield from frame(site, finding.level, margin, look)
     yield from _rows("because", _facts(finding.because, site.path), margin, look)
-    yield from _rows("hot", _facts(finding.hot_path, site.path), margin, look)
+    yield from _rows(path_label(finding), _facts(finding.hot_path, site.path), margin, look)
     yield from _rows("option", _facts(finding.options, site.path), margin, look)
     yield from _rows("breaks", [("", ", ".join(BREAKS.get(name, name) for name in finding.breaks))], margin, look)
     yield from _rows("hint", [("", printable(finding.hint))], margin, look)

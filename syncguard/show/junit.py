@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from syncguard.read.notebook import file_of, order
 from syncguard.show.look import Look
-from syncguard.show.places import sentence
+from syncguard.show.places import path_label, sentence
 from syncguard.terms import Finding
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ def _failure(finding: Finding) -> str:
     lines: Iterable[str] = (
         f"{finding.site} {finding.code} {sentence(finding)}",
         *(f"because {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.because),
-        *(f"hot {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.hot_path),
+        *(
+            f"{path_label(finding)} {fact.path or finding.site.path}:{fact.line} {fact.text}"
+            for fact in finding.hot_path
+        ),
         *(f"option {fact.path or finding.site.path}:{fact.line} {fact.text}" for fact in finding.options),
     )
     said, kind = _attribute(finding.message), _attribute(finding.code)

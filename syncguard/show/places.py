@@ -37,3 +37,8 @@ def sentence(finding: Finding) -> str:
     """What waits, and what to do."""
     parts = (part.rstrip(".") for part in (finding.message, finding.hint) if part)
     return " ".join(part if part.endswith("?") else f"{part}." for part in parts)
+
+
+def path_label(finding: Finding) -> str:
+    """What the path of a finding's heat shows."""
+    return "cold" if finding.heat == "cold" else "hot"
