@@ -1415,9 +1415,10 @@ def test_what_tries_itself_once_more_is_not_cold() -> None:
     "name",
     [
         "convert_to_triplets",
+        "draw_samples",
         "convert_padding_mask",
         "convert_box_to_mask",
-        "draw_umich_gaussian",
+        "draw_gaussian",
         "init_decoder_states",
     ],
 )
