@@ -161,7 +161,7 @@ def examine(
     callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
     digests = {source.path: digest(source.text) for source in sources if source.path not in fixes}
     digests |= {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
-    same = {path for path, told in digests.items() if path in remembered and remembered[path].digest == told}
+    same = {*state.same(digests)}
     changed = [source for source in sources if source.path not in same]
     ahead = Ahead(changed, config, fixes, texts, busy=bool(remembered))
     known = store.still_true(state, digests, texts)

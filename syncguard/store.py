@@ -111,10 +111,8 @@ def still_true(
     """What is remembered of these files and would be found again; `digests` has the present digest of each, `given`
     the texts that count in place of those on the disk.
     """
-    remembered = state.table.examined
-    same = [path for path, told in digests.items() if path in remembered and remembered[path].digest == told]
     try:
-        known = {path: state.examined(path) for path in same}
+        known = {path: state.examined(path) for path in state.same(digests)}
         known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
         return _still_true(state, known, digests, given or {})
     except msgspec.MsgspecError:

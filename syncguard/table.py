@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -83,6 +84,11 @@ class State:
             return None if raw is None else msgspec.msgpack.decode(raw, type=Interface)
         except msgspec.MsgspecError:
             return None
+
+    def same(self, digests: Mapping[str, str]) -> list[str]:
+        """The files that are remembered as they are, by their present digests."""
+        examined = self.table.examined
+        return [path for path, told in digests.items() if path in examined and examined[path].digest == told]
 
     def unchanged(self, path: str) -> bool:
         """Whether a file that is not read now looks as it did."""
