@@ -105,6 +105,17 @@ def test_a_rank_that_was_there_before_rank_0_is_heard():
     assert left() == []
 
 
+def test_a_rank_that_ends_before_rank_0_has_begun_is_heard():
+    (first,) = ranks("pass", begin=1)
+    (second,) = ranks("pass", end=1)
+    ((_, told),) = ended([second])
+    ((code, _),) = ended([first])
+    assert "2 ranks" in told
+    assert "No record of rank" not in told
+    assert code == 0
+    assert left() == []
+
+
 def test_ranks_of_another_node_meet_nobody():
     running = ranks("pass", 4)
     assert left() == []

@@ -16,6 +16,7 @@ from syncguard.observe.recorder import rank_and_world
 from syncguard.record import Record, RecordError
 
 PATIENCE = 15.0  # seconds that rank 0 waits for the others, once it has ended itself
+TOGETHER = 1.0  # seconds within which a launcher starts them all
 PAUSE = 0.05
 DAY = 86400.0
 JOINED = "joined"  # a file that says that rank 0 is there
@@ -78,16 +79,24 @@ class Keeper:
     def leave(self) -> None:
         """This process ends, if it is not one that it forked: what waited for rank 0 goes with it.
 
-        A rank that rank 0 did not join has come after its end, or alone: nobody will ask for what it leaves.
+        A rank that rank 0 did not join has come after its end, or alone: nobody will ask for what it leaves. One that
+        ends as soon as it has begun may only have been the quicker of both.
         """
         if not self.meets or os.getpid() != self.pid:
             return
         if self.rank == 0:
             shutil.rmtree(self._meeting(), ignore_errors=True)
-        elif not (self._meeting() / JOINED).exists():
+            return
+        while self._alone() and time.time() < self.started + TOGETHER:
+            time.sleep(PAUSE)
+        if self._alone():
             with suppress(OSError):
                 self.file(self.rank).unlink(missing_ok=True)
                 self._meeting().rmdir()  # by the last of them: before, it is not empty
+
+    def _alone(self) -> bool:
+        """Whether rank 0 has not come; where it has gone it took the folder away."""
+        return self._meeting().is_dir() and not (self._meeting() / JOINED).exists()
 
     def _meet(self) -> None:
         """Be in the folder."""
