@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from syncguard.infer.branches.arms import remember, turned
-from syncguard.infer.branches.fallbacks import excused
-from syncguard.infer.branches.gates import NOTHING, fails, flags, gated, size_threshold, trains
-from syncguard.infer.branches.guards import aimed, off_device
+from syncguard.infer.branches.arms import turned
+from syncguard.infer.branches.gates import NOTHING, fails, flags, size_threshold, trains
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
-from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.remembers import recalled
 from syncguard.infer.branches.stepping import epochs, step_reason
-from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.lattice import join_all, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (
@@ -34,12 +30,12 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
-from syncguard.infer.routine import Context, Env, Frame, Step, of_part
-from syncguard.infer.statements.arrivals import arrive
+from syncguard.infer.routine import Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
-from syncguard.infer.statements.paths import Dead, alive, alive_in, follow, forget, joined
+from syncguard.infer.statements.paths import Dead, alive, alive_in, joined
 from syncguard.infer.statements.refills import refill
+from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BRING, CONST, DO, LEAVE
@@ -71,71 +67,49 @@ def branch(node: core.If, frame: Frame) -> None:
     """Run both arms; afterwards we know only what they agree on."""
     test = value_of(node.test, frame)
     before, paid = frame.env, frame.paid
-    sides = both(node, frame)
-    never = [refuted(node.test, outcome, frame) for outcome in (True, False)]
-    arms: list[Env] = []
-    copies: list[bool] = []
-    open_ = not decided(node.test) and not (sides[0][1] or sides[1][1])
+    yes, no = sides_of(node, frame)
+    open_ = not decided(node.test) and not (yes.off or no.off)
     frame.sometimes += open_
-    for (told, off, gate, excuse), body, dead in zip(sides, (node.body, node.orelse), (FALSE, TRUE), strict=True):
-        if gate and fails(node.orelse if body is node.body else node.body, frame):
-            gate = ""  # where anything else would be a failure, this is what there always is
-        if (test is dead and frame.world.settled(node.test, frame)) or never[body is node.orelse]:
-            run(tuple([part for part in body if type(part) is BRING and not starred(part)]), frame)
-            arms.append(Dead())  # its imports are bound all the same: annotations name them
-            continue
-        gate = gate or excuse
-        frame.env = {**before, **told}
+    for side, other, dead in ((yes, no, FALSE), (no, yes, TRUE)):
+        if side.refuted or (test is dead and frame.world.settled(node.test, frame)):
+            run(tuple([part for part in side.body if type(part) is BRING and not starred(part)]), frame)
+            continue  # its imports are bound all the same: annotations name them
+        frame.env = {**before, **side.told}
         frame.paid = dict(paid)
-        frame.quiet += off
-        rare = gate if gate and not trains(body, frame.world.places) else ""
-        failing = frame.context.failing or fails(body, frame)
-        surrounding = frame.surround(gate=rare, failing=failing, test=(node.test, body is node.body), off=off)
-        seen = len(frame.emitted)
-        run(body, frame)
-        frame.context = surrounding
-        copies.append(any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:]))
-        frame.quiet -= off
-        arms.append(frame.env)
+        _take(side, other, node.test, frame)
     frame.sometimes -= open_
     frame.paid = paid
-    if len(copies) == 2 and copies[0] != copies[1] and size_threshold(node.test, frame):
+    if yes.taken and no.taken and yes.copies != no.copies and size_threshold(node.test, frame):
         frame.sight(node.test.at, "if", "size-threshold", None, None, LIKELY)
-    offs = [off for _, off, _, _ in sides]
-    never = [off or gate == UNMET for _, off, gate, _ in sides]
-    yes, no = (Dead() if never[i] and alive_in(arms[1 - i]) and not never[1 - i] else arms[i] for i in (0, 1))
-    if alive_in(yes) and alive_in(no):
-        for (told, _, _, _), arm, other in zip(sides, (yes, no), (no, yes), strict=True):
-            forget(told, arm, before)
-            follow(arm, other, before, frame)
-        arrive(node, yes, no)
-    frame.env = joined(yes, no)
-    if alive_in(yes) and alive_in(no):
-        remember(node.test, yes, no, frame)
-    for i, other in ((1, arms[0]), (0, arms[1])):
-        if type(other) is Dead and alive(frame):  # the rest of the block is this arm
-            frame.quiet += offs[i]
-            failed = fails(node.orelse if i == 0 else node.body, frame)
+    meet(node, yes, no, before, frame)
+    for side, other in ((no, yes), (yes, no)):
+        if not alive_in(other.left) and alive(frame):  # the rest of the block is this arm
+            failed = fails(other.body, frame)
+            frame.quiet += side.off
             frame.sometimes += open_ and not failed
-            gate = "" if failed or sides[i][2] == NOTHING else sides[i][2]
-            frame.surround(gate=gate, test=(node.test, i == 0), off=offs[i])
+            gate = "" if failed or side.gate == NOTHING else side.gate
+            frame.surround(gate=gate, test=(node.test, side.outcome), off=side.off)
     if alive(frame) and recalled(node, frame):
         frame.surround(gate=BUILDS)
     if alive(frame) and outgrown(node):
         frame.surround(gate=GROWS)
 
 
-def both(node: core.If, frame: Frame) -> list[tuple[Env, bool, str, str]]:
-    """Of either arm: what its test tells of the variables, whether it keeps the arm off the device, its gate by the
-    test, and by what stands in the arm."""
-    asked, frame.asked = frame.asked, {}
-    sides = []
-    for outcome, arm in ((True, node.body), (False, node.orelse)):
-        off = off_device(node.test, outcome, frame) and not aimed(node.test, arm, frame)
-        gate, excuse = gated(node.test, outcome, frame), excused(node, outcome, frame)
-        sides.append((narrowed(node.test, outcome, frame), off, gate, excuse))
-    frame.asked = asked
-    return sides
+def _take(side: Side, other: Side, test: Node, frame: Frame) -> None:
+    """Run one arm of an `if`."""
+    # where anything else would be a failure, this is what there always is
+    gate = side.excuse if side.gate and fails(other.body, frame) else side.gate or side.excuse
+    rare = gate if gate and not trains(side.body, frame.world.places) else ""
+    failing = frame.context.failing or fails(side.body, frame)
+    surrounding = frame.surround(gate=rare, failing=failing, test=(test, side.outcome), off=side.off)
+    seen = len(frame.emitted)
+    frame.quiet += side.off
+    run(side.body, frame)
+    frame.quiet -= side.off
+    frame.context = surrounding
+    side.taken = True
+    side.copies = any(sighting.hazard == "copy-to-host" for sighting in frame.emitted[seen:])
+    side.left = frame.env
 
 
 def loop(node: core.Loop, frame: Frame) -> None:

@@ -1,0 +1,72 @@
+"""An `if` and a frame in, what is known of either arm out; and, when both have run, what is known where they meet."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.arms import remember
+from syncguard.infer.branches.fallbacks import excused
+from syncguard.infer.branches.gates import gated
+from syncguard.infer.branches.guards import aimed, off_device
+from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.branches.refuted import refuted
+from syncguard.infer.branches.ungiven import UNMET
+from syncguard.infer.routine import Env, Frame
+from syncguard.infer.statements.arrivals import arrive
+from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined
+from syncguard.read import core
+from syncguard.read.core import Node
+
+
+class Side:
+    """One arm of an `if`: the test comes out as `outcome`, tells the variables in `told` and may keep the arm `off` the
+    device; `gate` is why it runs seldom by the test, `excuse` by what stands in it. `refuted` where it cannot run."""
+
+    def __init__(self, outcome: bool, body: tuple[Node, ...], told: Env, off: bool, gate: str, excuse: str) -> None:
+        self.outcome = outcome
+        self.body = body
+        self.told = told
+        self.off = off
+        self.gate = gate
+        self.excuse = excuse
+        self.refuted = False
+        self.taken = False  # whether it was run
+        self.copies = False  # whether it copies to the host
+        self.left: Env = Dead()  # its variables at the end
+
+    @property
+    def never(self) -> bool:
+        """Whether it does not run on the device, or for anybody."""
+        return self.off or self.gate == UNMET
+
+
+def sides_of(node: core.If, frame: Frame) -> tuple[Side, Side]:
+    """Both arms of an `if`, none of them run."""
+    asked, frame.asked = frame.asked, {}
+    sides = [_side(node, outcome, frame) for outcome in (True, False)]
+    frame.asked = asked
+    for side in sides:
+        side.refuted = refuted(node.test, side.outcome, frame)
+    return sides[0], sides[1]
+
+
+def _side(node: core.If, outcome: bool, frame: Frame) -> Side:
+    body = node.body if outcome else node.orelse
+    off = off_device(node.test, outcome, frame) and not aimed(node.test, body, frame)
+    gate, excuse = gated(node.test, outcome, frame), excused(node, outcome, frame)
+    return Side(outcome, body, narrowed(node.test, outcome, frame), off, gate, excuse)
+
+
+def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
+    """The variables after both arms: of one that is never taken they tell nothing, where the other goes on."""
+    then, otherwise = _end(yes, no), _end(no, yes)
+    if alive_in(then) and alive_in(otherwise):
+        for side, arm, other in ((yes, then, otherwise), (no, otherwise, then)):
+            forget(side.told, arm, before)
+            follow(arm, other, before, frame)
+        arrive(node, then, otherwise)
+    frame.env = joined(then, otherwise)
+    if alive_in(then) and alive_in(otherwise):
+        remember(node.test, then, otherwise, frame)
+
+
+def _end(side: Side, other: Side) -> Env:
+    return Dead() if side.never and alive_in(other.left) and not other.never else side.left
