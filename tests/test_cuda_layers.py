@@ -332,7 +332,8 @@ def test_what_seen_raises_reaches_the_program(modes):
 
     def event():
         EVENT.fire_callbacks(0)  # torch warns of no event: it is raised as soon as torch is done
-        time.sleep(5)
+        for _ in range(500):
+            time.sleep(0.01)
 
     for wait in (bound, event):
         with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
