@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any, Final
 
 from syncguard.read.core import (
     COMPARISONS,
-    Attr,
-    Call,
     Choose,
     Comp,
     Const,
     Do,
     Either,
     Function,
-    Index,
     Leave,
     Let,
     Map,
-    Name,
     Node,
     Param,
-    Seq,
     Slice,
     united,
 )  # fmt: skip
 from syncguard.read.kinds import Kinds
 from syncguard.read.scope import Scope, frozen
+from syncguard.read.tags import ATTR, CALL, CONST, DO, INDEX, NAME, SEQ
 
-at: Final[Callable[[Any], tuple[int, int, int, int]]] = attrgetter(
-    "lineno", "col_offset", "end_lineno", "end_col_offset"
-)
+
+def at(node: ast.AST) -> Any:  # an `At`; compiled code would take that apart, and put it together again
+    """Where a node stands. What it is asked for four times over lies in its dictionary."""
+    told = node.__dict__
+    return told["lineno"], told["col_offset"], told["end_lineno"], told["end_col_offset"]
 
 
 def expression(node: ast.expr, scope: Scope) -> Node:
@@ -61,22 +58,22 @@ def several(nodes: list[ast.expr], scope: Scope) -> tuple[Node, ...]:
 def truth(node: ast.expr, scope: Scope) -> Node:
     """A test: what Python asks `bool()` of. `and`, `or` and `not` ask it of their operands themselves."""
     if type(node) is ast.UnaryOp and type(node.op) is ast.Not:
-        return Do("not", (truth(node.operand, scope),), at(node))
+        return DO("not", (truth(node.operand, scope),), at(node))
     if type(node) is ast.BoolOp:
         return Either(
             "and" if type(node.op) is ast.And else "or", tuple([truth(v, scope) for v in node.values]), at(node)
         )
-    return Do("truth", (EXPRESSIONS[type(node)](node, scope),), at(node))
+    return DO("truth", (EXPRESSIONS[type(node)](node, scope),), at(node))
 
 
 def constant(node: ast.Constant, scope: Scope) -> Node:
-    return Const(node.value, at(node))
+    return CONST(node.value, at(node))
 
 
 def name(node: ast.Name, scope: Scope) -> Node:
     types = scope.types
     if types is None or node.id not in types:
-        return Name(node.id, at(node))
+        return NAME(node.id, at(node))
     bound = types[node.id]
     scope.types = None  # a bound may name its parameter: `T: Ordered[T]`
     found = united(several(bound.elts if type(bound) is ast.Tuple else [bound], scope))  # `T: (Tensor, float)` is one
@@ -86,29 +83,29 @@ def name(node: ast.Name, scope: Scope) -> Node:
 
 def attribute(node: ast.Attribute, scope: Scope) -> Node:
     of = EXPRESSIONS[type(node.value)](node.value, scope)
-    if type(of) is Name:
+    if type(of) is NAME:
         scope.use(of.id, node.attr)
         path = f"{of.id}.{node.attr}"
-    elif type(of) is Attr and of.path:
+    elif type(of) is ATTR and of.path:
         scope.use(of.path, node.attr)
         path = f"{of.path}.{node.attr}"
     else:
         path = ""
-    return Attr(of, node.attr, path, at(node))
+    return ATTR(of, node.attr, path, at(node))
 
 
 def subscript(node: ast.Subscript, scope: Scope) -> Node:
     of = EXPRESSIONS[type(node.value)](node.value, scope)
     key = node.slice
-    if type(of) is Name:
+    if type(of) is NAME:
         if type(key) is ast.Constant and type(key.value) is str:
             scope.use(of.id, "[key]")
         elif type(key) is ast.Tuple and any(map(ranges, key.elts)):
             scope.use(of.id, "[,]")
     index = EXPRESSIONS[type(key)](key, scope)
-    if type(of) is Name and type(index) is Do and index.what in COMPARISONS and dotted(index.args[0]) == of.id:
+    if type(of) is NAME and type(index) is DO and index.what in COMPARISONS and dotted(index.args[0]) == of.id:
         scope.use(of.id, "[?]")
-    return Index(of, index, at(node))
+    return INDEX(of, index, at(node))
 
 
 def ranges(part: ast.expr) -> bool:
@@ -124,30 +121,30 @@ def call(node: ast.Call, scope: Scope) -> Node:
     fn = EXPRESSIONS[type(node.func)](node.func, scope)
     args = several(node.args, scope)
     keywords = tuple([(k.arg or "", EXPRESSIONS[type(k.value)](k.value, scope)) for k in node.keywords])
-    called, path = (fn.name, fn.path) if type(fn) is Attr else (fn.id, fn.id) if type(fn) is Name else ("", "")
+    called, path = (fn.name, fn.path) if type(fn) is ATTR else (fn.id, fn.id) if type(fn) is NAME else ("", "")
     if called:
         for names in scope.calls:
             names.add(called)
-    if type(fn) is Attr and "." in path:
+    if type(fn) is ATTR and "." in path:
         scope.use(path.rpartition(".")[0], f"{called}()")
     if path:
         for position, arg in enumerate(args):
-            if type(arg) is Do and arg.what == "*":
+            if type(arg) is DO and arg.what == "*":
                 break  # what comes next may have any place
             for mark, given in passed(arg):
                 scope.use(given, f"{mark}{position}{path}")
-    return Call(fn, args, keywords, at(node))
+    return CALL(fn, args, keywords, at(node))
 
 
 def passed(arg: Node) -> list[tuple[str, str]]:
     """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with, or of
     which an item is."""
-    if type(arg) is Seq:
+    if type(arg) is SEQ:
         return [("[", given) for part in arg.items if (given := dotted(part))]
     mark = "("
     while (inner := changed(arg)) is not None:
         mark, arg = "*", inner
-    if type(arg) is Index and type(arg.key) is Const and type(arg.key.value) is int:
+    if type(arg) is INDEX and type(arg.key) is CONST and type(arg.key.value) is int:
         mark, arg = "*", arg.of
     given = dotted(arg)
     return [(mark, given)] if given else []
@@ -155,7 +152,7 @@ def passed(arg: Node) -> list[tuple[str, str]]:
 
 def changed(node: Node) -> Node | None:
     """What a number makes another value of: `x` of `x * 2` and of `-x`."""
-    if type(node) is not Do:
+    if type(node) is not DO:
         return None
     match node:
         case Do(what="neg", args=(of,)):
@@ -166,24 +163,24 @@ def changed(node: Node) -> Node | None:
 
 
 def dotted(node: Node) -> str:
-    return node.id if type(node) is Name else node.path if type(node) is Attr else ""
+    return node.id if type(node) is NAME else node.path if type(node) is ATTR else ""
 
 
 def binary(node: ast.BinOp, scope: Scope) -> Node:
-    return Do(OPERATORS[type(node.op)], (expression(node.left, scope), expression(node.right, scope)), at(node))
+    return DO(OPERATORS[type(node.op)], (expression(node.left, scope), expression(node.right, scope)), at(node))
 
 
 def unary(node: ast.UnaryOp, scope: Scope) -> Node:
     if type(node.op) is ast.Not:
         return truth(node, scope)
-    return Do(OPERATORS[type(node.op)], (expression(node.operand, scope),), at(node))
+    return DO(OPERATORS[type(node.op)], (expression(node.operand, scope),), at(node))
 
 
 def compare(node: ast.Compare, scope: Scope) -> Node:
     """`a < b < c` is `(a < b) and (b < c)`: all but the last comparison are tested for truth."""
     sides = [expression(side, scope) for side in (node.left, *node.comparators)]
     pairs = [
-        Do(
+        DO(
             OPERATORS[type(op)],
             (sides[i], sides[i + 1]),
             at(node) if len(node.ops) == 1 else (*sides[i].at[:2], *sides[i + 1].at[2:]),
@@ -192,12 +189,12 @@ def compare(node: ast.Compare, scope: Scope) -> Node:
     ]
     if len(pairs) == 1:
         return pairs[0]
-    return Either("and", (*[Do("truth", (pair,), pair.at) for pair in pairs[:-1]], pairs[-1]), at(node))
+    return Either("and", (*[DO("truth", (pair,), pair.at) for pair in pairs[:-1]], pairs[-1]), at(node))
 
 
 def boolean(node: ast.BoolOp, scope: Scope) -> Node:
     """The value of `a or b` is one of its operands, so the last is not tested."""
-    tested = [Do("truth", (expression(v, scope),), at(v)) for v in node.values[:-1]]
+    tested = [DO("truth", (expression(v, scope),), at(v)) for v in node.values[:-1]]
     return Either("and" if type(node.op) is ast.And else "or", (*tested, expression(node.values[-1], scope)), at(node))
 
 
@@ -206,7 +203,7 @@ def ternary(node: ast.IfExp, scope: Scope) -> Node:
 
 
 def display(kind: str) -> Callable[[Any, Scope], Node]:
-    return lambda node, scope: Seq(kind, several(node.elts, scope), at(node))
+    return lambda node, scope: SEQ(kind, several(node.elts, scope), at(node))
 
 
 def mapping(node: ast.Dict, scope: Scope) -> Node:
@@ -225,7 +222,7 @@ def comprehension(kind: str) -> Callable[[Any, Scope], Node]:
         )
         body = [node.elt] if kind != "dict" else [node.key, node.value]
         if body[-1] is None:  # `{**part for part in parts}`, since Python 3.15
-            parts: tuple[Node, ...] = (Do("*", (expression(node.key, scope),), at(node.key)),)
+            parts: tuple[Node, ...] = (DO("*", (expression(node.key, scope),), at(node.key)),)
         else:
             parts = several(body, scope)
         inside = taken(own, scope)
@@ -256,7 +253,7 @@ def walrus(node: ast.NamedExpr, scope: Scope) -> Node:
 def joined(node: ast.JoinedStr, scope: Scope) -> Node:
     # Of its texts only the first is kept: it may name a device, `f"cuda:{rank}"`.
     kept = [v for i, v in enumerate(node.values) if i == 0 or type(v) is ast.FormattedValue]
-    return Do("join", several(kept, scope), at(node))
+    return DO("join", several(kept, scope), at(node))
 
 
 def formatted(node: ast.FormattedValue, scope: Scope) -> Node:
@@ -264,12 +261,12 @@ def formatted(node: ast.FormattedValue, scope: Scope) -> Node:
     if node.format_spec is not None:
         parts.append(expression(node.format_spec, scope))
     # Python 3.11 gives a replacement field the position of its whole string, so its expression's is taken.
-    return Do("format", tuple(parts), at(node.value))
+    return DO("format", tuple(parts), at(node.value))
 
 
 def unknown(node: ast.AST, scope: Scope) -> Node:
     """What this page has no name for, a template string or the syntax of a later Python: its parts run."""
-    return Do("unknown", several(parts_of(node), scope), at(node))
+    return DO("unknown", several(parts_of(node), scope), at(node))
 
 
 def parts_of(node: ast.AST) -> list[ast.expr]:

@@ -60,8 +60,8 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
     last = body[-1] if body else None
     leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
-    constant = (leaves or (body and other)) and _told(body, frame) and not (other and _told(other, frame))
-    return bool(constant) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
+    asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
+    return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
