@@ -108,6 +108,21 @@ CASES = [
                 x = x / 2
             return x
     """),
+    ("SG204", "repeated", """
+        def f(model, x: torch.Tensor, end: int):
+            for _ in range(64):
+                x = model(x)
+                if (x.argmax(-1) == end).all():
+                    break
+            return x
+    """),
+    ("SG204", "skipped", """
+        def f(parts: list[torch.Tensor]):
+            for x in parts:
+                if not x.any():
+                    continue
+                x /= 2
+    """),
     ("SG204", "", """
         def f(x: torch.Tensor):
             if x.max() > 1:
@@ -182,3 +197,14 @@ def hint(code: str, manner: str) -> str:
 def test_the_hint_fits_the_manner(code: str, manner: str, text: str) -> None:
     found = [one for one in findings(text, HEAD) if one.code == code]
     assert [one.hint for one in found[:1]] == [hint(code, manner)]
+
+
+@pytest.mark.parametrize("shown", [
+    '"{} {}".format(t, loss)', '"{t} {loss}".format(t=t, loss=loss)', '"{} {loss}".format(t, loss=loss)',
+    '"{} {}".format(t, [loss])',
+    '"%d %s" % (t, loss)', 'print(t, loss)', 'f"{t} {loss}"',
+])  # fmt: skip
+def test_a_message_names_the_tensor_and_not_what_is_shown_beside_it(shown: str) -> None:
+    (found,) = findings(f"def f(t: int, loss: torch.Tensor):\n    return {shown}\n", HEAD)
+    source = "{loss}" if shown.startswith("f") else shown
+    assert found.message == f"`{source}` waits for the device to compute what it shows of `loss`"

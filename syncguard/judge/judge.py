@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
@@ -47,9 +49,8 @@ def judged(
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)
     rule = pack.by_hazard(hazard)
-    before = sighting.operand is not None and sighting.operand[:2] < sighting.at[:2]  # the subject of a `match`
     words = {
-        "source": sync.operand if before else snippet(sighting.at, lines),
+        "source": source_of(sighting, sync, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
     }
@@ -62,6 +63,14 @@ def judged(
             *switched(sighting, routine, callers, world, pack, text_of),
         ),
     )  # fmt: skip
+
+
+def source_of(sighting: Sighting, sync: Sync, lines: Sequence[str]) -> str:
+    """What waits, as it is written."""
+    if sighting.operand is not None and sighting.operand[:2] < sighting.at[:2]:
+        return sync.operand  # the subject of a `match`
+    source = snippet(sighting.at, lines)
+    return f"{{{source}}}" if sighting.hazard == "print-tensor" and sighting.operand == sighting.at else source
 
 
 PROTOCOLS = {

@@ -163,7 +163,12 @@ def leaves(body: tuple[Node, ...]) -> bool:
 
 
 def repeated(place: Place) -> bool:
-    return any(type(part) is core.Loop for part in place.tests())
+    """It is the test of a loop, or of what ends one."""
+    return any(type(part) is core.Loop or (type(part) is core.If and ends_loop(part.body)) for part in place.tests())
+
+
+def ends_loop(body: tuple[Node, ...]) -> bool:
+    return len(body) == 1 and type(body[0]) is core.Leave and body[0].what == "break"
 
 
 def collected(place: Place) -> bool:

@@ -8,7 +8,7 @@ from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.infer.expressions.iterators import called, foremost
-from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.apply import apply, by_keyword
 from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
@@ -116,10 +116,15 @@ def host_method(
 ) -> Value:
     kind = of.kind if type(of) is Host else kind_of(of)
     if kind == "str":
-        shown = next((value for value in (*args, *keywords.values()) if tensor_sureness(value)), None)
-        if name == "format" and shown is not None:
-            apply(frame, frame.world.row("torch.Tensor.__format__"), at, [shown], {}, nodes[1:])
-        return begun(of) if name == "format" else of_text(name)
+        if name != "format":
+            return of_text(name)
+        written = by_keyword(at, frame)
+        given = [(value, nodes[place : place + 1]) for place, value in enumerate(args, 1)]
+        given += [(value, (written[key],) if key in written else ()) for key, value in keywords.items()]
+        shown = next((pair for pair in given if tensor_sureness(pair[0])), None)
+        if shown is not None:
+            apply(frame, frame.world.row("torch.Tensor.__format__"), at, [shown[0]], {}, shown[1])
+        return begun(of)
     if kind == "array":
         if name == "item" or (name in DRAWS and len(args) <= DRAWS[name] and "size" not in keywords):
             return Host("number")

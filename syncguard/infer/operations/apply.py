@@ -59,7 +59,7 @@ def apply(
     for wait in op.waits:
         sure = _sure(wait, op, arguments, args, result, frame)
         if sure:
-            operand, reason = _operand(wait, op, arguments, args, nodes, _by_keyword(at, frame))
+            operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes)
@@ -148,7 +148,7 @@ OF: Final = "of"  # no condition: the row names it
 POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
 
 
-def _by_keyword(at: At, frame: Frame) -> dict[str, Node]:
+def by_keyword(at: At, frame: Frame) -> dict[str, Node]:
     """Where the arguments by keyword of the call at this place are written."""
     call = frame.given[0]
     return dict(call.keywords) if type(call) is CALL and call.at == at else {}
