@@ -182,7 +182,8 @@ def test_a_session_without_torch_says_so(tmp_path):
 def test_a_wrong_marker_is_told(tmp_path):
     code, out = pytested(tmp_path, text="import pytest, torch\n@pytest.mark.sync_budget('x')\ndef test_it(): pass\n")
     assert code == 1
-    assert "sync_budget takes a number of waits" in out
+    assert "sync_budget takes a number of waits: sync_budget(2)\n" in out
+    assert "_pytest" not in out
 
 
 def test_what_cannot_be_simulated_is_stepped_over(tmp_path):

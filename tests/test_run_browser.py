@@ -253,6 +253,13 @@ def test_a_line_leads_to_its_source(visit, size):
     assert "torch.where" in note.text
 
 
+def test_the_line_of_a_static_finding_is_not_broken_where_there_is_room(visit):
+    browser = visit("gpu")
+    link = browser.find_element(By.CSS_SELECTOR, "#static tbody a")
+    rows = "arguments[0].textContent = 'examples/segmentation_loss.py:34'; return arguments[0].getClientRects().length"
+    assert browser.execute_script(rows, link) == 1
+
+
 def test_a_line_in_a_closed_file_opens_it(visit):
     browser = visit("large")
     number = browser.execute_script("return document.querySelector('details.file:not([open]) .note').id.slice(1)")

@@ -262,3 +262,10 @@ def test_small_texts():
     assert ranks(Wait(Place("a.py", 1), "x", "item", ranks=(0, 1, 2, 5)), 8) == "0-2, 5"
     assert span(Place("a.py", 1, 5, 1, 13, source="y = x.item() + 1")) == "x.item()"
     assert span(Place("a.py", 1, source="  y = x.item()  ")) == "y = x.item()"
+
+
+def test_who_has_no_steps_is_told_how_to_tell_them():
+    record = msgspec.structs.replace(records.empty(), steps=Steps())
+    assert "`syncguard.step()` tells where one ends" in words.stepping(record)
+    nowhere = msgspec.structs.replace(record, machine=msgspec.structs.replace(record.machine, used=False))
+    assert "syncguard.step()" not in words.stepping(nowhere)

@@ -320,4 +320,4 @@ def test_without_the_extra_it_says_what_to_install(tmp_path):
     environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     done = subprocess.run([sys.executable, "-m", "syncguard", "server"], env=environ, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "syncguard: it needs pygls: pip install 'syncguard[server]'\n"
+    assert done.stderr == "syncguard: server needs pygls: pip install 'syncguard[server]'\n"

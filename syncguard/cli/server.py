@@ -20,6 +20,6 @@ def command(stdio: bool) -> int:
     except ModuleNotFoundError as fault:
         if (fault.name or "").split(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise click.ClickException("it needs pygls: pip install 'syncguard[server]'") from None
+        raise click.ClickException("server needs pygls: pip install 'syncguard[server]'") from None
     serve()
     return 0

@@ -120,7 +120,7 @@ def region(mark: pytest.Mark, item: pytest.Item) -> Any:
         return forbid()
     most = mark.args[0] if mark.args else mark.kwargs.get("n")
     if not isinstance(most, int) or most < 0:
-        raise pytest.UsageError(f"{item.nodeid}: sync_budget takes a number of waits: sync_budget(2)")
+        pytest.fail(f"{item.nodeid}: sync_budget takes a number of waits: sync_budget(2)", pytrace=False)
     return budget(most)
 
 

@@ -45,7 +45,8 @@ def stepping(record: Record) -> str:
     """How many steps were counted, how they were told, and how long one takes."""
     steps = record.steps
     if not steps.counted:
-        return f"No steps were told apart in {_seconds(record)}, so counts are of the whole run."
+        told = "; `syncguard.step()` tells where one ends" if record.machine.torch and record.machine.used else ""
+        return f"No steps were told apart in {_seconds(record)}, so counts are of the whole run{told}."
     took = step_ms(record) if record.machine.mode != "simulate" else None
     what = {"optimizer": "optimizer steps", "loader": "loader batches", "user": "calls of syncguard.step()"}
     each = f" of {milliseconds(took)}" if took else ""
