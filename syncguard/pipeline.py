@@ -213,11 +213,13 @@ def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:
 
 def on_line(path: str, line: int, config: Config) -> tuple[Finding, ...]:
     """The findings on a line, however cold or doubtful, and allowed ones; those that callers in other files bring about
-    as far as earlier runs are remembered."""
-    if not path.endswith(".py"):
-        return ()
-    report = check([path], replace(config, heat="all", confidence="possible", jobs=1))
-    found = [f for f in (*report.findings, *report.allowed) if f.site.line <= line <= f.site.end_line and f.op]
+    as far as earlier runs are remembered. The path may name a cell of a notebook."""
+    report = check([file_of(path)], replace(config, heat="all", confidence="possible", jobs=1))
+    found = [
+        f
+        for f in (*report.findings, *report.allowed)
+        if f.site.path == path and f.site.line <= line <= f.site.end_line and f.op
+    ]
     return tuple(sorted(found, key=order))
 
 

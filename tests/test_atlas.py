@@ -210,7 +210,7 @@ def test_explain_knows_an_operation_by_all_its_names(asked, said):
 
 @pytest.mark.parametrize(
     ("asked", "meant"),
-    [("torch.nonzeroo", "torch.nonzero"), ("torch.Tensor.itme", "torch.Tensor.item"), ("SG10", "SG1")],
+    [("torch.nonzeroo", "torch.nonzero"), ("torch.Tensor.itme", "torch.Tensor.item"), ("SG110", "SG1")],
 )
 def test_explain_asks_whether_another_name_was_meant(asked, meant):
     done = CliRunner().invoke(group, ["explain", asked, "--isolated"])

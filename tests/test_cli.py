@@ -403,9 +403,44 @@ def test_explain_a_line_of_a_notebook(ran):
     assert out.startswith("book.ipynb:cell 3:2\n2 | y = x[x > 0]\n")
     assert "book.ipynb:cell 2:2  `torch.randn(3)` is" in out
     assert "line 2  `x > 0` is" in out
+    assert "\nSG102 `x[x > 0]` waits" in out
     assert ran("explain", "book.ipynb:3") == (
         2, "", "syncguard: book.ipynb: name the cell too, as in `book.ipynb:cell 2:3`; its cells with code are 2, 3\n"
     )  # fmt: skip
+
+
+def test_explain_a_line_of_a_script_without_an_ending(ran):
+    Path("train").write_text("#!/usr/bin/env python\nimport torch\n\nn = torch.rand(3, device='cuda').sum().item()\n")
+    assert "\nSG201 " in ran("explain", "train:4")[1]
+
+
+def test_explain_a_line_that_cannot_be_parsed(ran):
+    Path("bad.py").write_text("import torch\nif True\n")
+    code, _, err = ran("explain", "bad.py:1")
+    assert code == 2
+    assert err.startswith("syncguard: bad.py: Python 3.")
+    assert err.endswith(" cannot parse it: expected ':' (line 2)\n")
+
+
+def test_explain_a_group_of_rules_names_them(ran):
+    assert ran("explain", "sg2")[2].startswith("syncguard: 'sg2' is the beginning of SG201, SG202, ")
+
+
+def test_an_empty_line_is_not_shown(ran):
+    Path("bad.py").write_bytes(b"x = '\xe9'\n")
+    out = ran("check", "bad.py")[1]
+    assert out.startswith("SG000 unreadable-file: not checked: not UTF-8")
+    assert " |" not in out
+
+
+def test_a_loop_in_a_notebook_is_told_by_its_line_in_the_cell(ran):
+    code = (
+        ["import torch\n"],
+        ["for _ in range(3):\n", "    x = torch.rand(3, device='cuda')\n", "    x.backward()\n", "    print(x)\n"],
+    )
+    cells = [{"cell_type": "code", "source": text} for text in code]
+    Path("book.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    assert "= hot      line 1  the loop calls `backward`\n" in ran("check", "book.ipynb")[1]
 
 
 def test_explain_a_file_asks_for_a_line(ran):

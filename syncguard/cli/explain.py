@@ -48,6 +48,7 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
 
 def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
     from syncguard import pipeline
+    from syncguard.read.lower import Unreadable
     from syncguard.read.notebook import cell_path
     from syncguard.read.source import lines_of, read
     from syncguard.selection import hidden
@@ -67,8 +68,12 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     lines = lines_of()
     if not 0 < line <= len(lines(path)):
         raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
+    try:
+        believed = pipeline.beliefs(path, line, config)
+    except Unreadable as fault:
+        raise click.ClickException(f"{path}: {fault.reason} (line {fault.line})") from None
     found = [(finding, hidden(finding, config)) for finding in pipeline.on_line(path, line, config)]
-    return explain.beliefs(path, line, pipeline.beliefs(path, line, config), look(colour, lines=lines), found)
+    return explain.beliefs(path, line, believed, look(colour, lines=lines), found)
 
 
 def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
@@ -87,6 +92,9 @@ def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
 
     if os.path.isfile(what):
         raise click.ClickException(f"{what} is a file; name a line of it, as in `{what}:1`")
+    group = [r.code for r in pack.rules if r.code.startswith(what.upper())]
+    if what[2:].isdigit() and group:
+        raise click.ClickException(f"'{what}' is the beginning of {', '.join(group)}; name one of them")
     known = [*(text for r in pack.rules for text in (r.code, r.name)), *pack.ops]
     raise click.ClickException(f"'{what}' is no rule, operation or line that we know{like(what, known)}")
 

@@ -149,6 +149,7 @@ def told(place: Place) -> bool:
     return any(
         type(part) is core.If
         and not part.orelse
+        and part.body
         and all(type(one) is core.Run and last_name(one.value) in says for one in part.body)
         for part in place.tests()
     )

@@ -53,9 +53,10 @@ def one(finding: Finding, look: Look) -> Iterator[str]:
 
 
 def frame(site: Site, level: str, margin: int, look: Look) -> Iterator[str]:
-    """The source of a site with its span marked; nothing where the source is gone."""
-    lines = look.lines(site.path)[site.line - 1 : site.end_line]
-    if not lines:
+    """The source of a site with its span marked; nothing where the source is gone, or cannot be shown."""
+    whole = look.lines(site.path)
+    lines = whole[site.line - 1 : site.end_line]
+    if not lines or not any(whole):
         return
     bar = look.paint("gutter", f"{'':>{margin}} |")
     yield bar

@@ -15,14 +15,14 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
     """Why a loop runs once per training or inference step; '' for an ordinary loop."""
     called = node.calls & frame.world.places.loop_calls
     if called:
-        return f"the loop at line {node.at[0]} calls `{min(called)}`"
+        return f"the loop calls `{min(called)}`"
     places = frame.world.places
     if any(is_loader(option, frame) for option in options(iterated)):
-        return f"the loop at line {node.at[0]} iterates over a DataLoader"
+        return "the loop iterates over a DataLoader"
     if node.iterable is not None:
         for name in _names_in(node.iterable, frame):
             if places.is_("hot", "loop_names", name.lower()):
-                return f"the loop at line {node.at[0]} iterates over `{name}`"
+                return f"the loop iterates over `{name}`"
     return ""
 
 
