@@ -112,9 +112,11 @@ class Crew:
         import multiprocessing
 
         # A fork shares what is already imported and compiled; elsewhere it is not safe or not there.
-        start: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        forks = sys.platform == "linux"
+        start: Any = multiprocessing.get_context("fork" if forks else "spawn")
         ours, theirs = start.Pipe()
-        worker = start.Process(target=_work, args=(theirs, *task), daemon=True)
+        inherited = (*self._workers, ours) if forks else ()
+        worker = start.Process(target=_work, args=(theirs, inherited, *task), daemon=True)
         worker.start()
         theirs.close()
         self._workers[ours], self._waiting[ours] = worker, [*share][::-1]
@@ -144,8 +146,12 @@ class Crew:
         ours.send(self._chunks[self._at_work[ours]])
 
 
-def _work(connection: Connection, config: Config, fixes: frozenset[str], given: Texts) -> None:
+def _work(
+    connection: Connection, inherited: Sequence[Connection], config: Config, fixes: frozenset[str], given: Texts
+) -> None:
     """A worker's life."""
+    for end in inherited:  # held open here too, they would hide that whoever asks was killed
+        end.close()
     try:
         examiner = Examiner(config, fixes, given)
         while (chunk := connection.recv()) is not None:

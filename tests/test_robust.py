@@ -108,6 +108,25 @@ def test_what_a_killed_worker_had_is_examined_all_the_same(project, monkeypatch)
     assert pipeline.check(["."], config(cache=False, jobs=3)) == plain
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker has no pipe but its own")
+def test_workers_end_when_who_asked_them_is_killed(project):
+    text = (
+        "from syncguard import pipeline, workers\nfrom syncguard.config import Config\n"
+        "workers.WORTH, workers.CHUNK = 0, 20_000\nkept = workers.Crew._hand\n"
+        "workers.Crew._hand = lambda crew, ours: (kept(crew, ours), print(flush=True))\n"
+        "pipeline.check(['.'], Config(root='.', jobs=3, cache=False))\n"
+    )
+    asking = subprocess.Popen(
+        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRON
+    )
+    assert asking.stdout is not None
+    for _ in range(4):  # each has a chunk, and one has been heard
+        assert asking.stdout.readline() == b"\n"
+    asking.kill()
+    said, _ = asking.communicate(timeout=30)  # as long as one of them lives, the pipe stays open
+    assert not said.strip()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="a process forks only there")
 def test_edited_files_are_shared_with_a_process_that_may_be_killed(project, monkeypatch):
     fork, shared = os.fork, []
