@@ -140,7 +140,8 @@ def test_line_endings_encoding_and_permissions_stay(ran):
     Path("net.py").write_bytes(raw.encode("latin-1"))
     code, _, err = ran("net.py", "--add-allow", "weil 日本")
     assert code == 2
-    assert err.startswith("syncguard: net.py: not fixed: 'latin-1' codec can't encode")
+    assert err.startswith("syncguard: net.py: not written: 'latin-1' codec can't encode")
+    assert err.endswith("\nsyncguard: 1 of 1 changed file could not be written\n")
     assert Path("net.py").read_bytes() == raw.encode("latin-1")
 
 

@@ -121,16 +121,17 @@ def run(
         if not quiet:
             print(_said(done, wish, "Would fix", "would allow"), file=sys.stderr)
         return Outcome(done.report, code=1 if done.changed else 0)
-    failed = []
+    failed = 0
     for path, (before, after) in done.changed.items():
         if path == config.stdin_filename and stdin is not None:
             continue
         try:
             put(path, before, after)
         except Unwritable as fault:
-            failed.append(f"{path}: not fixed: {fault}")
+            print(f"syncguard: {path}: not written: {fault}", file=sys.stderr)
+            failed += 1
     if failed:
-        raise click.ClickException("; ".join(failed))
+        raise click.ClickException(f"{failed} of {plural(len(done.changed), 'changed file')} could not be written")
     if stdin is not None:
         before, after = done.texts.get(config.stdin_filename, ("", ""))
         # What is not changed, or cannot be read, goes through to the byte.
