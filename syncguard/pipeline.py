@@ -149,7 +149,7 @@ def examine(
     """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
     not written.
 
-    What is to be fixed is examined anew, and not kept; nor is anything where `texts` stand in for files.
+    What is to be fixed is examined anew, and kept without its fixes; nothing is where `texts` stand in for files.
     """
     if not config.cache:
         found = workers.examine(sources, config, fixes, texts)[0]
@@ -171,10 +171,16 @@ def examine(
     known.update((one.note.path, one) for one in fresh)
     others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
     others |= {path: known[path].calls for path in callers}
-    kept = [one for one in fresh if one.note.path not in fixes]
-    warning = table.save(file, state, store.grown(state, kept, interfaces)) if kept and not texts else ""
+    warning = ""
+    if fresh and not texts:
+        warning = table.save(file, state, store.grown(state, map(without_fixes, fresh), interfaces))
     found = [known[source.path] for source in sources]
     return with_callers(found, sources, [known[path] for path in callers], rules.rules), others, warning
+
+
+def without_fixes(one: Examined) -> Examined:
+    """What was found in a file as a check finds it that fixes nothing."""
+    return replace(one, findings=tuple([replace(finding, fix=None) for finding in one.findings]))
 
 
 def is_text(path: str) -> bool:

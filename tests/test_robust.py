@@ -92,6 +92,19 @@ def test_remembered_or_not_by_one_or_several_the_report_is_the_same(project, tmp
     assert len(known[0]) == sum(note.state == "read" for note in plain.files)
 
 
+def test_what_is_to_be_fixed_is_remembered_without_its_fixes(project, monkeypatch):
+    plain = pipeline.check(["."], config(cache=False))
+    fixed = pipeline.check(["."], config(), fixes=True)
+    assert sum(finding.fix is not None for finding in fixed.findings) > 10
+    assert [replace(finding, fix=None) for finding in fixed.findings] == list(plain.findings)
+    examined, kept = [], workers.Examiner.examine
+    monkeypatch.setattr(
+        workers.Examiner, "examine", lambda own, source: (examined.append(source), kept(own, source))[1]
+    )
+    assert pipeline.check(["."], config()) == plain
+    assert not examined
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker imports what it examines with anew")
 def test_what_a_killed_worker_had_is_examined_all_the_same(project, monkeypatch):
     parent, kept = os.getpid(), workers.Examiner.examine

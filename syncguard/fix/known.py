@@ -9,6 +9,7 @@ from typing import Any
 import libcst as cst
 
 from syncguard.fix.names import defined, stored, stores
+from syncguard.fix.nodes import children
 from syncguard.fix.region import Region
 from syncguard.infer.domain.values import (
     UNKNOWN,
@@ -50,6 +51,7 @@ class Known:
     def __init__(self, region: Region, world: World, home: Home) -> None:
         self.region, self.world, self.home = region, world, home
         self.others: dict[int, Known] = {}  # of functions that this one calls, by their first line
+        self.written_in: dict[cst.CSTNode, frozenset[str]] = {}  # into what variables' tensors, by function
 
     def value(self, node: cst.CSTNode) -> Value:
         """What an expression is; UNKNOWN where inference did not come by, and of what the file does not hold."""
@@ -178,7 +180,7 @@ class Known:
         """Whether computing an expression again, or never, makes no difference but time."""
         if isinstance(node, cst.NamedExpr | cst.Await | cst.Yield):
             return False
-        return (not isinstance(node, cst.Call) or self.computes(node)) and all(map(self.pure, node.children))
+        return (not isinstance(node, cst.Call) or self.computes(node)) and all(map(self.pure, children(node)))
 
     def computes(self, node: cst.Call) -> bool:
         """Whether a call does nothing but compute what it gives, whatever its arguments do."""

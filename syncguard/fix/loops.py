@@ -8,7 +8,7 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.names import defined, loaded, reaching, stored, variable
-from syncguard.fix.nodes import inside
+from syncguard.fix.nodes import children, inside
 from syncguard.fix.region import Region, Unfit
 from syncguard.fix.steady import given_to, steady
 
@@ -159,7 +159,7 @@ def varying(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known) 
             return varying(of, loop, region, known)
         case cst.Subscript(value=of) if known.tensor(of) is not None:
             return varying(of, loop, region, known)
-    return any(varying(child, loop, region, known) for child in node.children)
+    return any(varying(child, loop, region, known) for child in children(node))
 
 
 def _placed(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known, depth: int) -> bool:
@@ -195,7 +195,7 @@ def _turns(node: cst.CSTNode, loop: cst.CSTNode, region: Region, known: Known, d
                 return held is loop or region.within(held, loop)
         made = defined(region, node)
         return made is not node and _turns(made, loop, region, known, depth - 1)
-    return any(_turns(child, loop, region, known, depth) for child in node.children)
+    return any(_turns(child, loop, region, known, depth) for child in children(node))
 
 
 def _bound_here(node: cst.Name, region: Region) -> cst.BaseExpression | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from syncguard.fix.nodes import inside
+from syncguard.fix.nodes import children, inside
 from syncguard.fix.region import Region, Unfit
 
 
@@ -178,7 +178,7 @@ def loaded(region: Region, node: cst.CSTNode) -> set[str]:
         here = todo.pop()
         if isinstance(here, cst.Name) and variable(region, here):
             found.add(here.value)
-        todo += here.children
+        todo += children(here)
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import libcst as cst
 
@@ -13,7 +14,13 @@ def inside(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while todo:
         node = todo.pop()
         yield node
-        todo += node.children
+        todo += children(node)
+
+
+@lru_cache(maxsize=1 << 14)
+def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The nodes that a node holds itself; libcst visits it anew whenever it is asked."""
+    return tuple(node.children)
 
 
 def zero(node: cst.CSTNode) -> bool:

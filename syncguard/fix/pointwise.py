@@ -6,6 +6,7 @@ import libcst as cst
 
 from syncguard.fix.known import Known
 from syncguard.fix.locate import Unanchored, parsed
+from syncguard.fix.nodes import children
 from syncguard.fix.region import Region
 from syncguard.fix.shapes import elementwise
 from syncguard.read import core
@@ -81,4 +82,4 @@ def _each(value: cst.BaseExpression, first: str, numbers: list[str], known: Know
 
 
 def _nodes(node: cst.CSTNode) -> list[cst.CSTNode]:
-    return [node, *(inner for child in node.children for inner in _nodes(child))]
+    return [node, *(inner for child in children(node) for inner in _nodes(child))]

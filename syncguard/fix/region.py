@@ -12,7 +12,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from syncguard.fix import text as texts
-from syncguard.fix.nodes import inside
+from syncguard.fix.nodes import children, inside
 from syncguard.fix.width import limit
 from syncguard.terms import Edit, Site
 
@@ -58,7 +58,7 @@ class Region:
         todo: list[cst.CSTNode] = [self.module]
         while todo:
             node = todo.pop()
-            for child in node.children:
+            for child in children(node):
                 found[child] = node
                 todo.append(child)
         return found

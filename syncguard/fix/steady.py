@@ -159,8 +159,10 @@ def untouched(name: cst.Name, region: Region, known: Known) -> bool:
 def overwritten(name: cst.Name, region: Region, known: Known) -> bool:
     """Whether its function writes into a variable's tensor by this name."""
     scope = region.scope(name)
-    within = region.places if isinstance(scope, cst.Module) else inside(scope)
-    return any(root(target) == name.value for node in within for target in writes(node, known))
+    if scope not in known.written_in:
+        within = region.places if isinstance(scope, cst.Module) else inside(scope)
+        known.written_in[scope] = frozenset([root(target) for node in within for target in writes(node, known)])
+    return name.value in known.written_in[scope]
 
 
 def _kept(use: cst.BaseExpression, region: Region, known: Known) -> bool:
