@@ -243,6 +243,8 @@ def test_json_has_exactly_the_documented_fields():
         "code": "SG102",
         "name": "mask-read",
         "op": "torch.Tensor.__getitem__",
+        "function": "loss",
+        "hint": "Keep the shape: `torch.where(mask, x, 0)`",
         "message": "`x[keep]` waits for the device to count the true elements of the mask",
         "because": [
             {"path": "loss.py", "line": 3, "text": "`labels` is a parameter of `loss`"},
