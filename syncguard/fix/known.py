@@ -50,6 +50,7 @@ class Known:
 
     def __init__(self, region: Region, world: World, home: Home) -> None:
         self.region, self.world, self.home = region, world, home
+        self._callees: dict[cst.CSTNode, str] = {}
         self.others: dict[int, Known] = {}  # of functions that this one calls, by their first line
         self.written_in: dict[cst.CSTNode, frozenset[str]] = {}  # into what variables' tensors, by function
 
@@ -123,10 +124,6 @@ class Known:
         if node not in self._callees:
             self._callees[node] = self._callee(node)
         return self._callees[node]
-
-    @cached_property
-    def _callees(self) -> dict[cst.CSTNode, str]:
-        return {}
 
     def _callee(self, node: cst.CSTNode) -> str:
         fn = node.func if isinstance(node, cst.Call) else node

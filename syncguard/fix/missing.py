@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 import libcst as cst
 
@@ -38,8 +39,14 @@ def _unset(branch: cst.If, region: Region) -> bool:
         for node in inside(branch.body)
         if isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name)
     }
-    set_in = [*_set(ast.parse("\n".join(region.lines)), False)] if names else []
+    set_in = _set_in(region.lines) if names else ()
     return any({under for name, under in set_in if name == one} == {True} for one in names)
+
+
+@lru_cache(maxsize=4)
+def _set_in(lines: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
+    """The attributes that a file sets, and whether an `if` decides about it."""
+    return tuple(_set(ast.parse("\n".join(lines)), False))
 
 
 def _set(node: ast.AST, under: bool) -> Iterator[tuple[str, bool]]:

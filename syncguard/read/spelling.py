@@ -22,7 +22,7 @@ class Spelling:
         return whole in self.given
 
     def of(self, whole: str) -> str:
-        """A whole path as the user would write it: as given, or from the current folder if he gives such paths."""
+        """A whole path as the user would write it: as given, or from the current folder if they give such paths."""
         known = self.given.get(whole)
         if known is not None:
             return known

@@ -41,7 +41,11 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if declared(call, region):
             return None
         message += "; the number becomes a 0-d tensor"
-    return Proposal("unsafe", message, (region.swap(call, text),), leaves=read(call, region, known)) if text else None
+    return (
+        Proposal("unsafe", message, (region.swap(call, text),), leaves=read_after(call, region, known))
+        if text
+        else None
+    )
 
 
 def one_dtype(sides: list[cst.BaseExpression], known: Known) -> bool:
@@ -50,7 +54,7 @@ def one_dtype(sides: list[cst.BaseExpression], known: Known) -> bool:
     return len(kinds) == 1 and "" not in kinds
 
 
-def read(node: cst.CSTNode, region: Region, known: Known) -> int:
+def read_after(node: cst.CSTNode, region: Region, known: Known) -> int:
     """How often the host reads what becomes of a choice: `int(max(a, b) + 1)`."""
     held = region.parent(node)
     while isinstance(held, cst.BinaryOperation | cst.UnaryOperation | cst.Arg):
