@@ -32,6 +32,11 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "bound": "the bound of a slice",
     "recorded": "what is handed to a logger",
     "argument": "an argument of a torch function",
+    "several": "one of several elements that are read",
+    "sized": "a number that is used as a size, or to count turns",
+    "counted": "a count or a flag that a module keeps",
+    "logged": "a number that is handed to a logger",
+    "row": "a tensor of the numbers of a range",
 }
 
 

@@ -84,6 +84,72 @@ CASES = [
         def f(x: torch.Tensor):
             return x.abs().max().item()
     """),
+    ("SG203", "several", """
+        def f(box: torch.Tensor):
+            return int(box[0]), int(box[1])
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, n):
+            return [x[i].item() for i in range(n)]
+    """),
+    ("SG201", "several", """
+        def f(xs: list[torch.Tensor]):
+            return [x.item() for x in xs]
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor):
+            return x[0].item()
+    """),
+    ("SG201", "sized", """
+        def f(x: torch.Tensor, batch: torch.Tensor):
+            n = batch.max().item() + 1
+            return torch.zeros(n, device=x.device)
+    """),
+    ("SG203", "sized", """
+        def f(x: torch.Tensor, lengths: torch.Tensor):
+            most = int(lengths.max())
+            return x[:, :most]
+    """),
+    ("SG203", "sized", """
+        def f(x: torch.Tensor, batch: torch.Tensor, scatter):
+            return scatter(x, batch, dim_size=int(batch.max()) + 1)
+    """),
+    ("SG204", "counted", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer('turns', torch.tensor(0))
+            def forward(self, x):
+                if self.turns >= 100:
+                    x = x * 2
+                    self.turns.zero_()
+                return x
+    """),
+    ("SG204", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer('scale', torch.tensor(0))
+            def forward(self, x):
+                if self.scale * x.sum() >= 100:
+                    x = x * 2
+                    x = x + 1
+                return x
+    """),
+    ("SG301", "number", """
+        def f(x: torch.Tensor, n, k):
+            return x + torch.tensor([n] * k).to(x.device)
+    """),
+    ("SG301", "row", """
+        def f(x: torch.Tensor, n):
+            return x + torch.tensor(range(n)).long().to(x.device)
+    """),
+    ("SG302", "logged", """
+        import pytorch_lightning
+        class M(pytorch_lightning.LightningModule):
+            def training_step(self, batch, index):
+                self.log('step', self.global_step)
+    """),
     ("SG204", "checked", """
         def f(x: torch.Tensor):
             if x.isnan().any():

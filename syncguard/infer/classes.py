@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer.domain.contents import arrived, changed, tensor_in
 from syncguard.infer.domain.lattice import join, pooled, same
-from syncguard.infer.domain.values import NONE, UNKNOWN, Call, ClassOf, Instance, Named, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import (
+    NONE,
+    UNKNOWN,
+    Call,
+    ClassOf,
+    Const,
+    Instance,
+    Named,
+    Tensor,
+    Unknown,
+    Value,
+    options,
+)
 from syncguard.infer.home import Home
 from syncguard.infer.moves import moves_all
 from syncguard.infer.routine import SERIAL, Env, Routine, Used
 from syncguard.read.core import Bind, Class, Function, Name
+from syncguard.read.tags import ATTR, CALL, CONST
+from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
@@ -121,6 +135,18 @@ class ClassInfo:
         if assigned is not None or declared is None or type(declared[0]) is Call:
             return assigned
         return self.expected(name) if declared[0] is NONE else declared[0]
+
+    def handed_up(self, name: str) -> Value | None:
+        """The constant that a constructor gives by a keyword to the one above: `super().__init__(x, check=False)`."""
+        for info in self.mro:
+            maker = info.members.get("__init__")
+            node = maker.routine.node if type(maker) is Call else None
+            for part in walk(node.body) if type(node) is Function else ():
+                if type(part) is CALL and type(part.fn) is ATTR and part.fn.name == "__init__":
+                    for key, value in part.keywords:
+                        if key == name and type(value) is CONST:
+                            return Const(value.value)
+        return None
 
     def expected(self, name: str) -> Value:
         """What is declared of an attribute that is None at first."""

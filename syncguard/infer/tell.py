@@ -14,6 +14,7 @@ from syncguard.terms import Confidence, Fact, Site, Sync
 SURENESS: Final[dict[int, Confidence]] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
 Texts = Callable[[str], Sequence[str]]
 LONGEST: Final = 60
+TAIL: Final = 24  # of what is longer, the end that is shown: what a chain of calls and indices comes to
 FACTS: Final = 6
 SHORT: Final = 4  # of two chains, each
 
@@ -57,7 +58,7 @@ def snippet(at: At, lines: Sequence[str]) -> str:
             last.encode()[: at[3]].decode(errors="replace"),
         ]
         text = " ".join(part.strip() for part in parts)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - TAIL - 1]}…{text[-TAIL:]}"
 
 
 def reasons(sighting: Sighting, text_of: Texts, path: str) -> tuple[Fact, ...]:
@@ -118,4 +119,6 @@ SENTENCES: Final = {
     "registered": "`{source}` makes a tensor part of the module",
     "isinstance": "`{source}` was tested to be a tensor",
     "mask": "`{source}` indexes a tensor, as a mask does",
+    "listed": "`{source}` is a list of Python's, on the host",
+    "array": "`{source}` is an array, on the host",
 }

@@ -11,12 +11,13 @@ from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.statements.collected import around
+from syncguard.infer.statements.collected import alike, around
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.walk import bound_in, walk
+from syncguard.read.walk import bound_in, everything, walk
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+COMPARES = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 BATCHES = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -44,6 +45,14 @@ class Place(msgspec.Struct, frozen=True):
     def around(self) -> Iterator[Node]:
         """The statements that it stands in, from without."""
         return enclosing(self.routine.node.body, self.sighting.at)
+
+    def pieces(self) -> list[Node]:
+        """All that its function is written of."""
+        return walk(self.routine.node.body)
+
+    def read(self) -> list[Node]:
+        """What is waited for, as it is written."""
+        return [part for part in self.pieces() if part.at == self.sighting.operand]
 
     def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
         """The statements that it is asked in the test of."""
@@ -78,24 +87,113 @@ def within(part: Node) -> tuple[Node, ...]:
     return ()
 
 
+def several(place: Place) -> bool:
+    """An element of what others are read of too: by the same function, or in the turns of a loop."""
+    return any(
+        _turned(part, place) or (type(part) is core.Index and _picked(part) and _others(part, place))
+        for part in place.read()
+    )
+
+
+def _turned(part: Node, place: Place) -> bool:
+    """Whether this is what a loop over a list or a tensor comes to in each turn, or what its turn picks."""
+    turns = set[str]()
+    for loop in place.pieces():
+        if type(loop) is core.Comp and around(loop.at, part.at):
+            turns |= {name.id for target, _, _ in loop.clauses for name in walk(target) if type(name) is core.Name}
+        if type(loop) is core.Loop and loop.target is not None and around(loop.at, part.at):
+            turns |= {name.id for name in walk(loop.target) if type(name) is core.Name}
+    if type(part) is core.Index:
+        return _picked(part) and any(type(name) is core.Name and name.id in turns for name in walk(part.key))
+    return type(part) is core.Name and part.id in turns
+
+
+def _picked(part: core.Index) -> bool:
+    """Whether this picks one element: by numbers, or what may be some."""
+    keys = part.key.items if type(part.key) is core.Seq else (part.key,)
+    return all(type(key) is core.Name or (type(key) is core.Const and type(key.value) is int) for key in keys)
+
+
+def _others(part: core.Index, place: Place) -> bool:
+    """Whether other elements of the same tensor are read, too."""
+    read = {one.operand for one in place.routine.sightings.values() if one.hazard == place.sighting.hazard}
+    return any(
+        type(other) is core.Index and other.at != part.at and other.at in read and alike(other.of, part.of)
+        for other in place.pieces()
+    )
+
+
+def sized(place: Place) -> bool:
+    """A number that says how large something is, or how often a loop turns."""
+    last = next(reversed([*place.around()]), None)
+    bound = last.targets[0] if type(last) is core.Bind and len(last.targets) == 1 else None
+    return any(_sizes(part, place, bound) for part in place.pieces())
+
+
+def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
+    """Whether a call or a slice is given it as a size, or the name that it is bound to."""
+    names = place.world.places.tables["names"]
+    sizes = list[Node]()
+    if type(part) is core.Slice:
+        sizes += part.bounds
+    elif type(part) is core.Call:
+        sizes += part.args if last_name(part.fn) in names["counting"] else ()
+        sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
+    return any(
+        around(size.at, place.sighting.at) or (type(bound) is core.Name and _names(size, bound.id)) for size in sizes
+    )
+
+
+def _names(part: Node, name: str) -> bool:
+    return any(type(one) is core.Name and one.id == name for one in walk(part))
+
+
+def counted(place: Place) -> bool:
+    """A count or a flag that is kept from step to step, in a buffer of one number."""
+    causes, owner = place.causes, place.routine.owner
+    if (
+        not causes
+        or owner is None
+        or around(place.routine.node.at, causes[-1].at)
+        or not place.begins(causes[-1], "converts")
+    ):
+        return False
+    made = [part for part in everything(owner.node.body) if type(part) is core.Call and part.at == causes[-1].at]
+    plain = {*COMPARES, *place.world.places.tables["manners"]["moves"]}
+    return any(_alike(part.args) for part in made) and all(why.text.rpartition(".")[2] in plain for why in causes[:-1])
+
+
+def logged(place: Place) -> bool:
+    return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["says"]
+
+
 def drawn(place: Place) -> bool:
     return place.begins(place.sighting.why, "drawn")
 
 
 def number(place: Place) -> bool:
     """It is made of one number that is written there, once or for each element."""
+    return _made_of(place, _alike)
+
+
+def row(place: Place) -> bool:
+    """It is made of the numbers of a range."""
+    return _made_of(place, lambda args: bool(args) and type(args[0]) is core.Call and last_name(args[0].fn) == "range")
+
+
+def _made_of(place: Place, fits: Callable[[tuple[Node, ...]], bool]) -> bool:
+    """Whether it is made of arguments that are such, here."""
     why = place.sighting.why
-    return (
-        place.begins(why, "converts")
-        and why is not None
-        and why.root.at
-        in {part.at for part in walk(place.routine.node.body) if type(part) is core.Call and _alike(part.args)}
-    )
+    if why is None or not place.begins(why, "converts"):
+        return False
+    return any(type(part) is core.Call and part.at == why.root.at and fits(part.args) for part in place.pieces())
 
 
 def _alike(args: tuple[Node, ...]) -> bool:
-    """Whether what comes first is a number, or a list of one and the same."""
+    """Whether what comes first is a number, or a list of one and the same: `[1, 1]`, `[n] * size`."""
     first = args[0] if args else None
+    if type(first) is core.Do and first.what == "*x":
+        return any(type(part) is core.Seq and len(part.items) == 1 for part in first.args)
     parts = walk(first.args[0] if type(first) is core.Do and first.what == "neg" else first)
     numbers = {part.value for part in parts if type(part) is core.Const}
     return len(numbers) == 1 and all(type(part) in (core.Const, core.Seq) for part in parts)
@@ -133,7 +231,7 @@ def built(place: Place) -> bool:
 
 
 def computed(place: Place) -> bool:
-    return place.sighting.also is not None
+    return place.sighting.also is not None and place.sighting.also.text != "listed"
 
 
 def checked(place: Place) -> bool:
@@ -194,7 +292,8 @@ def argument(place: Place) -> bool:
 
 
 MANNERS: dict[str, Callable[[Place], bool]] = {
-    "drawn": drawn, "number": number, "batch": batch, "kept": kept, "brought": brought, "built": built,
+    "drawn": drawn, "number": number, "row": row, "batch": batch, "kept": kept, "brought": brought, "built": built,
     "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
-    "collected": collected, "updated": updated, "bound": bound, "recorded": recorded, "argument": argument,
+    "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
+    "updated": updated, "bound": bound, "recorded": recorded, "argument": argument,
 }  # fmt: skip

@@ -6,7 +6,19 @@ from typing import Final
 
 from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
 from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
-from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Union, Unknown, Value, Why, options
+from syncguard.infer.domain.values import (
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    Why,
+    is_array,
+    options,
+)
 from syncguard.infer.domain.within import inside
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import index_parts, picks_from_host, sureness
@@ -62,7 +74,7 @@ def apply(
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
-            picked, also = _picked(wait, op, arguments, nodes)
+            picked, also = _picked(wait, op, arguments, nodes, frame)
             frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also)
             if wait.hazard == "synchronize":
                 _landed(frame)
@@ -188,7 +200,9 @@ def _operand(
     return None, None
 
 
-def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -> tuple[Node | None, Why | None]:
+def _picked(
+    wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...], frame: Frame
+) -> tuple[Node | None, Why | None]:
     """The part of an index that is on the host, and why we think so."""
     for condition, name in wait.when:
         place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
@@ -199,8 +213,14 @@ def _picked(wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...]) -
             for part, own in zip(parts, written):
                 if picks_from_host(part, len(parts) > 1):
                     found = inside(part, own, False)
-                    return own, found[1] if found is not None else None
+                    return own, found[1] if found is not None else _unmoved(part, own.at, frame)
     return None, None
+
+
+def _unmoved(part: Value, at: At, frame: Frame) -> Why | None:
+    """Why a part of an index is on the host that is no tensor."""
+    kinds = {"listed" if type(option) is Seq else "array" if is_array(option) else "" for option in options(part)}
+    return frame.why(kinds.pop(), at) if len(kinds) == 1 and "" not in kinds else None
 
 
 def _parts(value: Value, args: list[Value]) -> tuple[Value, ...]:

@@ -36,12 +36,12 @@ class Arguments:
             owner = self.named.get(holder_name)
             if type(owner) is Seq and owner.items is not None and setting in owner.names:
                 return owner.items[owner.names.index(setting)]
-            return owner.settings.get(setting) if type(owner) is Instance else None
+            return _setting(owner, setting) if type(owner) is Instance else None
         value = self.named.get(name)
         if value is None and self.named:
             holder = next(iter(self.named.values()))
             if type(holder) is Instance:
-                return holder.settings.get(name)
+                return _setting(holder, name)
         return value
 
     def numbers(self) -> bool:
@@ -51,3 +51,9 @@ class Arguments:
 
     def values(self) -> list[Value]:
         return [*self.named.values(), *self.rest]
+
+
+def _setting(owner: Instance, name: str) -> Value | None:
+    """What an object was constructed with under a name, by who made it or by the constructor of its own class."""
+    given = owner.settings.get(name)
+    return owner.info.handed_up(name) if given is None and owner.info is not None else given

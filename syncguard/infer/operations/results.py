@@ -187,7 +187,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
     why.built = device == "host" and (beside is not None or (shape.place in MADE and not tensors))
-    made.void = shape.place == "factory" and not tensors and _empty(args)
+    made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors)
     return made
 
 
@@ -205,6 +205,11 @@ def _empty(args: Arguments) -> bool:
         parts = inner.items if type(inner) is Seq and inner.items is not None else parts
         return any(map(_is_zero, parts)) if args.get("size") is not None else not size.items
     return args.get("size") is not None and size is not None and _is_zero(size)
+
+
+def _cast(shape: Result, args: Arguments, tensors: list[Tensor]) -> bool:
+    """Whether this is a tensor of no elements in another type: `torch.Tensor([]).long()`."""
+    return shape.rank == "samerank" and args.count == 1 and len(tensors) == 1 and tensors[0].void
 
 
 def _is_zero(value: Value) -> bool:
