@@ -29,6 +29,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "repeated": "the test of a loop",
     "collected": "what is appended to a list",
     "updated": "`x[mask] += y`",
+    "beside": "a mask beside another index",
     "bound": "the bound of a slice",
     "recorded": "what is handed to a logger",
     "argument": "an argument of a torch function",

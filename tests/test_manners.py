@@ -215,6 +215,14 @@ CASES = [
             x[x > 1] -= 1
             return x
     """),
+    ("SG103", "beside", """
+        def f(x: torch.Tensor, label: torch.Tensor):
+            x[x[:, 0] > 1, label] = 1
+    """),
+    ("SG103", "", """
+        def f(x: torch.Tensor):
+            x[x[:, 0] > 1, 0] = x.mean()
+    """),
     ("SG108", "bound", """
         def f(x: torch.Tensor):
             n = x.argmax()

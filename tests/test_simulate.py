@@ -57,6 +57,10 @@ HOLDS = {
     "false": (dict, lambda: {"x": True}),
     "not_false": (dict, lambda: {"x": False}),
     "mask": (lambda: {"x": (0, device(2, dtype=torch.bool))}, lambda: {"x": torch.ones(2, dtype=torch.bool)}),
+    "mask_beside": (
+        lambda: {"x": (device(2, dtype=torch.bool), device(2, dtype=torch.int64))},
+        lambda: {"x": (device(2, dtype=torch.bool), 0)},
+    ),
     "zero_dim": (lambda: {"x": device(dtype=torch.int64)}, lambda: {"x": device(1, dtype=torch.int64)}),
     "integers": (lambda: {"x": device(1, dtype=torch.int64)}, lambda: {"x": device(dtype=torch.int64)}),
     "slice_bound": (lambda: {"x": slice(None, device(dtype=torch.int64))}, lambda: {"x": slice(0, 3)}),

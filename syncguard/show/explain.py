@@ -28,6 +28,7 @@ WHEN = {
     "false": "{} is false or not given",
     "not_false": "{} is not the literal False",
     "mask": "{} is a boolean mask on the device",
+    "mask_beside": "{} is a boolean mask on the device beside another index",
     "zero_dim": "{} is a 0-d integer tensor on the device",
     "integers": "{} is an integer index tensor",
     "slice_bound": "{} is a slice bounded by a tensor on the device",

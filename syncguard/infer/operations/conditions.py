@@ -197,6 +197,17 @@ zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, any
 integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
 
 
+def mask_beside(args: Arguments, name: str) -> int:
+    """A mask on the device, and beside it another part that picks elements."""
+    parts = index_parts(args.get(name))
+    picks = [part for part in parts if picks_from_host(part, True) or _picks(part)]
+    return mask(args, name) if len(picks) > 1 else NO
+
+
+def _picks(part: Value) -> bool:
+    return any(type(option) is Tensor and option.rank != 0 for option in options(part))
+
+
 def slice_bound(args: Arguments, name: str) -> int:
     bounds = [
         bound
@@ -326,6 +337,7 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
     "built": built, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
+    "mask_beside": mask_beside,
     "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
     "to_device": to_device, "pinned": pinned,
     "pageable": pageable, "zero_dim_target": zero_dim_target,

@@ -185,6 +185,16 @@ zero_dim = any_part(lambda part: part.ndim == 0 and part.dtype in INTEGERS)
 integers = any_part(lambda part: part.ndim != 0 and part.dtype in INTEGERS)
 
 
+def mask_beside(args: Arguments, name: str) -> bool:
+    """A mask on the device, and beside it another part that picks elements."""
+    picks = [
+        part
+        for part in parts(args.get(name))
+        if isinstance(part, list) or (isinstance(part, torch.Tensor) and part.ndim)
+    ]
+    return mask(args, name) and len(picks) > 1
+
+
 def slice_bound(args: Arguments, name: str) -> bool:
     return any(
         next(device_tensors((part.start, part.stop, part.step)), None) is not None
@@ -283,6 +293,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "built": built,
     "of_host": of_host, "true": true, "false": false, "not_false": not_false, "mask": mask, "zero_dim": zero_dim,
+    "mask_beside": mask_beside,
     "integers": integers, "slice_bound": slice_bound, "host_index": host_index, "to_host": to_host,
     "to_device": to_device, "pinned": pinned, "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense,
     "surely_dense": dense, "data_or_unknown": data,  # here nothing is unknown

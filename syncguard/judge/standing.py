@@ -1,0 +1,76 @@
+"""A sighting in, what stands around it in its function out: the statements, the tests, what is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from syncguard.infer.domain.values import Why
+from syncguard.infer.project import World
+from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.statements.collected import around
+from syncguard.read import core
+from syncguard.read.core import At, Node
+from syncguard.read.walk import walk
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A sighting with its routine, the world, and the text of what is waited for."""
+
+    sighting: Sighting
+    routine: Routine
+    world: World
+    operand: str
+
+    @property
+    def causes(self) -> list[Why]:
+        """The links of its chain, the last first."""
+        found, why = list[Why](), self.sighting.why
+        while why is not None:
+            found.append(why)
+            why = why.parent
+        return found
+
+    def begins(self, why: Why | None, *kinds: str) -> bool:
+        """Whether a chain begins with a factory of one of these kinds."""
+        return why is not None and any(why.root.text in self.world.places.tables["factories"][kind] for kind in kinds)
+
+    def around(self) -> Iterator[Node]:
+        """The statements that it stands in, from without."""
+        return enclosing(self.routine.node.body, self.sighting.at)
+
+    def pieces(self) -> list[Node]:
+        """All that its function is written of."""
+        return walk(self.routine.node.body)
+
+    def read(self) -> list[Node]:
+        """What is waited for, as it is written."""
+        return [part for part in self.pieces() if part.at == self.sighting.operand]
+
+    def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
+        """The statements that it is asked in the test of."""
+        for part in self.around():
+            match part:
+                case core.If(test=test) | core.Check(test=test) | core.Loop(test=test) if test is not None:
+                    if around(test.at, self.sighting.at):
+                        yield part
+
+
+def enclosing(parts: tuple[Node, ...], at: At) -> Iterator[Node]:
+    """The statements of a block that a place stands in, from without."""
+    while (held := next((part for part in parts if around(part.at, at)), None)) is not None:
+        yield held
+        parts = within(held)
+
+
+def within(part: Node) -> tuple[Node, ...]:
+    """The statements in a statement."""
+    match part:
+        case core.If(body=body, orelse=orelse) | core.Loop(body=body, orelse=orelse):
+            return (*body, *orelse)
+        case core.With(body=body):
+            return body
+        case core.Try():
+            return (*part.body, *[one for _, body in part.handlers for one in body], *part.orelse, *part.final)
+    return ()

@@ -1,0 +1,99 @@
+"""A number that is read, what it is wanted for out: an element among others, a size, a count that a module keeps."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.statements.collected import alike, around
+from syncguard.judge.standing import Place
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.walk import everything, walk
+
+COMPARES = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
+
+
+def several(place: Place) -> bool:
+    """An element of what others are read of too: by the same function, or in the turns of a loop."""
+    return any(
+        _turned(part, place) or (type(part) is core.Index and _picked(part) and _others(part, place))
+        for part in place.read()
+    )
+
+
+def _turned(part: Node, place: Place) -> bool:
+    """Whether this is what a loop over a list or a tensor comes to in each turn, or what its turn picks."""
+    turns = set[str]()
+    for loop in place.pieces():
+        if type(loop) is core.Comp and around(loop.at, part.at):
+            turns |= {name.id for target, _, _ in loop.clauses for name in walk(target) if type(name) is core.Name}
+        if type(loop) is core.Loop and loop.target is not None and around(loop.at, part.at):
+            turns |= {name.id for name in walk(loop.target) if type(name) is core.Name}
+    if type(part) is core.Index:
+        return _picked(part) and any(type(name) is core.Name and name.id in turns for name in walk(part.key))
+    return type(part) is core.Name and part.id in turns
+
+
+def _picked(part: core.Index) -> bool:
+    """Whether this picks one element: by numbers, or what may be some."""
+    keys = part.key.items if type(part.key) is core.Seq else (part.key,)
+    return all(type(key) is core.Name or (type(key) is core.Const and type(key.value) is int) for key in keys)
+
+
+def _others(part: core.Index, place: Place) -> bool:
+    """Whether other elements of the same tensor are read, too."""
+    read = {one.operand for one in place.routine.sightings.values() if one.hazard == place.sighting.hazard}
+    return any(
+        type(other) is core.Index and other.at != part.at and other.at in read and alike(other.of, part.of)
+        for other in place.pieces()
+    )
+
+
+def sized(place: Place) -> bool:
+    """A number that says how large something is, or how often a loop turns."""
+    last = next(reversed([*place.around()]), None)
+    bound = last.targets[0] if type(last) is core.Bind and len(last.targets) == 1 else None
+    return any(_sizes(part, place, bound) for part in place.pieces())
+
+
+def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
+    """Whether a call or a slice is given it as a size, or the name that it is bound to."""
+    names = place.world.places.tables["names"]
+    sizes = list[Node]()
+    if type(part) is core.Slice:
+        sizes += part.bounds
+    elif type(part) is core.Call:
+        sizes += part.args if last_name(part.fn) in names["counting"] else ()
+        sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
+    return any(
+        around(size.at, place.sighting.at) or (type(bound) is core.Name and _names(size, bound.id)) for size in sizes
+    )
+
+
+def _names(part: Node, name: str) -> bool:
+    return any(type(one) is core.Name and one.id == name for one in walk(part))
+
+
+def counted(place: Place) -> bool:
+    """A count or a flag that is kept from step to step, in a buffer of one number."""
+    causes, owner = place.causes, place.routine.owner
+    if (
+        not causes
+        or owner is None
+        or around(place.routine.node.at, causes[-1].at)
+        or not place.begins(causes[-1], "converts")
+    ):
+        return False
+    made = [part for part in everything(owner.node.body) if type(part) is core.Call and part.at == causes[-1].at]
+    plain = {*COMPARES, *place.world.places.tables["manners"]["moves"]}
+    compared = all(why.text.rpartition(".")[2] in plain for why in causes[:-1])
+    return compared and any(one_number(part.args) for part in made)
+
+
+def one_number(args: tuple[Node, ...]) -> bool:
+    """Whether what comes first is a number, or a list of one and the same: `[1, 1]`, `[n] * size`."""
+    first = args[0] if args else None
+    if type(first) is core.Do and first.what == "*x":
+        return any(type(part) is core.Seq and len(part.items) == 1 for part in first.args)
+    parts = walk(first.args[0] if type(first) is core.Do and first.what == "neg" else first)
+    numbers = {part.value for part in parts if type(part) is core.Const}
+    return len(numbers) == 1 and all(type(part) in (core.Const, core.Seq) for part in parts)
