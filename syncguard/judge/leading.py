@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.routine import Asked, Routine
 from syncguard.infer.statements.collected import around
-from syncguard.judge.standing import enclosing
 from syncguard.judge.settled import plainly
+from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import Node
 
