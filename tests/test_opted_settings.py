@@ -334,3 +334,34 @@ MADE = """
 def test_what_is_made_for_a_setting_alone_is_told_of_it(made: str, more: str, option: str) -> None:
     options = [f"in this file made only where {option}"] if option else []
     assert told(MADE.format(made=made, more=more)) == [options]
+
+
+AGENT = """
+    class Agent:
+        def __init__(self, net, report, weight):
+            self.net = net
+            self.report = report
+            self.weight = weight
+
+        def update(self, x):
+            loss = self.net(x).sum() * self.weight
+            loss.backward()
+            if {test}:
+                return loss.item()
+            return self.rest(loss)
+
+        def rest(self, loss):
+            return None if not self.report else loss.detach()
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [
+        ("self.report", ["only where `self.report` holds"]),
+        ("not self.report", []),
+        ("self.weight", []),  # of which more is asked
+    ],
+)
+def test_what_a_class_only_ever_tests_is_a_setting(test: str, options: list[str]) -> None:
+    assert told(AGENT.format(test=test)) == [options]

@@ -9,6 +9,7 @@ from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import Host
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.routine import Routine
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
@@ -16,7 +17,9 @@ from syncguard.judge.fields import all_given, takes
 from syncguard.judge.settled import outcome_of, plainly
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import everything, walk
 
+ASKS = ("truth", "not")
 FEW = (0, 1)  # what a number is that asks for nothing
 
 
@@ -111,5 +114,25 @@ def _chosen(name: str, place: Place, text: bool) -> bool:
         return False
     if place.frame.world.places.is_("names", "modes", name):
         return False
-    declared: Any = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else None
-    return text or (node.name == "__init__" and type(declared) is Host and declared.kind == "bool")
+    if text or node.name != "__init__":
+        return text
+    if param.annotation is None:
+        return _only_tested(name, place.routine)
+    declared: Any = promised(param.annotation, place.frame, "assumed")
+    return type(declared) is Host and declared.kind == "bool"
+
+
+def _only_tested(name: str, maker: Routine) -> bool:
+    """Whether a constructor keeps what it is given in an attribute of which its class asks nothing but yes or no."""
+    binds = [part for part in walk(maker.node.body) if type(part) is core.Bind]
+    kept = {
+        target.path
+        for bind in binds
+        for target in bind.targets
+        if type(target) is core.Attr and type(bind.value) is core.Name and bind.value.id == name
+    }
+    pieces = everything(maker.owner.node.body) if maker.owner is not None and kept else []
+    bound = {id(target) for part in pieces if type(part) is core.Bind for target in part.targets}
+    tested = {id(arg) for part in pieces if type(part) is core.Do and part.what in ASKS for arg in part.args}
+    reads = [part for part in pieces if type(part) is core.Attr and part.path in kept and id(part) not in bound]
+    return bool(reads) and all(id(part) in tested for part in reads)
