@@ -19,6 +19,7 @@ from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
 from syncguard.judge.heat import for_callers
+from syncguard.judge.idle import idle
 from syncguard.judge.reach import Function, Where, behind, gpuless, reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -78,7 +79,8 @@ def check(
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
     calls = {**others, **{one.note.path: one.calls for one in examined}}
-    hot, hosted, optional = reached(calls), gpuless(calls), behind(calls)
+    hot, optional = reached(calls), behind(calls)
+    hosted = {**idle(calls, hot), **gpuless(calls)}
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
@@ -193,7 +195,8 @@ def is_text(path: str) -> bool:
 
 
 def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], hosted: dict[Where, Fact]) -> Finding:
-    """A finding in a function that another file may have made hot, or that only processes without a GPU call."""
+    """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
+    call."""
     where = (path, finding.function)
     open_ = finding.heat == "unknown" or (finding.heat == "cold" and for_callers(finding.hot_path))
     if not open_ or not (where in hot or where in hosted):

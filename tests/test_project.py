@@ -234,6 +234,28 @@ def test_what_its_own_file_seldom_calls_another_one_may_call_at_every_step(proje
     assert heats(".") == [("hot", "calls `inner`")]
 
 
+@pytest.mark.parametrize(
+    ("name", "caller", "heat"),
+    [
+        ("_fit", "load_weights", "cold"),
+        ("_fit", "forward", "hot"),
+        ("_fit", "other", "unknown"),
+        ("_fit", "main", "unknown"),  # a script tells nothing of how often what it calls runs
+        ("fit", "load_weights", "unknown"),  # others may call it
+    ],
+)
+def test_what_only_setup_of_other_files_calls_is_setup(project, name, caller, heat):
+    Path("p/fits.py").write_text(f"import torch\n\n\ndef {name}(w: torch.Tensor):\n    return w.max().item()\n")
+    Path("p/nets.py").write_text(
+        f"from .fits import {name}\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        f"    def {caller}(self, w):\n        return {name}(w)\n"
+    )
+    if caller == "main":
+        Path("p/nets.py").write_text(f"from .fits import {name}\n\n\ndef main(w):\n    return {name}(w)\n")
+    found = pipeline.check(["."], config(cache=False, heat="all")).findings
+    assert [f.heat for f in found if f.site.path == "p/fits.py"] == [heat]
+
+
 def test_one_file_sees_the_others_through_the_cache(project):
     pipeline.check(["."], config())
     (found,) = pipeline.check(["p/ops.py"], config()).findings
