@@ -31,10 +31,10 @@ def programs(routines: Sequence[Routine], places: Places) -> None:
 
 def _takes_settings_alone(routine: Routine, places: Places) -> bool:
     node = routine.node
-    if type(node) is not core.Function or routine.closure:
+    if type(node) is not core.Function or routine.closure or places.seldom(routine.name):
         return False
     given = [param.name.lower() for param in node.params if param.default is None]
-    return bool(given) and all(places.is_("names", "settings", name) for name in given)
+    return all(places.is_("names", "settings", name) for name in given)
 
 
 def script(routine: Routine, places: Places) -> bool:
