@@ -134,3 +134,18 @@ def generate(model, ids: Tensor, n: int):
             break
         ids = torch.cat([ids, token[:, None]], 1)
     return ids
+
+
+def looked_at(model, loader, cv2):
+    for image in loader:
+        with torch.no_grad():
+            boxes = model(image.cuda())  # waits: amortized
+            cv2.waitKey(0)
+
+
+def shown_live(model, loader, cv2, plt, shows):
+    for image in loader:
+        boxes = model(image.cuda())  # waits: hot
+        cv2.waitKey(1)
+        if shows:
+            plt.show()

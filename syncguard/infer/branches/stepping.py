@@ -7,7 +7,7 @@ from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
 from syncguard.infer.routine import Frame, Step
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, LOOP, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import walk
 
 
@@ -24,6 +24,33 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
             if places.is_("hot", "loop_names", name.lower()):
                 return f"the loop iterates over `{name}`"
     return ""
+
+
+def waits_for_people(node: core.Loop, frame: Frame) -> str:
+    """The gate of a loop each turn of which waits for somebody to go on: `cv2.waitKey(0)`, `plt.show()`."""
+    pauses = frame.world.places.tables["gates"]["pauses"]
+    if all(pause.rpartition(".")[2] not in node.calls for pause in pauses):
+        return ""
+    todo = [*node.body]
+    while todo:
+        part = todo.pop(0)
+        if type(part) is WITH:
+            todo[:0] = part.body
+        call = part.value if type(part) is RUN else None
+        if type(call) is CALL and called_path(call) in pauses and not _goes_on(call):
+            return f"as often as somebody goes on, at line {part.at[0]}"
+    return ""
+
+
+def called_path(call: core.Call) -> str:
+    """The name that is called, as it is written."""
+    return call.fn.path if type(call.fn) is ATTR else last_name(call.fn)
+
+
+def _goes_on(call: core.Call) -> bool:
+    """Whether a call waits no longer than it is told: `cv2.waitKey(1)`."""
+    first = call.args[0] if call.args else None
+    return type(first) is CONST and type(first.value) is int and first.value > 0
 
 
 def epochs(step: Step, iterated: Value, frame: Frame) -> None:

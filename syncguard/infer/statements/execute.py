@@ -12,7 +12,7 @@ from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.remembers import recalled
-from syncguard.infer.branches.stepping import epochs, step_reason
+from syncguard.infer.branches.stepping import epochs, step_reason, waits_for_people
 from syncguard.infer.domain.lattice import join_all, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (
@@ -164,7 +164,7 @@ def _turning(node: core.Loop, iterated: Value, frame: Frame) -> Context:
         frame.home.steps = True
         frame.routine.stepping.add(node.at)
     epochs(step, iterated, frame)
-    return frame.surround(loops=(*frame.context.loops, step))
+    return frame.surround(loops=(*frame.context.loops, step), gate=waits_for_people(node, frame))
 
 
 def _once(node: core.Loop) -> bool:
