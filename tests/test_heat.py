@@ -1923,3 +1923,20 @@ def test_what_is_whispered_is_seldom_formatted(said: str, heat: str) -> None:
 )
 def test_a_model_is_moved_seldom(text: str, heat: str) -> None:
     assert heats(f"def lend():\n    net = torch.nn.Linear(3, 3).cuda()\n    {text}\n    return net\n") == [heat]
+
+
+@pytest.mark.parametrize(("inner", "heat"), [("loss.backward()", "hot"), ("print(loss)", "amortized")])
+def test_what_goes_on_only_now_and_then_is_the_step_if_it_trains(inner: str, heat: str) -> None:
+    text = f"""
+        class Agent:
+            def train_step(self, x: torch.Tensor, step):
+                if step % self.every != 0:
+                    return None
+                self.learn(x)
+                return x.mean().item()
+
+            def learn(self, x):
+                loss = self.net(x).sum()
+                {inner}
+        """
+    assert heats(text)[0] == heat

@@ -12,7 +12,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
-from syncguard.judge.paced import pace
+from syncguard.judge.paced import keep_time, pace, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -62,9 +62,10 @@ def warmths(
     routines = list(routines)
     pace(routines)
     programs(routines, places)
+    training: dict[Routine, bool] = {}
+    keep_time(routines, places, training)
     remade = remakes(routines, places)
     setup = prepared(routines, places, hot, cold, remade)
-    training: dict[Routine, bool] = {}
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
     found: dict[Routine, Warmth] = {}
     for routine in routines:
@@ -245,15 +246,6 @@ def prepared(
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
         and all(not script(one, places) and is_cold(one, places, cold, remade) for one, _, _ in calling)
     )
-
-
-def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
-    """Whether a function, or one that it calls, runs a backward pass: then what calls it now and then is the step."""
-    if routine not in known:
-        known[routine] = False  # while we look, for those that call one another
-        body = routine.node.body if type(routine.node) is core.Function else ()
-        known[routine] = trains(body, places) or any(trained(callee, places, known) for callee in routine.calls)
-    return known[routine]
 
 
 def stepped(routines: Iterable[Routine], cold: tuple[str, ...]) -> Iterator[tuple[Routine, Context, tuple[Fact, ...]]]:

@@ -1,13 +1,17 @@
 """Routines in, those around the steps marked: what stands beside a call of one whose loop takes the steps, as in
-`for epoch in range(n): train(model, loader)`, runs once in many steps."""
+`for epoch in range(n): train(model, loader)`, runs once in many steps; and the gates that are the
+rhythm of the steps taken away."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
 
+from syncguard.infer.branches.gates import trains
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import callers_of
+from syncguard.places import Places
+from syncguard.read import core
 
 
 def pace(routines: Sequence[Routine]) -> None:
@@ -23,3 +27,23 @@ def pace(routines: Sequence[Routine]) -> None:
             if not caller.steps:
                 caller.steps = at[0]
                 todo.append(caller)
+
+
+def keep_time(routines: Sequence[Routine], places: Places, known: dict[Routine, bool]) -> None:
+    """Take away the gates behind which a function calls what trains: these say how often there is a step, as in
+    `if step % every != 0: return`, and make nothing rare."""
+    for routine in routines:
+        calls = [(callee, context) for callee, every in routine.calls.items() for _, context in every]
+        gates = {context.gate for callee, context in calls if context.gate and trained(callee, places, known)}
+        for context in [*(call for _, call in calls), *(one.context for one in routine.sightings.values())]:
+            if context.gate in gates:
+                context.gate = ""
+
+
+def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
+    """Whether a function, or one that it calls, runs a backward pass: then what calls it now and then is the step."""
+    if routine not in known:
+        known[routine] = False  # while we look, for those that call one another
+        body = routine.node.body if type(routine.node) is core.Function else ()
+        known[routine] = trains(body, places) or any(trained(callee, places, known) for callee in routine.calls)
+    return known[routine]
