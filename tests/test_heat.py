@@ -1940,3 +1940,20 @@ def test_what_goes_on_only_now_and_then_is_the_step_if_it_trains(inner: str, hea
                 {inner}
         """
     assert heats(text)[0] == heat
+
+
+LEARNER = """
+    class Agent:
+        def learn(self, x: torch.Tensor):
+            {before}
+                loss = self.net(x).sum()
+                loss.backward()
+                self.opt.step()
+            return x.mean().item()
+    """
+
+
+@pytest.mark.parametrize(("before", "heat"), [("with self.scope:", "hot"), ("for y in self.parts:", "unknown")])
+def test_what_runs_a_backward_pass_and_steps_an_optimizer_is_a_step(before: str, heat: str) -> None:
+    assert heats(LEARNER.format(before=before)) == [heat]
+    assert heats(LEARNER.format(before=before).replace("learn", "test_learn")) == ["cold"]

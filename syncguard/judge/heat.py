@@ -12,7 +12,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import by_name, callers_of
-from syncguard.judge.paced import keep_time, pace, trained
+from syncguard.judge.paced import keep_time, pace, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -69,7 +69,10 @@ def warmths(
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
     found: dict[Routine, Warmth] = {}
     for routine in routines:
-        if routine not in setup and (reason := root(routine, places, hot, cold, decorator)):
+        reason = root(routine, places, hot, cold, decorator) if routine not in setup else ""
+        if not reason and takes_step(routine, places) and not is_cold(routine, places, cold, remade):
+            reason = f"`{routine.qualname}` runs a backward pass and steps an optimizer"
+        if reason:
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
     for callee, context, path in stepped((r for r in routines if not test_file(r, places)), cold):

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from syncguard.infer.branches.gates import trains
+from syncguard.infer.branches.gates import last_name, trains
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import callers_of
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.walk import walk
 
 
 def pace(routines: Sequence[Routine]) -> None:
@@ -38,6 +39,17 @@ def keep_time(routines: Sequence[Routine], places: Places, known: dict[Routine, 
         for context in [*(call for _, call in calls), *(one.context for one in routine.sightings.values())]:
             if context.gate in gates:
                 context.gate = ""
+
+
+def takes_step(routine: Routine, places: Places) -> bool:
+    """Whether each call of a function is a step: it runs a backward pass and has an optimizer take it, in no loop."""
+    node = routine.node
+    if type(node) is not core.Function or not trains(node.body, places):
+        return False
+    looped = {id(part) for loop in walk(node.body) if type(loop) is core.Loop for part in walk(loop)}
+    calls = [part for part in walk(node.body) if type(part) is core.Call and id(part) not in looped]
+    takes = places.tables["hot"]["loop_takes"]
+    return trains(tuple(calls), places) and any(last_name(call.fn) in takes for call in calls)
 
 
 def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
