@@ -17,7 +17,7 @@ KINDS = frozenset(
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
     **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank nested written".split(), "rank"),
-    **dict.fromkeys("host pinned device factory like kwarg".split(), "place"),
+    **dict.fromkeys("host pinned device factory like kwarg together".split(), "place"),
 }
 Conditions = tuple[tuple[str, str], ...]
 

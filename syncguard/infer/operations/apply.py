@@ -26,7 +26,7 @@ from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL, DO, NAME, SEQ
+from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
 from syncguard.terms import Op, Wait
 
 SIZE: Final = "tensor-as-size"
@@ -67,6 +67,8 @@ def apply(
     if op.name in frame.world.queries:
         _landed(frame)
     if nodes and type(result) is Host and result.kind == "array":
+        if args and type(args[0]) is Tensor and args[0].device == "assumed" and arguments.get("force") is None:
+            _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     for wait in op.waits:
         sure = _sure(wait, op, arguments, args, result, frame)
@@ -262,6 +264,20 @@ def _fetched(frame: Frame, node: Node) -> None:
     held = frame.env.get(node.id) if type(node) is NAME else None
     if type(node) is NAME and type(held) is Tensor and held.device == "assumed":
         frame.env[node.id] = held.but(device="host")
+
+
+def _shown(frame: Frame, node: Node) -> None:
+    """An array can be had of a tensor on the host alone, so what it was picked from was there: `x[mask].numpy()`."""
+    views = frame.world.views
+    while True:
+        for key in [key for key in frame.routine.sightings if key[0] == node.at]:
+            del frame.routine.sightings[key]
+        if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in views:
+            node = node.fn.of
+        elif type(node) is INDEX or (type(node) is ATTR and node.name in views):
+            node = node.of
+        else:
+            return
 
 
 def _landed(frame: Frame) -> None:

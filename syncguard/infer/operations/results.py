@@ -176,8 +176,13 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     first = tensors[0] if tensors else None
     device, moved = _device(shape.place, args, tensors), args.get("device") is not None
     beside = next((tensor for tensor in tensors if built_on_host(tensor)), None) if not moved else None
-    together = beside is not None and shape.dtype in ELEMENTWISE and not shape.place
-    if together and device in GUESSED and any(tensor.rank > 0 and built_on_host(tensor) for tensor in tensors):
+    together = shape.place == "together" or (shape.dtype in ELEMENTWISE and not shape.place)
+    if (
+        together
+        and beside is not None
+        and device in GUESSED
+        and any(tensor.rank > 0 and built_on_host(tensor) for tensor in tensors)
+    ):
         device = "host"  # with what is elsewhere it would raise, but for one without dimensions
     if beside is not None and device == "host" and any(tensor.on_device for tensor in tensors):
         why = Why(why.text, why.at, beside.why, why.path)
