@@ -149,3 +149,11 @@ def shown_live(model, loader, cv2, plt, shows):
         cv2.waitKey(1)
         if shows:
             plt.show()
+
+
+def moved_in_place(model, loader, device):
+    for batch in loader:
+        batch.to(device)  # waits: hot
+        largest = batch.index.max().item()  # waits: hot
+        model.to(device)
+        model(batch, largest).sum().backward()

@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
     Unknown,
     Value,
     Why,
+    batch_of,
     came_from_device,
     is_array,
     options,
@@ -291,6 +292,8 @@ def effect(node: core.Run, frame: Frame) -> None:
     seen = len(frame.emitted)
     frame.unused = call.at
     moved = moves_module(call, frame)
+    held = call.fn.of if type(call) is CALL and type(call.fn) is ATTR else None
+    batch = is_part(batch_of(quiet_value(held, frame))) if held is not None else False
     surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
     frame.quiet += moved
     result = value_of(call, frame)
@@ -305,13 +308,15 @@ def effect(node: core.Run, frame: Frame) -> None:
         and call.fn.name.endswith("_")
     ):
         rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
+    if batch and held is not None and type(result) is Unknown and result.weak is not None:
+        rebind(held, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
     if type(call) is CALL and type(call.fn) is ATTR and call.fn.name in methods.MUTATORS:
-        held = container_in(quiet_value(call.fn.of, frame))
-        if held is not None and given[0] is call:
+        container = container_in(quiet_value(call.fn.of, frame))
+        if container is not None and given[0] is call:
             _, args, keywords = given
             if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen, call.fn.of, (*call.args, *[value for _, value in call.keywords]))
-            rebind(call.fn.of, methods.grown(held, call.fn.name, args, keywords, node.at, frame), frame)
+            rebind(call.fn.of, methods.grown(container, call.fn.name, args, keywords, node.at, frame), frame)
 
 
 def moves_module(call: Node, frame: Frame) -> bool:
@@ -320,4 +325,5 @@ def moves_module(call: Node, frame: Frame) -> bool:
         return False
     if call.fn.name != "to" and call.fn.name not in frame.world.family:
         return False
-    return type(quiet_value(call.fn.of, frame)) is Unknown
+    of = quiet_value(call.fn.of, frame)
+    return type(of) is Unknown and not is_part(batch_of(of))
