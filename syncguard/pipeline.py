@@ -18,7 +18,7 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
-from syncguard.judge.heat import for_callers
+from syncguard.judge.heat import for_callers, for_hot_code
 from syncguard.judge.idle import idle
 from syncguard.judge.reach import Function, Where, behind, gpuless, reached
 from syncguard.read import project
@@ -84,7 +84,9 @@ def check(
 
     def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
-        return sorted((spelling.finding(f) for f in warm if wanted.shows(f)), key=order)
+        return sorted(
+            (spelling.finding(f) for f in warm if wanted.shows(f) and not for_hot_code(f.hot_path)), key=order
+        )
 
     findings = tuple(finding for one in examined for finding in shown(one, one.findings))
     divided = divide(past, findings, sources, examined, config, rules.rules)

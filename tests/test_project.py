@@ -577,3 +577,18 @@ def test_callers_that_pass_what_the_annotation_says_share_one_run(project):
     ops = examiner.world.interfaces["p/ops.py"]
     runs = {routine.name: len(routine.contexts) for routine in ops.routines}
     assert runs == {"plain": 1, "told": 3}
+
+
+def test_a_wait_for_a_clock_counts_where_another_file_calls_it_at_every_step(project):
+    Path("p/clock.py").write_text(
+        "import time\nimport torch\n\n\ndef timed(run):\n    start = time.time()\n    run()\n"
+        "    torch.cuda.synchronize()\n    return time.time() - start\n"
+    )
+    found = pipeline.check(["p/clock.py"], config(cache=False, heat="all")).findings
+    assert not found
+    Path("p/train.py").write_text(
+        "from .clock import timed\n\n\ndef train(loader, step):\n    for x in loader:\n        step(x).backward()\n"
+        "        timed(step)\n"
+    )
+    found = pipeline.check(["."], config(cache=False)).findings
+    assert [(f.code, f.heat) for f in found if f.site.path == "p/clock.py"] == [("SG405", "hot")]

@@ -30,6 +30,7 @@ from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
 SELDOM = "in its file called only by what runs seldom"
+IF_HOT = "no hazard unless another file calls it at every step"
 
 
 class Warmth(msgspec.Struct, frozen=True):
@@ -46,8 +47,13 @@ class Warmth(msgspec.Struct, frozen=True):
 
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
-    """Whether a path to what is cold says that its callers in its file make it so."""
-    return any(fact.text == SELDOM for fact in path)
+    """Whether a path to what is cold says that it is so as far as its own file tells."""
+    return for_hot_code(path) or any(fact.text == SELDOM for fact in path)
+
+
+def for_hot_code(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that a place is no hazard until another file makes it hot."""
+    return any(fact.text == IF_HOT for fact in path)
 
 
 def warmths(

@@ -9,13 +9,13 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
-from syncguard.judge.heat import Warmth, heat_of
+from syncguard.judge.heat import IF_HOT, Warmth, heat_of
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.switched import switched
 from syncguard.pack import Pack
-from syncguard.terms import Finding, Sync
+from syncguard.terms import Fact, Finding, Sync
 
 
 def findings_of(
@@ -44,6 +44,8 @@ def judged(
     """A rule meeting a sync; None where the place makes it no hazard."""
     heat, path = heat_of(sighting, warmth, routine, world.places)
     hazard = hazard_of(sighting, routine, world, heat)
+    if not hazard and heat == "unknown" and (hazard := hazard_of(sighting, routine, world, "hot")):
+        heat, path = "cold", (Fact(IF_HOT, sighting.at[0], routine.home.path),)
     if not hazard:
         return None
     lines = text_of(routine.home.path)
