@@ -365,3 +365,18 @@ AGENT = """
 )
 def test_what_a_class_only_ever_tests_is_a_setting(test: str, options: list[str]) -> None:
     assert told(AGENT.format(test=test)) == [options]
+
+
+def test_what_a_script_makes_for_a_setting_alone_is_told_of_it() -> None:
+    text = """
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--exact", action="store_true")
+        args = parser.parse_args()
+        probe = None
+        if args.exact:
+            probe = torch.rand(2, device="cuda")
+        for n in range(2):
+            if probe is not None:
+                print(probe.sum().item())
+        """
+    assert told(text) == [["only where `args.exact` holds"]]

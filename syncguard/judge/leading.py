@@ -17,7 +17,8 @@ from syncguard.read.core import Node
 def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     """The tests, with the outcome that each must have; none where it is given, or bound elsewhere as well."""
     name, node = _asked(test, outcome), routine.node
-    if not name or type(node) is not core.Function or name in [param.name for param in node.params]:
+    params = node.params if type(node) is core.Function else ()
+    if not name or name in [param.name for param in params]:
         return
     binds = binders(routine).get(name, ())
     something = [part for part in binds if not _nothing(part)]

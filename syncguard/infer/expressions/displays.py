@@ -9,7 +9,7 @@ from syncguard.infer.branches.receivers import taken
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Value
 from syncguard.infer.expressions import evaluate
-from syncguard.infer.expressions.elements import element_of
+from syncguard.infer.expressions.elements import element_of, item_of
 from syncguard.infer.routine import Frame, Step
 from syncguard.read import core
 from syncguard.read.tags import CONST, DO, INDEX, SLICE
@@ -71,7 +71,7 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     frame.env, frame.comps = dict(before), (node.uses, *around)
     context = frame.context
     for target, iterable, conditions in node.clauses:
-        element = element_of(evaluate.value_of(iterable, frame), iterable.at, frame)
+        element = item_of(evaluate.value_of(iterable, frame), iterable, iterable.at, frame)
         context = (
             frame.surround(loops=(*frame.context.loops, Step(node, ""))) if target is node.clauses[0][0] else context
         )

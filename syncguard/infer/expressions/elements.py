@@ -26,8 +26,8 @@ from syncguard.infer.expressions import calls
 from syncguard.infer.expressions.operate import kind
 from syncguard.infer.routine import Frame
 from syncguard.read import core
-from syncguard.read.core import At
-from syncguard.read.tags import NAME
+from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, NAME
 from syncguard.read.walk import walk
 
 MOVES: Final = ("to()", "cuda()")
@@ -41,12 +41,21 @@ def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:
     if node.iterable is None:
         return UNKNOWN
     at = header(node.at, node.iterable.at)
-    found = element_of(iterated, at, frame)
+    found = item_of(iterated, node.iterable, at, frame)
     if found is not UNKNOWN or not loads(node, iterated, frame):
         return found
     taken = [one.id for one in walk(node.target) if type(one) is NAME]
     moved = any(not frame.uses(name).isdisjoint(MOVES) for name in taken)
     return Unknown(batch=frame.why("batch", at)) if moved else found
+
+
+def item_of(value: Value, node: Node, at: At, frame: Frame) -> Value:
+    """What iterating over what is written there gives: the items of a loader's `dataset` are on the host."""
+    found = element_of(value, at, frame)
+    attributes = frame.world.places.tables["host"]["item_attributes"]
+    if found is not UNKNOWN or type(node) is not ATTR or node.name not in attributes:
+        return found
+    return Unknown(None, frame.why("loaded", at), True)
 
 
 def header(at: At, iterable: At) -> At:

@@ -58,6 +58,8 @@ def apply(
         and arguments.get("device") is None
     ):
         result = result.but(device="host")
+    if not tensors and type(result) is Tensor and result.device == "assumed" and any(map(fetched, args)):
+        result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
         result = result.but(rank=-1)  # `torch.ones(*shape)`
     if any(tensor.on_device for tensor in data):
