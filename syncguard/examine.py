@@ -195,7 +195,7 @@ class Examiner:
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
         calls = functions_of(
-            home, routines, warmth, test,
+            home, routines, warmth, test, places,
             lambda routine: facts_in(source, behind.of(routine)) if matters(routine) else (),
             lambda routine, context: facts_in(source, behind.around(routine, context)),
         )  # fmt: skip

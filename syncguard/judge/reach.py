@@ -14,7 +14,8 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.behind import HERE
-from syncguard.judge.heat import Warmth
+from syncguard.judge.heat import Warmth, holds_steps
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.terms import Fact, Heat
@@ -56,6 +57,7 @@ def functions_of(
     routines: Iterable[Routine],
     warmth: dict[Routine, Warmth],
     tests: bool,
+    places: Places,
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
 ) -> tuple[Function, ...]:
@@ -64,7 +66,7 @@ def functions_of(
     found = []
     for routine in routines:
         warm = warmth[routine]
-        calls = tuple(call for call in _calls(home, routine, warmth, around) if not (tests and call.rare))
+        calls = tuple(call for call in _calls(home, routine, warmth, places, around) if not (tests and call.rare))
         behind = options(routine)
         if warm.heat != "cold" or warm.here or calls or behind:
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
@@ -78,10 +80,12 @@ def _calls(
     home: Home,
     routine: Routine,
     warmth: dict[Routine, Warmth],
+    places: Places,
     around: Callable[[Routine, Context], tuple[Fact, ...]],
 ) -> Iterator[Called]:
     heat = "unknown" if warmth[routine].here else warmth[routine].heat
-    for callee, places in routine.calls.items():
+    whole = holds_steps(routine, places)
+    for callee, calls in routine.calls.items():
         known = warmth.get(callee) if callee.home is home else None
         if (
             callee is routine
@@ -89,10 +93,15 @@ def _calls(
             or (known is not None and known.heat != "unknown" and not known.here)
         ):
             continue
-        shared = _shared(around(routine, context) for _, context in places)
-        for at, context in sorted(places, key=_beside_steps):
+        shared = _shared(around(routine, context) for _, context in calls)
+        for at, context in sorted(calls, key=_beside_steps):
             step = next((loop for loop in context.loops if loop.reason), None)
-            if context.rare or context.failing or (heat not in ("hot", "unknown") and step is None):
+            if (
+                context.rare
+                or context.failing
+                or (whole and not context.loops)
+                or (heat not in ("hot", "unknown") and step is None)
+            ):
                 continue
             if routine.gpuless or (known is not None and heat != "unknown"):
                 continue
@@ -101,7 +110,7 @@ def _calls(
             break
         else:
             if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
-                yield Called(callee.home.path, callee.qualname, places[0][0][0], rare=True, options=shared)
+                yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
 
 
 def _beside_steps(call: tuple[At, Context]) -> bool:

@@ -50,15 +50,7 @@ def apply(
     placing = data or tensors
     why = frame.why(op.name, at, _cause(placing, args))
     result = result_of(op.name, op.returns, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
-    if (
-        not tensors
-        and frame.routine.host
-        and arguments.default_device == "host"
-        and type(result) is Tensor
-        and arguments.get("device") is None
-    ):
-        result = result.but(device="host")
-    if not tensors and type(result) is Tensor and result.device == "assumed" and any(map(fetched, args)):
+    if not tensors and type(result) is Tensor and _on_host(result, args, arguments, frame):
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
         result = result.but(rank=-1)  # `torch.ones(*shape)`
@@ -85,6 +77,14 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _on_host(made: Tensor, args: list[Value], arguments: Arguments, frame: Frame) -> bool:
+    """Whether what is made of no tensor that is known is on the host: in a function of the host, or of what was put
+    there."""
+    if frame.routine.host and arguments.default_device == "host" and arguments.get("device") is None:
+        return True
+    return made.device == "assumed" and any(map(fetched, args))
 
 
 def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:
