@@ -26,7 +26,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.functions import callbacks, parameters, promises, wrappers
+from syncguard.infer.functions import callbacks, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
@@ -194,6 +194,9 @@ class World(Definitions):
     ) -> Value:
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         given = [receiver, *args] if receiver is not None else args
+        kept = setters.kept_as(routine, args, keywords, self)
+        if kept is not None and type(receiver) is Instance and receiver.info is not None:
+            self.learn(receiver.info, *kept, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)
         found = promises.of_receiver(found, routine, receiver, self.places)
         return placed(found, routine, given, keywords, receiver is not None, at, frame)

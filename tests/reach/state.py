@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import torch
 from torch.optim import Optimizer
 
@@ -89,3 +90,24 @@ class Cache:
         if self.counts["all"]["rows"] > 3:
             return False
         return part["sum"] > 3 and part  # waits
+
+
+class Schedule:
+    def keep(self, name, value):
+        if type(value) == torch.Tensor:
+            value = value.to(torch.device("cuda"))  # waits
+        setattr(self, name, value)
+
+    def make(self, steps: torch.Tensor):
+        self.keep("steps", steps.cpu())  # waits
+        self.keep("count", len(steps))
+
+    def at(self, x, index):
+        if self.count > 3:
+            return torch.full((2, 1), self.steps[index], device=x.device)  # waits
+        return x
+
+
+def picked(x: torch.Tensor, times: np.ndarray, whole: bool):
+    total = times if whole else times.shape[0]
+    return x[total - 1]

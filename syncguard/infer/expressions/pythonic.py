@@ -31,6 +31,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element, foremost
+from syncguard.infer.functions.setters import sets_by_name
 from syncguard.infer.moves import moved
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
@@ -152,6 +153,8 @@ def from_weak(args: list[Value]) -> Value:
 
 def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     if len(args) == 3 and type(args[0]) is Instance and args[0].info is not None:
+        if sets_by_name(frame.routine):
+            return NONE  # each call of it says what it keeps
         if type(args[1]) is Const:
             frame.world.learn(args[0].info, str(args[1].value), args[2], frame)
         elif len(nodes) == 3 and moved(nodes[2], frame.world.moving):

@@ -242,9 +242,10 @@ def picks_from_host(part: Value, nested: bool) -> int:
         elif type(option) is Host and not number_sureness(option) and any(type(one) is Tensor for one in options(part)):
             best = max(best, min(POSSIBLE, data_sureness(option)))  # an array, or a tensor that was none
         elif (type(option) is Seq and lists_places(option, nested)) or is_array(option):
-            # What may be a tensor as well may list some.
+            # What may be a tensor as well may list some; what may be a number as well is likely to be one.
             untold = type(option) is Seq and option.items is None and type(option.element) is Unknown
             some = untold and any(type(one) is Tensor for one in options(part))
+            some = some or any(type(one) is not Tensor and number_sureness(one) for one in options(part))
             best = max(best, min(POSSIBLE, data_sureness(option)) if some else data_sureness(option))
     return best
 
