@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncguard.read.core import Bind, Node
+from syncguard.read.core import At, Bind, Node
 
 
 class Written:
@@ -19,6 +19,7 @@ class Written:
         "counted",
         "demanded",
         "fields",
+        "fleeting",
         "imports",
         "indexed",
         "looped",
@@ -42,6 +43,7 @@ class Written:
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
+        self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None

@@ -40,6 +40,7 @@ from syncguard.infer.operations.conditions import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, alike, stays
+from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
@@ -71,7 +72,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             for option in options(of):
                 if type(option) is Named:
                     done(f"{option.name}.{target.name}={value.value if type(value) is Const else ''}", frame)
-                elif type(option) is Instance and option.info is not None:
+                elif type(option) is Instance and option.info is not None and target.at not in fleeting(frame.routine):
                     frame.world.learn(option.info, target.name, value, frame)
         case core.Seq():
             unpack(target, value, frame, source)
