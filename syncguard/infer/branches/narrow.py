@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.branches.arms import recalled
 from syncguard.infer.branches.instances import of_options, of_types, with_method
 from syncguard.infer.branches.keyed import beside
+from syncguard.infer.branches.kinds import on_gpu
 from syncguard.infer.branches.meant import answer, meant
 from syncguard.infer.branches.ranks import of_rank, ranked
 from syncguard.infer.branches.subjects import path_of, value_at
@@ -29,7 +30,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CALL, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, DO, EITHER, FUNCTION, NAME
 
 EQUAL: Final = ("is", "is not", "==", "!=")
 
@@ -102,8 +103,18 @@ def _asked(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     if type(inner) is EITHER:
         return _told(inner, outcome, frame)
     path = path_of(inner) if outcome else ""
+    if type(inner) is ATTR and path and on_gpu(inner, frame):
+        return _there(inner, frame)
     value = value_at(inner, frame) if path else UNKNOWN
     return {path: without(value, _falsy)} if any(_falsy(option) for option in options(value)) else {}
+
+
+def _there(asked: core.Attr, frame: Frame) -> dict[str, Value]:
+    """What `x.is_cuda` tells of something unknown: modules have no such attribute, nor have arrays."""
+    path = path_of(asked.of)
+    if not path or value_at(asked.of, frame) is not UNKNOWN or not frame.world.computes_torch(frame):
+        return {}
+    return {path: Tensor(device="device", sure=False, why=frame.why(f"use:{asked.name}", asked.of.at))}
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> dict[str, Value]:
