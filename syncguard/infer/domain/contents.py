@@ -90,7 +90,7 @@ def unpacked(value: Value) -> Value:
 
 def fetched(value: Value) -> bool:
     """Whether this is what a function put on the host, or gave there, with all that it holds."""
-    return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded")
+    return type(value) is Unknown and value.batch is not None and value.batch.text in ("placed", "loaded", "prepared")
 
 
 def there(value: Value) -> bool:
