@@ -72,6 +72,7 @@ class Names:
         self.draws = frozenset(places.tables["names"]["draws"])
         self.clocks = frozenset(places.tables["names"]["clocks"])
         self.reductions = frozenset(places.tables["names"]["reductions"])
+        self.elementary = frozenset(places.tables["names"]["elementary"])
         self.stamps = frozenset(places.tables["names"]["stamps"])
         self.properties = frozenset(places.tables["evidence"]["properties"] + places.tables["views"]["properties"])
         self.dtypes = {name: kind for kind, names in places.tables["dtypes"].items() for name in names}

@@ -127,6 +127,8 @@ def proven(
     if keywords.keys() & world.tensor_keywords or reshaped(name, args, nodes, frame):
         return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
     alone = world.only_torch(frame, name)
+    if alone and name in world.elementary and not (args or keywords or own_method(name, frame)):
+        return Tensor(device=world.place(frame.routine), sure=False, why=frame.why("torch only", at))
     named = name not in world.family and nodes and world.places.is_("names", "losses", last_name(nodes[0]))
     loss = named and not world.other_losses(frame)
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
@@ -139,6 +141,11 @@ def proven(
     hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
     place = "host" if hostly else world.place(frame.routine)
     return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+
+
+def own_method(name: str, frame: Frame) -> bool:
+    """Whether classes of this file have a method of that name."""
+    return any(name in info.members for info in frame.home.classes)
 
 
 def waits_alone(op: Op, name: str, frame: Frame) -> bool:
