@@ -782,3 +782,76 @@ BOTH = RETURNS + "\n\n\ndef other(x, n):\n    return {name}(x, n)"
 )
 def test_what_is_called_for_the_host_alone_is_for_the_host(name: str, call: str, found: list[str]) -> None:
     assert codes(FOR_THE_HOST.format(name=name, call=call.format(name=name))) == found
+
+
+@pytest.mark.parametrize(
+    ("made", "waits"),
+    [
+        ("torch.Generator()", False),
+        ("torch.Generator().manual_seed(0)", False),
+        ('torch.Generator(device="cuda")', True),
+        ("torch.Generator(place)", True),
+        ("None", True),
+    ],
+)
+def test_numbers_are_drawn_where_their_generator_is(made, waits):
+    text = f"""
+    import torch
+    def order(n, place):
+        return torch.randperm(n, generator={made}).tolist()
+    """
+    assert codes(text, default_device="cuda") == ["SG202"] * waits
+
+
+TOKENS = """
+import torch
+from torch import Tensor
+
+def shortest_first(ids: Tensor):
+    return ids[ids.sum(1).argsort()]
+
+class Texts(torch.utils.data.Dataset):
+    def __init__(self, texts, tokenizer):
+        self.ids = shortest_first(tokenizer(texts{how})["input_ids"])
+
+    def __getitem__(self, at):
+        return self.ids[at].tolist()
+"""
+
+
+@pytest.mark.parametrize(("how", "found"), [(', return_tensors="pt"', []), ("", ["SG202"])])
+def test_what_a_tokenizer_makes_stays_on_the_host_in_a_function(how, found):
+    assert codes(TOKENS.format(how=how)) == found
+
+
+SCHEDULE = """
+import torch
+
+class Schedule:
+    def start(self, n, device):
+        self.sigmas = torch.linspace(0, 1, n, device=device)
+        {between}
+        self.sigmas = self.sigmas.to("cpu")
+
+    def step(self, i, x):
+        return x if self.sigmas[i] > 0 else 2 * x
+
+    def report(self):
+        return self.sigmas.shape
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [
+        ("self.index = 0", ["SG202"]),
+        ("last = self.sigmas[-1].clone()", ["SG202"]),
+        ("self.report()", ["SG202", "SG204"]),
+        ("print(self)", ["SG202", "SG204"]),
+        ("super().start(n, device)", ["SG202", "SG204"]),
+        ("if n > 3: return", ["SG202", "SG204"]),
+        ("def late(): return self.sigmas", ["SG202", "SG204"]),
+    ],
+)
+def test_what_is_replaced_before_anybody_sees_it_is_not_kept(between, found):
+    assert codes(SCHEDULE.format(between=between)) == found

@@ -310,3 +310,45 @@ def test_what_torch_says_of_itself_is_text(text: str) -> None:
 @pytest.mark.parametrize("asked", ["__repr__", "__str__"])
 def test_what_every_object_has_proves_no_tensor(asked: str) -> None:
     assert codes(f'for part in model:\n        torch.save(part, "m")\n        print(part.{asked}().strip())') == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("value = model()\n    if value.is_cuda: value = value.cpu()", ["SG202"]),
+        ("value = model()\n    if not value.is_cuda: value = value.cpu()", []),
+        ("value = model()\n    return np.asarray(value.cpu() if value.is_cuda else value)", ["SG202"]),
+        ("value = model()\n    return np.asarray(value)", []),
+    ],
+)
+def test_what_is_on_a_gpu_by_its_own_word_is_a_tensor_there(text: str, found: list[str]) -> None:
+    assert codes("np.random.seed(0)\n    " + text, head="import numpy as np\n" + HEAD) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("return max([model.norm(part).sqrt() for part in model.parts])", ["SG204"]),
+        ("return max([model.norm(part) for part in model.parts])", []),
+        ("return max([model.norm(part).sqrt(3) for part in model.parts])", []),
+    ],
+)
+def test_where_torch_alone_has_arrays_a_root_is_taken_of_a_tensor(text: str, found: list[str]) -> None:
+    assert checked.codes(text, head=HEAD.replace("from somewhere import embed\n", "")) == found
+
+
+INPUTS = """
+    class Net(torch.nn.Module):
+        def forward(self, *inputs):
+            return self.shaped(*inputs)
+
+        def shaped(self, *inputs):
+            sizes = inputs[1:]
+            if sizes[0] == -1:
+                return inputs[0].reshape(*sizes)
+            return inputs[0].mean().item()
+"""
+
+
+def test_of_all_that_a_forward_is_given_nobody_knows_which_are_tensors() -> None:
+    assert [found.site.line for found in checked.findings(INPUTS, head="import torch\n")] == [11]

@@ -84,7 +84,7 @@ class Sighting:
             sure,
             context,
         )
-        self.also: Why | None = None  # of an index from the host: why it is there
+        self.also: Why | None = None  # of an index from the host, or a device by default: why it is there
         self.always = True  # of a function of another file: whether every call of it comes here, and for nothing else
 
 

@@ -111,6 +111,7 @@ SENTENCES: Final = {
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "loaded": "`{source}` gives tensors on the host",
     "placed": "`{source}` puts all that it is given on the host",
+    "left on host": "`{source}` is the CPU where nothing else is asked for",
     "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
     "torch only": "`{source}`: this function computes with torch and with no other array library",
     "loss": "`{source}`: what is read from a loss is read from a tensor",

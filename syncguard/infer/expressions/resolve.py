@@ -208,7 +208,7 @@ class Names:
         if last in ("Any", "Callable", "Type", "TypeVar", "Self", "object") or not last[:1].isupper():
             return UNKNOWN
         op = self.op(name)
-        if op is not None and op.returns not in ("new", "new like"):
+        if op is not None and op.returns not in ("new", "new like", "new host"):
             return UNKNOWN
         return Instance(None, name, device)
 

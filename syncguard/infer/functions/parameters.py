@@ -10,6 +10,7 @@ from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
+    Call,
     ClassOf,
     Const,
     Host,
@@ -26,7 +27,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
-from syncguard.infer.operations.targets import device_of
+from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -88,21 +89,20 @@ def _differentiates(frame: Frame) -> bool:
 def value(frame: Frame, param: Param, position: int) -> Value:
     """What a parameter may hold."""
     routine, world = frame.routine, frame.world
-    seen = routine.seen.get(param.name)
-    if param.kind == "**":
-        return Table({}, UNKNOWN)
+    seen = _with_default(routine.seen.get(param.name), frame, param)
     place = world.place(routine)
     declared = annotated(frame, param, place)
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
-    if param.kind == "*":
-        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _forwarded(frame, param, position))
-    names_device = world.places.is_("names", "devices", param.name)
-    if declared is not UNKNOWN and not (names_device and _text(declared)):
+    if param.kind in ("*", "**"):
+        each = declared if declared is not UNKNOWN else seen or _several(frame, param, position)
+        return Seq("tuple", None, each) if param.kind == "*" else Table({}, UNKNOWN)
+    if world.places.is_("names", "devices", param.name):
+        there = _device(frame, param, declared, seen)
+        if there is not None:
+            return there
+    if declared is not UNKNOWN:
         return refined(declared, seen)
-    if names_device:
-        told = seen is not None and any(device_of(option) for option in options(seen))
-        return seen if told and seen is not None else Host("device:assumed")
     if world.places.is_("names", "dtypes", param.name):
         return Host("dtype")
     if routine.aside and seen is not None and exact_kind(seen):
@@ -123,6 +123,33 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> Value | None:
+    """The device that a parameter by such a name holds, as callers name it, or that it has by default; None where what
+    is declared says more."""
+    told = seen is not None and any(device_of(option) for option in options(seen))
+    if not told and device_of(_default(param, frame)) == "host":
+        return Host(LEFT_ON_HOST, frame.why("left on host", param.at))
+    if declared is not UNKNOWN and not _text(declared):
+        return None
+    return seen if told else Host("device:assumed")
+
+
+def _with_default(seen: Value | None, frame: Frame, param: Param) -> Value | None:
+    """What callers were seen to pass; who leaves out a parameter that has a function for its default passes
+    that: `transform=lambda loss: loss.item()`."""
+    if type(param.default) is not FUNCTION or (frame.routine.aside and seen is not None):
+        return seen
+    default = _default(param, frame)
+    return seen if type(default) is not Call else default if seen is None else join(seen, default)
+
+
+def _default(param: Param, frame: Frame) -> Value:
+    """What a parameter holds where nobody gives it anything."""
+    from syncguard.infer.expressions.evaluate import value_of
+
+    return UNKNOWN if param.default is None else value_of(param.default, Frame(frame.world, frame.routine, {}))
 
 
 def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
@@ -269,6 +296,12 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if given:
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
+
+
+def _several(frame: Frame, param: Param, position: int) -> Value:
+    """What `*inputs` of a module's forward holds: some are tensors, and which nobody knows."""
+    each = _forwarded(frame, param, position)
+    return Unknown(each.why) if type(each) is Tensor else each
 
 
 def _tested(node: core.Function, name: str) -> bool:

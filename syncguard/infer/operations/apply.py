@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.domain.within import inside
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import index_parts, picks_from_host, sureness
+from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.routine import Frame
@@ -207,8 +208,11 @@ def _operand(
 def _picked(
     wait: Wait, op: Op, arguments: Arguments, nodes: tuple[Node, ...], frame: Frame
 ) -> tuple[Node | None, Why | None]:
-    """The part of an index that is on the host, and why we think so."""
+    """The part of an index that is on the host, or the device that is named, and why we think so."""
     for condition, name in wait.when:
+        left = kept_on_host(arguments, name) if condition == "to_host" else None
+        if left is not None:
+            return None, left.read
         place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
         if place < len(nodes):
             parts, node = index_parts(arguments.get(name)), nodes[place]

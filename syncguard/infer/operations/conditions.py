@@ -33,6 +33,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.targets import place_of
 
 
@@ -263,8 +264,14 @@ def target_device(args: Arguments, names: str) -> str:
     return ""
 
 
-def to_host(args: Arguments, name: str) -> int:
-    return {"host": CERTAIN, "mixed": POSSIBLE}.get(target_device(args, name), NO)
+def to_host(args: Arguments, names: str) -> int:
+    sure = {"host": CERTAIN, "mixed": POSSIBLE}.get(target_device(args, names), NO)
+    return sure or (LIKELY if kept_on_host(args, names) and _total(args.get("self")) else NO)
+
+
+def _total(value: Value | None) -> bool:
+    """Whether a single number was computed of what was given, so that it goes to where such numbers are kept."""
+    return type(value) is Tensor and value.rank == 0 and value.why is not None and value.why.parent is not None
 
 
 def to_device(args: Arguments, name: str) -> int:

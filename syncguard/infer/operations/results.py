@@ -24,8 +24,16 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
+from syncguard.infer.operations.devices import (
+    common_device,
+    device_made,
+    device_named,
+    first_of,
+    object_made,
+    place_asked,
+)
 from syncguard.infer.operations.promotion import nested, promoted
-from syncguard.infer.operations.targets import MEMORYLESS, device_of, place_of, tensor_type
+from syncguard.infer.operations.targets import tensor_type
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
@@ -74,17 +82,6 @@ def operands(args: Arguments) -> list[Tensor]:
     return found
 
 
-def common_device(tensors: list[Tensor], default: str) -> str:
-    """Where an operation on these runs: a 0-d host operand follows the others."""
-    devices = {tensor.device for tensor in tensors}
-    if not devices:
-        return default
-    for device in ("device", "assumed", "mixed"):
-        if device in devices:
-            return device
-    return "host"
-
-
 def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
     match shape.kind:
         case "tensor":
@@ -107,12 +104,7 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
             return Seq("list", tuple(each))
         case "device":
-            there = (
-                tensors[0].device
-                if tensors
-                else next((d for value in args.values() if (d := device_of(value))), "assumed")
-            )
-            return Host(f"device:{there}")
+            return device_named(args, tensors)
         case "tuple":
             return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]))
         case "named":
@@ -128,18 +120,12 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "list":
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":
-            place = args.default_device if shape.place == "factory" else "assumed"
+            place = object_made(shape.place, args)
             loaded = shape.place == "like" and not place_asked(args) and batch_of(first_of(args)) is not None
             return Instance(
                 None, shape.of or name, "host" if loaded else common_device(tensors, place), dict(args.named)
             )
     return _unknown(shape.place, args, why)
-
-
-def place_asked(args: Arguments) -> bool:
-    """Whether a call says where something is to be."""
-    asked = args.get("device")
-    return asked is not None and asked is not NONE
 
 
 def _read(args: Arguments) -> Why | None:
@@ -155,11 +141,6 @@ def _unknown(place: str, args: Arguments, why: Why) -> Value:
     return Unknown(why) if type(of) is Instance else UNKNOWN
 
 
-def first_of(args: Arguments) -> Value:
-    """The first argument of a call, or what its method is called on."""
-    return next(iter(args.named.values()), UNKNOWN)
-
-
 def _given(name: str, args: Arguments) -> Value:
     """The argument of this name; without one the first."""
     return (args.get(name) or UNKNOWN) if name else first_of(args)
@@ -169,12 +150,12 @@ def _moved(value: Value, place: str, args: Arguments) -> Value:
     """What a call gives back of what it is given, there where it puts it."""
     if type(value) is not Instance or not (place in ("host", "device") or (place and args.get("device") is not None)):
         return value
-    return Instance(value.info, value.name, _device(place, args, []), value.settings)
+    return Instance(value.info, value.name, device_made(place, args, []), value.settings)
 
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
     first = tensors[0] if tensors else None
-    device, moved = _device(shape.place, args, tensors), args.get("device") is not None
+    device, moved = device_made(shape.place, args, tensors), args.get("device") is not None
     beside = next((tensor for tensor in tensors if built_on_host(tensor)), None) if not moved else None
     together = shape.place == "together" or (shape.dtype in ELEMENTWISE and not shape.place)
     if (
@@ -261,42 +242,6 @@ def dtype_of(value: Value) -> str:
             if typed or option.name in BUILTINS:
                 return typed[1] if typed else BUILTINS[option.name]
     return ""
-
-
-def _device(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
-    if rule in ("host", "pinned"):
-        return "host"
-    asked = args.get("device")
-    dtype = args.get("dtype")
-    if asked is None and dtype is not None and any(type(o) is not Tensor and device_of(o) for o in options(dtype)):
-        asked = dtype  # `x.type(torch.LongTensor)`
-    if asked is not None:
-        if place := place_of(asked):
-            return place
-        if any(type(option) is Host and option.kind == "device" for option in options(asked)):
-            return "assumed"  # some device, we cannot tell which
-    if rule == "factory":
-        filled = args.get("out")
-        if filled is not None and not (type(filled) is Const and filled.value is None):
-            return filled.device if type(filled) is Tensor else "assumed"  # `torch.arange(n, out=x.new())`
-        if asked is not None and not (type(asked) is Const and asked.value is None):
-            return "host" if type(asked) is Const and asked.value == MEMORYLESS else "assumed"
-        copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]
-        return copied[0] if copied else args.default_device
-    if rule == "device":
-        return "assumed"
-    if not tensors and rule == "":
-        held = next((value.device for value in args.values() if type(value) is Instance), "")
-        if held:
-            return held
-    if not tensors and rule == "" and args.default_device == "host" and args.numbers():
-        return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
-    if rule == "like" and not tensors:
-        like = first_of(args)
-        return "assumed" if type(like) is Unknown and like.weak is not None else args.default_device
-    place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
-    # Whatever device it is, both paths are there now.
-    return "assumed" if place == "mixed" and type(asked) is Unknown else place
 
 
 def size_rank(args: Arguments) -> int:

@@ -15,6 +15,11 @@ def place_of(asked: Value) -> str:
     return "mixed" if "mixed" in places else "assumed" if places else ""
 
 
+def left_on_host(value: Value) -> bool:
+    """Whether an argument names a device that is the CPU where a caller names none."""
+    return type(value) is Host and value.kind == LEFT_ON_HOST
+
+
 def device_of(value: Value) -> str:
     """The device that a value names: a string, a torch.device, a tensor to follow, an ordinal."""
     match value:
@@ -60,6 +65,7 @@ def tensor_type(name: str) -> tuple[str, str] | None:
     return None if kind is None else ("device" if name.startswith("torch.cuda.") else "host", kind)
 
 
+LEFT_ON_HOST: Final = "device:assumed:host"
 ORDINALS: Final = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
 MEMORYLESS: Final = "meta"  # the device whose tensors hold nothing: nobody waits for them
 ACCELERATORS: Final = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
