@@ -12,7 +12,7 @@ from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import holds_tensor, there
 from syncguard.infer.domain.keys import key_of
-from syncguard.infer.domain.lattice import pooled, same
+from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions import callbacks, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
+from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
 from syncguard.infer.overrides import callers
@@ -198,6 +199,10 @@ class World(Definitions):
         if kept is not None and type(receiver) is Instance and receiver.info is not None:
             self.learn(receiver.info, *kept, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)
+        heirs = overriding(routine, receiver) if routine.home.own and not frame.routine.host else ()
+        others = [self.called(one, receiver, args, keywords, at, frame) for one in heirs]
+        if others and (found is UNKNOWN or found is NONE):
+            found = join_all(others)
         found = promises.of_receiver(found, routine, receiver, self.places)
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 

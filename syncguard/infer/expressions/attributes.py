@@ -25,6 +25,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.heirs import assigned
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -134,6 +135,8 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
                 return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
             value = bound(value, kinds, of, info)
         held = beside(held, value, name, info)
+    elif held is None and not above and not frame.routine.host:
+        held = assigned(info, name, frame.routine)
     if held is not None and held is not UNKNOWN:
         if any(type(option) is not Unknown and option is not NONE for option in options(held)):
             return held

@@ -1,0 +1,51 @@
+"""A class and a name in, what the classes of its file that descend from it make of that name out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.lattice import pooled
+from syncguard.infer.domain.values import Call, Instance, Value
+from syncguard.infer.routine import Routine
+from syncguard.read.tags import CALL, CONST, FUNCTION, LEAVE, RUN
+
+MOST: Final = 6  # overriding methods of which a call may be any
+ABSTRACT: Final = ("abstractmethod", "abstractproperty")
+
+
+def overriding(method: Routine, receiver: Value | None) -> list[Routine]:
+    """The methods that a call leads to of one that is there to be overridden; none where there is no telling."""
+    info = receiver.info if type(receiver) is Instance and receiver.name != "super" else None
+    if info is None or not _unwritten(method):
+        return []
+    members = [heir.members.get(method.name) for heir in heirs(info)]
+    found = [member.routine for member in members if type(member) is Call and not _unwritten(member.routine)]
+    return found if len(found) <= MOST else []
+
+
+def assigned(info: ClassInfo, name: str, reader: Routine) -> Value | None:
+    """What an attribute holds that only heirs assign."""
+    found: Value | None = None
+    for heir in heirs(info):
+        value = heir.attribute(name, reader)
+        if value is not None:
+            found = value if found is None else pooled(found, value)
+    return found
+
+
+def heirs(info: ClassInfo) -> list[ClassInfo]:
+    return [one for one in info.home.classes if one is not info and info in one.mro]
+
+
+def _unwritten(method: Routine) -> bool:
+    """Whether a method is declared to be abstract, and has no body, or does nothing but raise."""
+    node = method.node
+    if type(node) is not FUNCTION:
+        return False
+    body = [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]
+    if not body:
+        names = [last_name(one.fn if type(one) is CALL else one) for one in node.decorators]
+        return any(name in ABSTRACT for name in names)
+    return all(type(part) is LEAVE and part.what == "raise" for part in body)
