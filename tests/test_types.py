@@ -107,3 +107,17 @@ def test_a_name_for_any_tensor_that_is_a_type_of_torch_says_its_dtype(name: str,
     named = "" if "." in name else f"{name} = torch.Tensor\n\n\n"
     text = f"{named}def pick(x: torch.Tensor, kept: {name} | None):\n    return x if kept is None else x[kept]\n"
     assert codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [("int", ["SG208"]), ("torch.Tensor", []), ("Any", [])],
+)
+def test_a_tensor_that_is_cast_to_a_number_holds_one(kind: str, found: list[str]) -> None:
+    text = f"""
+        from typing import Any, cast
+
+        def pick(places: torch.Tensor, x: torch.Tensor):
+            return x[cast({kind}, places[0])]
+    """
+    assert codes(text) == found

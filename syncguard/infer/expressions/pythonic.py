@@ -246,16 +246,17 @@ def _isinstance(args: list[Value], keywords: dict[str, Value], at: At, nodes: tu
 
 
 def _cast(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    """typing.cast: the type is believed, where it says anything; a tensor does not become a number by it."""
+    """typing.cast: the type is believed, where it says anything; a tensor does not become a number by it, but is one
+    that holds a single number."""
     from syncguard.infer.functions.annotations import promised
 
     if len(args) < 2:
         return UNKNOWN
     told = promised(nodes[0], frame, frame.world.place(frame.routine))
-    stays = type(args[1]) is Tensor and (
-        type(told) is Tensor or (type(told) is Host and told.kind in ("int", "float", "bool"))
-    )
-    return args[1] if told is UNKNOWN or stays else told
+    given = args[1]
+    if type(given) is Tensor and type(told) is Host and told.kind in ("int", "float", "bool"):
+        return given.but(rank=0) if given.rank < 0 else given
+    return given if told is UNKNOWN or (type(given) is Tensor and type(told) is Tensor) else told
 
 
 def _type_variable(
