@@ -21,8 +21,9 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.domain.within import inside
 from syncguard.infer.operations.arguments import Arguments
-from syncguard.infer.operations.conditions import index_parts, picks_from_host, sureness
+from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
+from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.routine import Frame

@@ -36,7 +36,7 @@ from syncguard.infer.expressions.operate import binary
 from syncguard.infer.expressions.subscript import picked_there, read_index
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
-from syncguard.infer.operations.conditions import index_parts, one_element
+from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, alike, stays
