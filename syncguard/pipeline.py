@@ -18,9 +18,9 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.caused import by_caller
-from syncguard.judge.heat import for_callers, for_hot_code
 from syncguard.judge.idle import idle
 from syncguard.judge.reach import Function, Where, behind, gpuless, reached
+from syncguard.judge.warmth import for_callers, for_hot_code
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in

@@ -11,9 +11,9 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
-from syncguard.judge.heat import Warmth
 from syncguard.judge.judge import judged
 from syncguard.judge.seldom import is_cold, script, test_file
+from syncguard.judge.warmth import Warmth
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 
-import msgspec
-
 from syncguard.infer.branches.gates import trains
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
@@ -24,36 +22,11 @@ from syncguard.judge.seldom import (
     script,
     test_file,
 )
+from syncguard.judge.warmth import SELDOM, Warmth
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
-
-SELDOM = "in its file called only by what runs seldom"
-IF_HOT = "no hazard unless another file calls it at every step"
-
-
-class Warmth(msgspec.Struct, frozen=True):
-    """How often a routine runs, and the path that shows it."""
-
-    heat: Heat
-    path: tuple[Fact, ...] = ()
-    epochal: bool = False  # amortized as it runs once in an epoch: its loops may run long
-
-    @property
-    def here(self) -> bool:
-        """Whether it is cold for its callers in its own file alone: others may tell more."""
-        return self.heat == "cold" and for_callers(self.path)
-
-
-def for_callers(path: tuple[Fact, ...]) -> bool:
-    """Whether a path to what is cold says that it is so as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text == SELDOM for fact in path)
-
-
-def for_hot_code(path: tuple[Fact, ...]) -> bool:
-    """Whether a path says that a place is no hazard until another file makes it hot."""
-    return any(fact.text == IF_HOT for fact in path)
 
 
 def warmths(

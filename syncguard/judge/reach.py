@@ -14,7 +14,8 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.behind import HERE
-from syncguard.judge.heat import Warmth, holds_steps
+from syncguard.judge.heat import holds_steps
+from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At

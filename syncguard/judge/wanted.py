@@ -7,7 +7,7 @@ from syncguard.infer.statements.collected import alike, around
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import everything, walk
+from syncguard.read.walk import everything, mentions, walk
 
 COMPARES = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 
@@ -65,12 +65,8 @@ def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
         sizes += part.args if last_name(part.fn) in names["counting"] else ()
         sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
     return any(
-        around(size.at, place.sighting.at) or (type(bound) is core.Name and _names(size, bound.id)) for size in sizes
+        around(size.at, place.sighting.at) or (type(bound) is core.Name and mentions(size, bound.id)) for size in sizes
     )
-
-
-def _names(part: Node, name: str) -> bool:
-    return any(type(one) is core.Name and one.id == name for one in walk(part))
 
 
 def counted(place: Place) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, cast
 
-from syncguard.read.core import Bind, Class, Function, Let, Loop, Node, Update, With
+from syncguard.read.core import Bind, Class, Function, Let, Loop, Name, Node, Update, With
 
 _PLACES: Final = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
 _INSIDE: Final[dict[type[Any], tuple[str, ...]]] = {
@@ -67,6 +67,11 @@ def targets(node: Node) -> tuple[Node, ...]:
     if kind is With:
         return tuple([target for _, target in cast(With, node).items if target is not None])
     return ()
+
+
+def mentions(part: Any, name: str) -> bool:
+    """Whether a variable of this name stands in a piece, or in pieces."""
+    return any(type(one) is Name and one.id == name for one in walk(part))
 
 
 def bound_in(part: Any) -> list[Node]:

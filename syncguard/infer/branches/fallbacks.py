@@ -14,7 +14,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, NAME, UPDATE
-from syncguard.read.walk import walk
+from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
 SPENT: Final = "on the first step"
@@ -93,7 +93,7 @@ def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
         for call in walk(part.value)
         if type(call) is CALL and frame.world.places.is_("factories", "converts", _named(call.fn, frame))
     ]
-    return any(type(one) is NAME and one.id == name for call in calls for one in walk(call.args))
+    return any(mentions(call.args, name) for call in calls)
 
 
 def _number_given(name: str, frame: Frame) -> bool:

@@ -30,9 +30,9 @@ from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
-from syncguard.read.core import Node, Param
+from syncguard.read.core import Param
 from syncguard.read.tags import BIND, CONST, DO, FUNCTION, INDEX, NAME
-from syncguard.read.walk import walk
+from syncguard.read.walk import mentions, walk
 from syncguard.terms import Wait
 
 CONTAINER: Final = frozenset(
@@ -57,7 +57,8 @@ def bind(frame: Frame, node: core.Function) -> None:
             owner = routine.actual or routine.owner
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
-        frame.env[param.name] = hinted(param.name, value(frame, param, position), frame)
+        held = Table({}, UNKNOWN) if param.kind == "**" else value(frame, param, position)
+        frame.env[param.name] = hinted(param.name, held, frame)
 
 
 def _text(declared: Value) -> bool:
@@ -94,9 +95,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     declared = annotated(frame, param, place)
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
-    if param.kind in ("*", "**"):
-        each = declared if declared is not UNKNOWN else seen or _several(frame, param, position)
-        return Seq("tuple", None, each) if param.kind == "*" else Table({}, UNKNOWN)
+    if param.kind == "*":
+        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _several(frame, param, position))
     if world.places.is_("names", "devices", param.name):
         there = _device(frame, param, declared, seen)
         if there is not None:
@@ -238,13 +238,9 @@ def _replaced(frame: Frame, param: Param) -> bool:
             for part in walk(node.body)
             if type(part) is BIND
             for target in part.targets
-            if type(target) is NAME and not _mentions(part.value, target.id)
+            if type(target) is NAME and not mentions(part.value, target.id)
         )
     return param.name in written.replaced
-
-
-def _mentions(node: Node | None, name: str) -> bool:
-    return any(type(inner) is NAME and inner.id == name for inner in walk(node))
 
 
 def _typed(param: Param) -> bool:

@@ -20,8 +20,8 @@ SETS: Final = ("(0setattr", "(1setattr", "(2setattr")
 
 def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], world: Names) -> tuple[str, Value] | None:
     """What a call of such a method keeps; what it moves on its way, or a module moves later, is on the device."""
-    node = routine.node
-    if type(node) is not FUNCTION or routine.owner is None or not sets_by_name(routine):
+    node, owner = routine.node, routine.owner
+    if type(node) is not FUNCTION or owner is None or not sets_by_name(routine):
         return None
     given = {**dict(zip([param.name for param in positional(node)[1:]], args, strict=False)), **keywords}
     name = next((given.get(param.name) for param in sets(node, node.params, SETS[1])), None)
@@ -30,7 +30,7 @@ def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], wor
     if type(name) is not Const or type(name.value) is not str or value is None:
         return None
     moves = {f"{move}()" for move in world.places.tables["manners"]["moves"]}
-    if routine.owner.is_module or not moves.isdisjoint(node.uses.get(held[0].name, ())):
+    if owner.is_module or not moves.isdisjoint(node.uses.get(held[0].name, ())):
         value = changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
     return name.value, value
 

@@ -292,39 +292,32 @@ def effect(node: core.Run, frame: Frame) -> None:
     call = node.value
     seen = len(frame.emitted)
     frame.unused = call.at
-    moved = moves_module(call, frame)
-    held = call.fn.of if type(call) is CALL and type(call.fn) is ATTR else None
-    batch = is_part(batch_of(quiet_value(held, frame))) if held is not None else False
+    fn = call.fn if type(call) is CALL and type(call.fn) is ATTR else None
+    held = quiet_value(fn.of, frame) if fn is not None and fn.name in frame.world.moving else None
+    batch = held is not None and is_part(batch_of(held))
+    moved = fn is not None and type(held) is Unknown and not batch and moves_modules(fn.name, frame)
     surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
     frame.quiet += moved
     result = value_of(call, frame)
     given = frame.given
     frame.quiet -= moved
     frame.context = surrounding
-    if (
-        type(result) is Tensor
-        and result.pending
-        and type(call) is CALL
-        and type(call.fn) is ATTR
-        and call.fn.name.endswith("_")
-    ):
-        rebind(call.fn.of, result, frame)  # an in-place copy that is still under way
-    if batch and held is not None and type(result) is Unknown and result.weak is not None:
-        rebind(held, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
-    if type(call) is CALL and type(call.fn) is ATTR and call.fn.name in methods.MUTATORS:
-        container = container_in(quiet_value(call.fn.of, frame))
+    if fn is None or type(call) is not CALL:
+        return
+    if type(result) is Tensor and result.pending and fn.name.endswith("_"):
+        rebind(fn.of, result, frame)  # an in-place copy that is still under way
+    if batch and type(result) is Unknown and result.weak is not None:
+        rebind(fn.of, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
+    if fn.name in methods.MUTATORS:
+        container = container_in(quiet_value(fn.of, frame))
         if container is not None and given[0] is call:
             _, args, keywords = given
-            if call.fn.name == "append" and frame.context.loops and not any(map(stays, args)):
-                accumulated(frame, seen, call.fn.of, (*call.args, *[value for _, value in call.keywords]))
-            rebind(call.fn.of, methods.grown(container, call.fn.name, args, keywords, node.at, frame), frame)
+            if fn.name == "append" and frame.context.loops and not any(map(stays, args)):
+                accumulated(frame, seen, fn.of, (*call.args, *[value for _, value in call.keywords]))
+            rebind(fn.of, methods.grown(container, fn.name, args, keywords, node.at, frame), frame)
 
 
-def moves_module(call: Node, frame: Frame) -> bool:
-    """Whether a move is made for its effect: a module moves in place, a tensor gives a copy that nobody would drop."""
-    if type(call) is not CALL or type(call.fn) is not ATTR:
-        return False
-    if call.fn.name != "to" and call.fn.name not in frame.world.family:
-        return False
-    of = quiet_value(call.fn.of, frame)
-    return type(of) is Unknown and not is_part(batch_of(of))
+def moves_modules(name: str, frame: Frame) -> bool:
+    """Whether a method is called for its effect where nobody takes what it gives: a module moves in place, a tensor
+    gives a copy that nobody would drop."""
+    return name == "to" or name in frame.world.family

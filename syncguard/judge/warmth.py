@@ -1,0 +1,33 @@
+"""How often a routine runs, with the path that shows it; and what a path says of its callers."""
+
+from __future__ import annotations
+
+import msgspec
+
+from syncguard.terms import Fact, Heat
+
+SELDOM = "in its file called only by what runs seldom"
+IF_HOT = "no hazard unless another file calls it at every step"
+
+
+class Warmth(msgspec.Struct, frozen=True):
+    """How often a routine runs, and the path that shows it."""
+
+    heat: Heat
+    path: tuple[Fact, ...] = ()
+    epochal: bool = False  # amortized as it runs once in an epoch: its loops may run long
+
+    @property
+    def here(self) -> bool:
+        """Whether it is cold for its callers in its own file alone: others may tell more."""
+        return self.heat == "cold" and for_callers(self.path)
+
+
+def for_callers(path: tuple[Fact, ...]) -> bool:
+    """Whether a path to what is cold says that it is so as far as its own file tells."""
+    return for_hot_code(path) or any(fact.text == SELDOM for fact in path)
+
+
+def for_hot_code(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that a place is no hazard until another file makes it hot."""
+    return any(fact.text == IF_HOT for fact in path)
