@@ -153,6 +153,11 @@ def _methods(frame: Frame) -> Iterator[Routine]:
 
 def _binds(method: Routine, name: str) -> list[core.Bind]:
     """Where a method gives the instance's attribute of this name a value."""
+    return set_in(method).get(f"self.{name}", [])
+
+
+def set_in(method: Routine) -> dict[str, list[core.Bind]]:
+    """The statements of a function that give each attribute, by its path, a value."""
     fields = method.written.fields
     if fields is None:
         fields = method.written.fields = {}
@@ -160,7 +165,7 @@ def _binds(method: Routine, name: str) -> list[core.Bind]:
             if type(part) is BIND:
                 for path in {aim.path for aim in part.targets if type(aim) is ATTR}:
                     fields.setdefault(path, []).append(part)
-    return fields.get(f"self.{name}", [])
+    return fields
 
 
 def _empties(bind: core.Bind) -> bool:

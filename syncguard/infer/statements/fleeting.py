@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.routine import Routine
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, DO, FUNCTION, IF, LEAVE, LOOP, NAME, WITH
@@ -16,7 +17,8 @@ def fleeting(routine: Routine) -> frozenset[At]:
     if written.fleeting is None:
         node = routine.node
         me = node.params[0].name if type(node) is FUNCTION and node.params and routine.owner is not None else ""
-        written.fleeting = frozenset(_replaced(node.body, me)) if me else frozenset()
+        again = bool(me) and any(len(binds) > 1 for binds in set_in(routine).values())
+        written.fleeting = frozenset(_replaced(node.body, me)) if again else frozenset()
     return written.fleeting
 
 
