@@ -191,6 +191,8 @@ def test_only_the_unused_word_is_named():
 def test_unknown_words_come_with_the_nearest():
     note = settled("x = 1  # syncguard: allow[nonzro] why").notes[0]
     assert note.message == "this comment allows nothing: there is no rule `nonzro`; did you mean `nonzero`?"
+    note = settled("x.item()  # syncguard: allow[SG021] why", item(1)).notes[0]
+    assert note.message.endswith("there is no rule `SG021`; did you mean `SG201`, which is reported here?")
     note = settled("x = 1  # syncguard: alow[item] why").notes[0]
     assert note.message == "this comment allows nothing: `alow` is not understood; did you mean `allow`?"
 

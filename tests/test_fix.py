@@ -287,14 +287,40 @@ def test_a_notebook_is_not_rewritten(ran):
         ("x = 1  # syncguard: allow[SG201] why\n", "x = 1\n"),
         ("# syncguard: allow[SG201] why\nx = 1\n", "x = 1\n"),
         ("x = 1  # syncguard: allow[SG201] why  # noqa: E501\n", "x = 1  # noqa: E501\n"),
-        ("x = 1\n\n# syncguard: allow[SG201] why\n", "x = 1\n\n"),
-        ("x = 1  # syncguard: allow[nosuchrule] why\n", "x = 1\n"),
+        ("x = 1  # syncguard: allow[SG201] once, see #42\n", "x = 1\n"),
+        ("x = 1\n\n# syncguard: allow-file[SG201] why\n", "x = 1\n\n"),
     ],
 )
 def test_comments_that_allow_nothing_go(ran, before, after):
     Path("net.py").write_text(before)
     ran("--fix", "net.py")
     assert Path("net.py").read_text() == after
+
+
+@pytest.mark.parametrize(
+    "comment", ["allow[nosuchrule] why", "alow[SG201] why", "allow[SG201 why", "allow why", "allow[SG77]"]
+)
+def test_a_comment_that_is_not_understood_stays(ran, comment):
+    text = f"x = 1  # syncguard: {comment}\n"
+    Path("net.py").write_text(text)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_text() == text
+
+
+def test_a_comment_that_belongs_to_no_statement_stays(ran):
+    text = "x = 1\n\n# syncguard: allow[SG201] why\n"
+    Path("net.py").write_text(text)
+    ran("--fix", "net.py")
+    assert Path("net.py").read_text() == text
+
+
+@pytest.mark.parametrize("word", ["SG021", "itm", "SG021, SG101"])
+def test_a_misspelt_rule_is_corrected_where_it_is_reported(ran, word):
+    text = "import torch\n\n\ndef forward(x: torch.Tensor):\n    return x.item()  # syncguard: allow[{}] why\n"
+    Path("net.py").write_text(text.format(word))
+    _, out, _ = ran("--fix", "--heat", "all", "net.py")
+    assert Path("net.py").read_text() == text.format("item" if "it" in word else "SG201")
+    assert "1 allowed" in out
 
 
 def test_an_allow_keeps_the_words_that_are_of_use(ran):

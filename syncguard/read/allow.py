@@ -17,6 +17,7 @@ from syncguard.terms import Finding, Rule, Site
 
 COMMENT = re.compile(r"#\s*syncguard:\s*(?P<verb>[\w-]+)\s*(?P<open>\[(?P<rules>[^\]#]*)(?P<close>\]?))?(?P<reason>.*)")
 VERBS = ("allow", "allow-file")
+HERE = ", which is reported here"
 # The parts of a compound statement that are statements themselves.
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 Span = tuple[int, int]
@@ -50,7 +51,8 @@ def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule],
     spans = statements(source.text) if allows else ()
     reach = {allow: reached(allow, source, spans) for allow in allows}
     kept, covered, used = apply(findings, reach, rules)
-    return Allowed(kept, covered, tuple(note for allow in allows for note in _notes(allow, reach, used, rules, active)))
+    notes = (note for allow in allows for note in _notes(allow, reach[allow], kept, used, rules, active))
+    return Allowed(kept, covered, tuple(notes))
 
 
 def settle_more(
@@ -80,7 +82,7 @@ def apply(
         words = {
             (allow, word)
             for allow, spans in reach.items()
-            if any(first <= finding.site.line <= last for first, last in spans)
+            if _within(finding, spans)
             for word in allow.words
             if finding.code in codes[word]
         }
@@ -170,9 +172,14 @@ def _allow(path: str, match: re.Match[str], line: int, column: int) -> Iterator[
     # Anything else after the colon is prose.
 
 
+def _within(finding: Finding, spans: tuple[Span, ...]) -> bool:
+    return any(first <= finding.site.line <= last for first, last in spans)
+
+
 def _notes(
     allow: Allow,
-    reach: dict[Allow, tuple[Span, ...]],
+    spans: tuple[Span, ...],
+    kept: Iterable[Finding],
     used: frozenset[tuple[Allow, str]],
     rules: tuple[Rule, ...],
     active: frozenset[str],
@@ -180,14 +187,23 @@ def _notes(
     if allow.fault:
         yield house.finding("SG003", allow.site, reason=allow.fault)
         return
-    names = [name for rule in rules for name in (rule.code, rule.name)]
     for word in allow.words:
         codes = expand(word, rules)
         if not codes:
-            yield house.finding("SG003", allow.site, reason=f"there is no rule `{word}`{like(word, names)}")
-        elif reach[allow] and codes & active and (allow, word) not in used:
+            yield house.finding(
+                "SG003", allow.site, reason=f"there is no rule `{word}`{_meant(word, spans, kept, rules)}"
+            )
+        elif spans and codes & active and (allow, word) not in used:
             yield house.finding("SG001", allow.site, word=word)
-    if not reach[allow]:
+    if not spans:
         yield house.finding("SG002", allow.site)
     if not allow.reason:
         yield house.finding("SG004", allow.site)
+
+
+def _meant(word: str, spans: tuple[Span, ...], kept: Iterable[Finding], rules: tuple[Rule, ...]) -> str:
+    """The rule like this word that is reported where the comment stands; else the rule most like it."""
+    here = {name: None for finding in kept if _within(finding, spans) for name in (finding.code, finding.name)}
+    if said := like(word, here):
+        return said.replace("?", f"{HERE}?")
+    return like(word, [name for rule in rules for name in (rule.code, rule.name)])
