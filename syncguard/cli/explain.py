@@ -26,9 +26,10 @@ SHORT = {"F.": "torch.nn.functional.", "nn.": "torch.nn.", "Tensor.": "torch.Ten
 @click.command(name="explain", short_help="Explain a rule, an operation or a line of code.")
 @click.argument("what", metavar="RULE|OPERATION|FILE:LINE")
 @config_options
+@click.option("--all", "whole", is_flag=True, help="Of a rule, show every example, not only the first of each kind.")
 @colour_option
 @debug_option
-def command(what: str, config_file: str | None, isolated: bool, colour: str) -> None:
+def command(what: str, config_file: str | None, isolated: bool, whole: bool, colour: str) -> None:
     """Explain a rule (SG101, nonzero), an operation (torch.nonzero: when it waits, and how we know), or a line
     (train.py:41: what is believed of every expression there, why, and what is found, reported or not).
     """
@@ -42,7 +43,7 @@ def command(what: str, config_file: str | None, isolated: bool, colour: str) -> 
         if place and (os.path.exists(place["path"]) or place["path"].endswith((".py", ".ipynb"))):
             lines = _line(place["path"], int(place["cell"] or 0), int(place["line"]), settings, colour)
         else:
-            lines = _word(what, pack, look(colour))
+            lines = _word(what, pack, look(colour), whole)
     write(lines)
 
 
@@ -76,7 +77,7 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     return explain.beliefs(path, line, believed, look(colour, lines=lines), found)
 
 
-def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
+def _word(what: str, pack: Pack, style: Look, whole: bool) -> Iterator[str]:
     from syncguard.house import HOUSE
     from syncguard.show import explain
 
@@ -84,7 +85,7 @@ def _word(what: str, pack: Pack, style: Look) -> Iterator[str]:
     if rule:
         text = Path(rule.path).read_text("utf-8") if rule.path else ""
         ops = tuple(name for name, op in pack.ops.items() if any(wait.hazard in rule.hazards for wait in op.waits))
-        return explain.page(rule, text, tuple(sorted(ops)), style)
+        return explain.page(rule, text, tuple(sorted(ops)), style, whole)
     for name in _spellings(what):
         if op := pack.op(name):
             return explain.op(op, pack.judged(op), style)

@@ -11,6 +11,7 @@ from syncguard.pages import MANNERS
 from syncguard.rows import state
 from syncguard.show.full import BREAKS
 from syncguard.show.look import Look, plural, printable, wrapped
+from syncguard.show.shorter import shorter
 from syncguard.terms import Fact, Finding, Op, Rule, Site, Wait
 
 WHEN = {
@@ -58,10 +59,11 @@ ON = {
 BELOW = "    "
 
 
-def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[str]:
-    """A rule's page, then the operations that it judges."""
+def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look, whole: bool = True) -> Iterator[str]:
+    """A rule's page, then the operations that it judges; unless it is `whole`, with the first example of each kind."""
     body = _without_block(text) if text else f"# {rule.code} {rule.name}\n\n{_said(rule)}"
     title, _, rest = body.partition("\n")
+    short = rest if whole else shorter(rest)
     breaks = ", ".join(BREAKS.get(name, name) for name in rule.breaks)
     facts = [rule.level, "on" if rule.default else "off unless selected", f"breaks {breaks}" if breaks else ""]
     yield look.paint("head", title.removeprefix("# "))
@@ -74,13 +76,16 @@ def page(rule: Rule, text: str, ops: tuple[str, ...], look: Look) -> Iterator[st
             yield from (look.prose(line) for line in wrapped(told, look.width))
         yield ""
     if look.colour:
-        yield _markdown(rest.strip("\n"), look.width)
+        yield _markdown(short.strip("\n"), look.width)
     else:
-        yield from _plain(rest.strip("\n"), look.width)
+        yield from _plain(short.strip("\n"), look.width)
     if ops:
         yield ""
         yield look.paint("head", "Operations")
         yield from (f"  {line}" for line in wrapped(", ".join(f"`{op}`" for op in ops), look.width - 2))
+    if short != rest:
+        yield ""
+        yield look.paint("dim", f"`syncguard explain {rule.code} --all` shows every example.")
 
 
 def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
