@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from syncguard.infer.domain.sureness import CERTAIN, LIKELY, POSSIBLE
@@ -14,6 +15,7 @@ from syncguard.terms import Confidence, Fact, Site, Sync
 SURENESS: Final[dict[int, Confidence]] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
 Texts = Callable[[str], Sequence[str]]
 LONGEST: Final = 60
+HEADER: Final = re.compile(r"(\s*)(?:async\s+)?def\b")
 TAIL: Final = 24  # of what is longer, the end that is shown: what a chain of calls and indices comes to
 FACTS: Final = 6
 SHORT: Final = 4  # of two chains, each
@@ -76,12 +78,35 @@ def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS) -> tu
     while why is not None and len(seen) < LINKS:
         if (why.at, why.text) not in seen:
             seen.add((why.at, why.text))
-            fact = Fact(sentence(why, text_of(why.path or path)), why.at[0], why.path if why.path != path else "")
+            lines = text_of(why.path or path)
+            fact = Fact(sentence(why, lines), line(why, lines), why.path if why.path != path else "")
             if not facts or facts[-1].text != fact.text:
                 facts.append(fact)
         why = why.parent
     facts.reverse()
     return tuple(facts) if len(facts) <= most else (*facts[:2], *facts[-(most - 2) :])
+
+
+def line(why: Why, lines: Sequence[str]) -> int:
+    """The line to look at: of what is used as a tensor, the one in its function that first asks it for that."""
+    first = why.at[0]
+    kind, _, detail = why.text.partition(":")
+    if kind != "use" or not detail or first > len(lines):
+        return first
+    asked = re.compile(rf"(?<![\w.]){re.escape(snippet(why.at, lines))}\.{detail}\b")
+    return next((i for i in body(first, lines) if asked.search(lines[i - 1])), first)
+
+
+def body(first: int, lines: Sequence[str]) -> Iterator[int]:
+    """The lines of a function from this one on, to the first that stands no deeper than its `def`."""
+    above = (header for i in range(first, 0, -1) if (header := HEADER.match(lines[i - 1])) is not None)
+    margin = next((len(header[1]) for header in above), -1)
+    for i in range(first, len(lines) + 1):
+        text = lines[i - 1]
+        depth = len(text) - len(text.lstrip())
+        if i > first and depth <= margin and text.strip() and not text.lstrip().startswith((")", "#")):
+            return
+        yield i
 
 
 def sentence(why: Why, lines: Sequence[str]) -> str:
