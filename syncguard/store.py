@@ -17,7 +17,7 @@ import syncguard
 from syncguard import folder, packed, workers
 from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface, lowered
-from syncguard.infer.parts import digest, quoted, whole_parts
+from syncguard.infer.parts import ANY, NAMED, digest, quoted, whole_parts
 from syncguard.infer.routine import Used
 from syncguard.read import project
 from syncguard.read.lower import Unreadable
@@ -25,7 +25,7 @@ from syncguard.read.source import read
 from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
-FORMAT = 4
+FORMAT = 5
 ROOMS = ("read", "infer", "judge")  # what a finding is made by, beside what stands around them
 ALL = frozenset({"*"})  # of the parts of a file
 NOW = sys.maxsize  # later than any run that is remembered
@@ -210,9 +210,12 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _is_in(name: str, changed: frozenset[str], parts: Mapping[str, str]) -> bool:
-    """Whether the part that was looked at has changed: of a function inside a function, the outer one counts."""
-    if not changed or changed >= ALL:
+    """Whether the part that was looked at has changed, or any name; of a function inside a function, the outer one
+    counts."""
+    if not changed or changed >= ALL or name in changed:
         return bool(changed)
+    if name == ANY:
+        return any(part.startswith(NAMED) for part in changed)
     while name and name not in parts:
         name = name.rpartition(".")[0]
     return name in changed

@@ -10,7 +10,7 @@ from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.home import Home
-from syncguard.infer.parts import part_saying
+from syncguard.infer.parts import ANY, NAMED, part_saying
 from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
 from syncguard.read import core, project
@@ -105,7 +105,7 @@ class Modules(Names):
         if other is None:
             frame.home.stars.append(full)
             return
-        frame.routine.uses[place, ""] = None
+        looks_for(ANY, place, frame.routine)
         if other.top is None or other.top.running:
             frame.home.circular.append(place)
             return
@@ -122,7 +122,7 @@ class Modules(Names):
             other = self.interfaces.get(place)
             if other is None or other is home or place in passed:
                 continue
-            asker.uses[place, ""] = None
+            looks_for(NAMED + name, place, asker)
             self.half += other.top is None or other.top.running
             held = other.env.get(name) if exports(other, name) else None
             if held is not None:
@@ -138,7 +138,7 @@ class Modules(Names):
             return join_all([self.brought(option, asker) for option in options(value)])
         if type(value) is not Later:
             return value
-        asker.uses[value.place, ""] = None
+        looks_for(NAMED + value.name, value.place, asker)
         if value.found is not None:
             return value.found
         if value in self.bringing:
@@ -154,7 +154,7 @@ class Modules(Names):
 
     def member(self, source: Source, name: str, asker: Routine) -> Value:
         """`module.name`: what the module's top level binds, or a module in the package."""
-        asker.uses[source.place, ""] = None
+        looks_for(NAMED + name, source.place, asker)
         other = self.interface(source.place)
         held = other.env.get(name) if other is not None else None
         self.half += other is not None and (other.top is None or other.top.running)
@@ -174,6 +174,12 @@ class Modules(Names):
                 if self.op(f"{library}.{name}") is not None:
                     return self.resolved(f"{library}.{name}")
         return self.resolved(f"{source.name}.{name}")
+
+
+def looks_for(part: str, place: str, asker: Routine) -> None:
+    """Note that a name, or any, was looked for in a file, whether it is there or not."""
+    asker.uses[place, ""] = None
+    asker.uses[place, part] = None
 
 
 def imports_of(home: Home) -> Iterator[str]:

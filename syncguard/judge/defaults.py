@@ -16,6 +16,8 @@ from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.home import Home
+from syncguard.infer.modules import looks_for
+from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.statements.collected import around
 from syncguard.judge.calling import Callers
@@ -224,7 +226,7 @@ def _of_constant(name: str, place: Place) -> Sources:
     held = home.env.get(name)
     if found is None and type(held) is Later:
         other = frame.world.interface(held.place)
-        frame.routine.uses[held.place, ""] = None
+        looks_for(NAMED + held.name, held.place, frame.routine)
         home, found = (other, bound_once(other, held.name)) if other is not None else (home, None)
     if found is None or home.top is None:
         return NOTHING

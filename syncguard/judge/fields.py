@@ -14,6 +14,8 @@ from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named, Source
 from syncguard.infer.expressions.attributes import decorators
+from syncguard.infer.modules import looks_for
+from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
@@ -120,7 +122,7 @@ def _of_module(of: Node, name: str, place: Place) -> Sources | None:
     home = place.frame.world.interface(held.place) if type(held) is Source else None
     if home is None or home.top is None:
         return None
-    place.routine.uses[home.path, ""] = None
+    looks_for(NAMED + name, home.path, place.routine)
     found = bound_once(home, name)
     return Sources(((found, place.of(home.top)),)) if found is not None else None
 
