@@ -65,7 +65,8 @@ def whole(plan: Plan) -> list[str]:
         "",
         "- *cold*: nothing is cached. *again*: nothing has changed since.",
         f"- *one edited file*: a comment was added to `{EDITED}`. *its base edited*: a line was added inside a",
-        f"  function of `{BASE}`, which every model imports.",
+        f"  function of `{BASE}`, which every model imports. *a function added*: there, too, by a name that",
+        "  nobody asks for yet.",
         "- *hook*: five files were edited and only they are given, as a commit hook does. The rest of the project",
         "  counts: what they import is known from the cache, and so is what makes their functions hot.",
         "- Memory is the sum over the processes of what is resident, every 20 ms; pages that they share count twice.",
@@ -87,6 +88,7 @@ def _round(plan: Plan, tool: str, program: str, turn: int, costs: dict[tuple[str
         Step("again", lambda _: None, ["transformers"]),
         Step("one edited file", lambda top: _comment(top, (EDITED,)), ["transformers"]),
         Step("its base edited", _line, ["transformers"]),
+        Step("a function added to its base", _function, ["transformers"]),
         Step("hook, five edited files", lambda top: _comment(top, HOOK), [f"transformers/{name}" for name in HOOK]),
     ]
     for step in steps:
@@ -113,6 +115,13 @@ def _line(top: Path) -> None:
     head, define, rest = path.read_text().partition("\ndef ")
     signature, end, body = rest.partition(":\n")
     path.write_text(f"{head}{define}{signature}{end}    edited = None\n{body}")
+
+
+def _function(top: Path) -> None:
+    """A function in front of the first one of the file."""
+    path = top / BASE
+    head, define, rest = path.read_text().partition("\ndef ")
+    path.write_text(f"{head}\ndef added_by_the_benchmark(x):\n    return x.item()\n\n{define}{rest}")
 
 
 def _pyrefly(plan: Plan) -> Cost:
