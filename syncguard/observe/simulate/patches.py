@@ -23,11 +23,13 @@ class Patches:
 
     def everywhere(self, changes: Mapping[str, tuple[Any, Any]], prefix: str) -> None:
         """Wherever a loaded module of this package bound one of these names to the original: (original, value)."""
+        names = changes.keys()
         for path, module in list(sys.modules.items()):
             if path.startswith(prefix):
                 space = getattr(module, "__dict__", {})
-                for name, (original, value) in changes.items():
-                    if space.get(name) is original:
+                for name in names & space.keys():
+                    original, value = changes[name]
+                    if space[name] is original:
                         self.set(module, name, value)
 
     def wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:

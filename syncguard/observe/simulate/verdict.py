@@ -28,6 +28,22 @@ COPIES = ("copy-to-host", "copy-to-device", "unpinned-loader", "host-data", "hos
 FORWARD = "syncguard_forward"  # what a node's metadata keeps of the line that made it
 
 
+def holds(fact: Op | Wait, version: tuple[int, ...]) -> bool:
+    """Whether a row, or a wait of it, is one of this version of torch."""
+    return not (fact.since and version < numbers(fact.since)) and not (fact.until and version >= numbers(fact.until))
+
+
+def row_of(name: str, pack: Pack, version: tuple[int, ...]) -> Op | None:
+    """The hand-written row of a callable, if this version of torch has it."""
+    op = pack.op(name)
+    return op if op is not None and op.known and holds(op, version) else None
+
+
+def waits_of(op: Op, pack: Pack, version: tuple[int, ...]) -> tuple[Wait, ...]:
+    """The waits of a row that this version of torch has and that a page reports by default."""
+    return tuple(wait for wait in op.waits if holds(wait, version) and pack.by_hazard(wait.hazard).default)
+
+
 class Verdict:
     """What the rows say of the calls of one program, for the torch that runs it."""
 
@@ -41,21 +57,11 @@ class Verdict:
 
     def row(self, name: str) -> Op | None:
         """The hand-written row of a callable, if this torch has it."""
-        op = self.pack.op(name)
-        if op is None or not op.known or not self.holds(op):
-            return None
-        return op
+        return row_of(name, self.pack, self.version)
 
     def waits(self, op: Op | None) -> tuple[Wait, ...]:
         """The waits of a row that this torch has and that a page reports by default."""
-        if op is None:
-            return ()
-        return tuple(w for w in op.waits if self.holds(w) and self.pack.by_hazard(w.hazard).default)
-
-    def holds(self, fact: Op | Wait) -> bool:
-        return not (fact.since and self.version < numbers(fact.since)) and not (
-            fact.until and self.version >= numbers(fact.until)
-        )
+        return () if op is None else waits_of(op, self.pack, self.version)
 
     def judge(
         self,

@@ -8,43 +8,62 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
-from syncguard.observe.simulate.verdict import Verdict, lacks
+from syncguard.observe.simulate.verdict import Verdict, lacks, row_of, waits_of
 from syncguard.pack import Pack
-from syncguard.terms import Op
+from syncguard.terms import Op, Wait
 
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
+
+
+class Known(NamedTuple):
+    """Where a callable of torch's stands that has a row."""
+
+    owner: Any
+    attribute: str
+    row: Op
+    first: tuple[Wait, ...]  # before it runs
+    last: tuple[Wait, ...]  # by what it gives
 
 
 def patch(patches: Patches, verdict: Verdict) -> Callable[[], None]:
     """Wrap whatever is loaded and has a row; what comes back does it again for what was loaded since."""
     verdict.quiet.add(quietly.__code__)
-    rows = {path: list(names) for path, names in attributes(verdict.pack).items()}
 
     def wrap() -> None:
-        for path, names in rows.items():
-            if names and (owner := find(path)) is not None:
-                space = vars(owner)
-                rows[path] = [name for name in names if space.get(name) is None]  # inherited, or not there yet
-                for name in names:
-                    if (value := space.get(name)) is not None:
-                        wrapped(f"{path}.{name}", owner, name, value, patches, verdict)
+        for one in known(verdict.pack, verdict.version, loaded()):
+            function = vars(one.owner).get(one.attribute)
+            if isinstance(function, FunctionType) and not hasattr(function, "_syncguard_row"):
+                patches.set(one.owner, one.attribute, judged(function, one, verdict))
 
     wrap()
     return wrap
 
 
-def wrapped(name: str, owner: Any, attribute: str, value: Any, patches: Patches, verdict: Verdict) -> None:
-    """Wrap one callable, if it is one of Python; of a class, what makes an object."""
-    if isinstance(value, type):
-        owner, attribute, value = value, "__init__", vars(value).get("__init__")
-    if isinstance(value, FunctionType) and not hasattr(value, "_syncguard_row"):
-        row = verdict.row(name)
-        if row is not None:
-            patches.set(owner, attribute, judged(value, row, verdict))
+@lru_cache(maxsize=2)
+def known(pack: Pack, version: tuple[int, ...], loaded: tuple[int, str]) -> tuple[Known, ...]:
+    """What has a row that holds for this version of torch, among the modules that are loaded now."""
+    found: list[Known] = []
+    for path, names in attributes(pack).items():
+        owner = find(path)
+        for name in names if owner is not None else ():
+            at, attribute, value = owner, name, vars(owner).get(name)
+            if isinstance(value, type):  # of a class, what makes an object
+                at, attribute, value = value, "__init__", vars(value).get("__init__")
+            row = row_of(f"{path}.{name}", pack, version) if isinstance(value, FunctionType) else None
+            if row is not None:
+                waits = [w for w in waits_of(row, pack, version) if not (attribute == "__init__" and lacks(w))]
+                first = tuple(wait for wait in waits if wait.on != "result")
+                found.append(Known(at, attribute, row, first, tuple(wait for wait in waits if wait.on == "result")))
+    return tuple(found)
+
+
+def loaded() -> tuple[int, str]:
+    """What changes when a module is loaded."""
+    return len(sys.modules), next(reversed(sys.modules))
 
 
 @lru_cache(maxsize=4)
@@ -98,12 +117,10 @@ def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any
     return function(*args, **kwargs)
 
 
-def judged(function: FunctionType, row: Op, verdict: Verdict) -> Any:
+def judged(function: FunctionType, known: Known, verdict: Verdict) -> Any:
     """The function, whose row speaks for everything inside."""
-    made = function.__name__ == "__init__"
-    waits = tuple(wait for wait in verdict.waits(row) if not (made and lacks(wait)))
-    first = tuple(wait for wait in waits if wait.on != "result")
-    last = tuple(wait for wait in waits if wait.on == "result")
+    _, attribute, row, first, last = known
+    made = attribute == "__init__"
     whole = row.args[:1] != ("self",)  # where what is made decides, it is an argument as well
 
     @functools.wraps(function)
