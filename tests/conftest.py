@@ -18,6 +18,10 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run -
     --disable-component-update --disable-sync --disable-dev-shm-usage""".split()
 
 
+# Each worker has a core, and so has each program that a test starts: threads that wait for one another take its time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def pytest_configure(config):
     """Hundreds of tests start a Python; where none may keep what it compiled, each would compile us again. Some of them
     are sent Ctrl-C, which all that a shell runs in the background would ignore."""
