@@ -13,26 +13,30 @@ SCRIPTS = ("main", "")  # which tell nothing of how often what they call runs
 
 def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where]) -> dict[Where, Fact]:
     """These functions, by a call that shows it."""
-    functions = {(path, f.name): f for path, found in files.items() for f in found}
-    callers: dict[Where, list[tuple[Where, int]]] = {}
-    for where, function in sorted(functions.items()):
-        for call in function.calls:
-            callers.setdefault((call.path, call.name), []).append((where, call.line))
-    asked = {where for where in callers if where not in hot and where in functions and _private(functions[where])}
+    private = {(path, f.name): f for path, functions in files.items() for f in functions if f.name.startswith("_")}
+    callers: dict[Where, list[tuple[Where, int, Function]]] = {
+        where: [] for where, function in private.items() if where not in hot and _left_to_others(function)
+    }
+    for path, functions in files.items():
+        for function in functions:
+            for call in function.calls:
+                if (where := (call.path, call.name)) in callers:
+                    callers[where].append(((path, function.name), call.line, function))
+    asked = {where for where, calls in callers.items() if calls}
     found: dict[Where, Fact] = {}
     changed = True
     while changed:
         changed = False
         for where in sorted(asked - found.keys()):
-            if all(one in found or _setup(functions[one]) for one, _ in callers[where]):
-                (path, name), line = callers[where][0]
+            if all(one in found or _setup(function) for one, _, function in callers[where]):
+                (path, name), line = min((one, line) for one, line, _ in callers[where])
                 found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
     return found
 
 
-def _private(function: Function) -> bool:
-    """Whether nobody has a name for a function but who imports it here, and its own file does not say how often."""
-    return function.heat == "unknown" and function.name.startswith("_") and not (function.open or function.keeper)
+def _left_to_others(function: Function) -> bool:
+    """Whether nobody has a name for a private function but who imports it here, and its file does not say how often."""
+    return function.heat == "unknown" and not (function.open or function.keeper)
 
 
 def _setup(function: Function) -> bool:

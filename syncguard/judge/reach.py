@@ -142,11 +142,11 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
             yield where
 
+    calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if f.calls]
     for free in (True, False):
         queue = deque(found)
-        for path, functions in sorted(files.items()):
-            for function in functions:
-                queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free))
+        for path, function in calling:
+            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free))
         while queue:
             where = queue.popleft()
             queue.extend(follow(where[0], cold[where], found[where], free))
@@ -196,6 +196,8 @@ def _from_elsewhere(
     while changed:
         changed = False
         for where, calls in made.items():
+            if not all(options or caller in own or caller in found for caller, options in calls):
+                continue
             shared = _shared(tuple(around(*call)) for call in calls)
             if len(shared) > len(found.get(where, ())):
                 found[where], changed = tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in shared]), True
@@ -224,10 +226,10 @@ def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
 
 def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
     """The functions that only processes without a GPU call, by a call that shows it."""
+    if not any(f.gpuless for found in files.values() for f in found):
+        return {}
     functions = {(path, f.name): f for path, found in files.items() for f in found}
     there = {where for where, function in functions.items() if function.gpuless}
-    if not there:
-        return {}
     alike: dict[Where, list[Where]] = {}  # those that are called for one another
     callers: dict[Where, list[tuple[Where, int]]] = {}
     for where, function in sorted(functions.items()):
