@@ -28,6 +28,7 @@ T = TypeVar("T")
 FORMAT = 5
 ROOMS = ("read", "infer", "judge")  # what a finding is made by, beside what stands around them
 ALL = frozenset({"*"})  # of the parts of a file
+MIXED = "?"  # behind the digest of a file that was searched since: no text has such a one
 NOW = sys.maxsize  # later than any run that is remembered
 # The settings that change nothing in what is found in a file: which files are read, what is shown, how it is kept.
 APART = frozenset(
@@ -77,7 +78,7 @@ def _learnt(path: str, before: Interface | None, now: Interface) -> tuple[Interf
     """What is known of a file now, for each run looks at its own parts of it; and what has changed in it."""
     if before is not None and before.digest != now.digest and "" not in now.parts:  # it was only searched for words
         said = frozenset([name for name, told in now.parts.items() if before.parts.get(name) != told])
-        latest = before.digest if "" in before.parts else now.digest
+        latest = f"{before.digest.removesuffix(MIXED)}{MIXED}" if "" in before.parts else now.digest
         return replace(before, digest=latest, parts={**before.parts, **now.parts}), said or None
     changed = _changed(path, before, now.digest, lambda: now.parts)
     if before is None or (changed is not None and changed >= ALL):

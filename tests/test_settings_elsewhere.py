@@ -83,7 +83,7 @@ def test_what_is_only_searched_is_searched_again(tmp_path: Path) -> None:
         return [finding.code for finding in pipeline.check([str(package / "user.py")], config).findings]
 
     quiet = "def thing(): ...\n"
-    for base in (quiet, quiet + "NAME = 1\n", OFF, OFF + "NAME = 1\n", quiet, OFF):
+    for base in (quiet, OFF, quiet, OFF, quiet + "NAME = 1\n", OFF + "NAME = 1\n", quiet, OFF):
         for _ in range(2):
             assert codes(base) == ([] if base.startswith("from") else ["SG501"] * 2)
 
