@@ -618,14 +618,21 @@ def fit(model, batches, x: torch.Tensor, n):
         {inside}
         if often:
             print(loss)
+        {after}
 """
 
 
 def test_a_name_stands_for_the_test_that_it_was_set_to() -> None:
-    assert heats(FLAG.format(before="n = 1", inside="often = step % 10 == 0")) == ["amortized"]
-    assert heats(FLAG.format(before="n = 1", inside="often = step % 10 == 0 and n > 2")) == ["amortized"]
-    assert heats(FLAG.format(before="often = n % 10 == 0", inside="n = step")) == ["hot"]  # of another `n`
-    assert heats(FLAG.format(before="often = True", inside="often = step % 10 == 0")) == ["hot"]  # bound twice
+    for before, inside, after, heat in (
+        ("n = 1", "often = step % 10 == 0", "pass", "amortized"),
+        ("n = 1", "often = step % 10 == 0 and n > 2", "pass", "amortized"),
+        ("n = 1", "often = n % 10 == 0", "n += 1", "amortized"),  # which the next round asks anew
+        ("n = 1", "often = n % 10 == 0; n += 1", "pass", "amortized"),  # what it was then is what counts
+        ("often = n % 10 == 0", "n = step", "pass", "hot"),  # of another `n`
+        ("often = n % 10 == 0", "pass", "n += 1", "hot"),  # asked once
+        ("often = True", "often = step % 10 == 0", "pass", "hot"),  # bound twice
+    ):
+        assert heats(FLAG.format(before=before, inside=inside, after=after)) == [heat], (before, inside, after)
     assert heats("GPU = torch.cuda.is_available()\n" + TOTAL.format("not GPU")) == []
     assert heats("GPU = torch.cuda.is_available()\n" + TOTAL.format("GPU")) == ["unknown"]
     declared = "x: torch.Tensor | list = None"

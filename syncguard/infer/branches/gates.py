@@ -107,7 +107,7 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if outcome and _gate_name(inner, frame):
         return "behind a gate"
-    test = meant(inner, frame) if type(inner) is NAME else None
+    test = meant(inner, frame, then=True) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
 
 

@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
-from syncguard.read.core import COMPARISONS, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, MODULE, NAME, RUN
+from syncguard.read.core import COMPARISONS, At, Node
+from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, LOOP, MODULE, NAME, RUN
 from syncguard.read.walk import BINDING, everything, targets, walk
+
+
+class Held(NamedTuple):
+    """A test that a name holds the outcome of, and where what it asks is bound anew behind it."""
+
+    test: Node
+    anew: tuple[At, ...]
+
 
 TESTS: Final = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
 
 
-def meant(name: core.Name, frame: Frame) -> Node | None:
+def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
     """The test, where the function or else its file binds the name once, to nothing but a test, and what that asks is
-    not bound anew behind it."""
+    not bound anew between the two; or whatever is bound, where it counts what the outcome was `then`."""
     routine = frame.routine
     node, top = routine.node, routine.home.top
     if type(node) is FUNCTION and name.id in [param.name for param in node.params]:
         return None
     found = _tests(routine).get(name.id)
     if found is None and top is not None and top is not routine and name.id not in binders(routine):
-        found = _tests(top).get(name.id)
-    return found if found is not None and found.at < name.at else None
+        routine, found = top, _tests(top).get(name.id)
+    if found is None or found.test.at >= name.at:
+        return None
+    return (
+        found.test if not found.anew or (routine is frame.routine and _stays(found, name.at, routine, then)) else None
+    )
+
+
+def _stays(held: Held, asked: At, routine: Routine, then: bool) -> bool:
+    """Whether nothing that a test speaks of is bound anew before a place of the same function: further up, or further
+    down in a loop that comes back to the place without asking again."""
+    stale = [part.at for part in walk(_body(routine)) if type(part) is LOOP and within(asked, part.at)]
+    stale = [loop for loop in stale if not within(held.test.at, loop)]
+    return all((then or at > asked) and not any(within(at, loop) for loop in stale) for at in held.anew)
+
+
+def within(inner: At, outer: At) -> bool:
+    """Whether a place lies in another one."""
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
 def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
@@ -41,27 +66,36 @@ def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
     return written.binders
 
 
-def _tests(routine: Routine) -> dict[str, Node]:
+def _tests(routine: Routine) -> dict[str, Held]:
     """The names of a function that hold the outcome of a test, with it."""
     if routine.written.meant is None:
         found = routine.written.meant = {}
         for name, parts in binders(routine).items():
-            test = _test(name, parts[0], routine) if len(parts) == 1 else None
-            if test is not None:
-                found[name] = test
+            held = _held(name, parts[0], routine) if len(parts) == 1 else None
+            if held is not None:
+                found[name] = held
     return routine.written.meant
 
 
-def _test(name: str, bind: Node, routine: Routine) -> Node | None:
-    """What a name is bound to, if that is a test of what is not bound anew behind it."""
+def _held(name: str, bind: Node, routine: Routine) -> Held | None:
+    """What a name is bound to, if that is a test, and where the function itself binds anew what that asks."""
     if type(bind) is not BIND or len(bind.targets) > 1 or bind.value is None:
         return None
     test = as_test(bind.value)
     if type(bind.targets[0]) is not NAME or test is None or name in routine.home.core.rebound:
         return None
-    asked = [one.id for one in walk(test) if type(one) is NAME]
-    stays = all(part.at < bind.at for other in asked for part in binders(routine).get(other, ()))
-    return test if stays else None
+    asked = {one.id for one in walk(test) if type(one) is NAME}
+    anew = [part for other in asked for part in binders(routine).get(other, ()) if part.at >= bind.at]
+    if anew:
+        own = [id(part) for part in walk(_body(routine))]
+        if any(id(part) not in own for part in anew):
+            return None  # by a function inside, whenever that is called
+    return Held(test, tuple([part.at for part in anew]))
+
+
+def _body(routine: Routine) -> tuple[Node, ...]:
+    node = routine.node
+    return node.body if type(node) is FUNCTION or type(node) is MODULE else ()
 
 
 def answer(node: Node) -> Node | None:
