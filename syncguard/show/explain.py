@@ -95,7 +95,7 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
     """
     yield look.paint("head", row.name + (f"({', '.join(row.signature)})" if row.signature else ""))
     if row.returns:
-        yield from _entry("returns", row.returns, look)
+        yield from _entry("returns", " ".join(row.returns.split()), look)
     if not row.waits:
         yield from _entry("waits", "never" if row.known else "not known to wait: no row says either way", look)
     for wait in row.waits:

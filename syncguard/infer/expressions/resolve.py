@@ -21,6 +21,8 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among
 from syncguard.infer.functions.handed import handed_on
+from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.results import result_of
 from syncguard.infer.routine import Frame, Routine
 from syncguard.pack import Pack
 from syncguard.places import matches
@@ -208,6 +210,8 @@ class Names:
         if last in ("Any", "Callable", "Type", "TypeVar", "Self", "object") or not last[:1].isupper():
             return UNKNOWN
         op = self.op(name)
+        if op is not None and op.returns.startswith("named("):
+            return result_of(name, op.returns, Arguments((), [], {}, device), [Tensor("", device, why=why)], why)
         if op is not None and op.returns not in ("new", "new like", "new host"):
             return UNKNOWN
         return Instance(None, name, device)
