@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.remembers import ABOUT, remembers
+from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
 from syncguard.infer.functions.annotations import promised
@@ -30,6 +31,10 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return SPENT
     if remembers(node, outcome, frame):
         return BUILDS
+    if set_back(node.test, outcome, body):
+        return BACK
+    if leads_out(body, frame):
+        return OUT
     return CONVERTS if converts(node.test, outcome, body, frame) else ""
 
 

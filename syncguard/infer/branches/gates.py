@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
-from syncguard.infer.branches.meant import binders, meant
+from syncguard.infer.branches.meant import as_test, binders, meant
+from syncguard.infer.branches.rhythm import SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
+from syncguard.infer.branches.subjects import value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
-from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq
+from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq
 from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, INDEX, LEAVE, NAME, RUN, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME, RUN, UPDATE
 from syncguard.read.walk import walk
 
+SHORT: Final = 8  # statements of a function that only says yes or no
 EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
 ZERO: Final = "where it would divide by zero"
@@ -68,16 +72,15 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         return _compared(inner, outcome, frame)
     if type(inner) is CALL:
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
-        return BROKEN if _finite(inner.fn, outcome, frame) else named
+        return BROKEN if _finite(inner.fn, outcome, frame) else named or _answered(inner.fn, outcome, frame)
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
+    what, rest = inner.what, rest_of(inner.args[0])
+    if rest is not None and len(inner.args) == 2:
+        return _divided(inner, rest, outcome, frame)
     match inner:
-        case core.Do(
-            what="==" | "!=" as what, args=(core.Do(what="%") as rest, core.Const() | core.Name() | core.Do())
-        ):
-            return EVERY if (what == "==") is outcome and not _measures(rest.args[0], frame) else ""
         case core.Do(what="%", args=(left, _)):
             return "" if outcome or _measures(left, frame) else EVERY
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -96,6 +99,22 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return "on the first step" if (what == "==") is outcome else ""
+        case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
+            number_of(left), frame
+        ):
+            return SOME if (what in ("==", "in")) is outcome else ""
+    return timed(inner, outcome, frame)
+
+
+def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
+    """The same of a comparison with the rest of a division."""
+    if _measures(divided, frame):
+        return ""
+    match inner:
+        case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):
+            return EVERY if (what == "==") is outcome else ""
+        case core.Do(what="<" | ">=" as what, args=(_, least)) if type(least) is not CONST or least.value == 1:
+            return EVERY if (what == "<") is outcome else ""
     return ""
 
 
@@ -107,8 +126,40 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if outcome and _gate_name(inner, frame):
         return "behind a gate"
-    test = meant(inner, frame, then=True) if type(inner) is NAME else None
+    test = meant(inner, frame, then=True) or raised(inner, frame) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
+
+
+def _answered(fn: Node, outcome: bool, frame: Frame) -> str:
+    """Why a function of the project, or an object that is called, seldom says yes: `every(step)`."""
+    follows = outcome and bool(frame.env) and (type(fn) is NAME or type(fn) is ATTR)  # whom this one asks is not asked
+    called = value_at(fn, frame) if follows else UNKNOWN
+    if type(called) is Instance and called.info is not None:
+        member = called.info.find("__call__")
+        called = member[0] if member is not None else UNKNOWN
+    if type(called) is not Call or called.routine.running or called.routine is frame.routine:
+        return ""
+    node = called.routine.node
+    if type(node) is not FUNCTION or len(node.body) > SHORT:
+        return ""
+    gates = [*_yes(node.body, "", Frame(frame.world, called.routine, {}))]
+    said = sum(type(part) is LEAVE and part.what == "return" and not _no(part.value) for part in walk(node.body))
+    return gates[0] if gates and all(gates) and len(gates) == said else ""
+
+
+def _yes(body: tuple[Node, ...], gate: str, frame: Frame) -> Iterator[str]:
+    """The gate of each yes that a function says, '' where there is none."""
+    for part in body:
+        if type(part) is IF:
+            for outcome, arm in ((True, part.body), (False, part.orelse)):
+                yield from _yes(arm, gate or gated(part.test, outcome, frame), frame)
+        elif type(part) is LEAVE and part.what == "return" and not _no(part.value):
+            asked = as_test(part.value) if part.value is not None else None
+            yield gate or (gated(asked, True, frame) if asked is not None else "")
+
+
+def _no(value: Node | None) -> bool:
+    return value is None or (type(value) is CONST and not value.value)
 
 
 def _none(inner: Node, outcome: bool, frame: Frame) -> str:

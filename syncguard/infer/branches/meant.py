@@ -41,7 +41,7 @@ def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
 def _stays(held: Held, asked: At, routine: Routine, then: bool) -> bool:
     """Whether nothing that a test speaks of is bound anew before a place of the same function: further up, or further
     down in a loop that comes back to the place without asking again."""
-    stale = [part.at for part in walk(_body(routine)) if type(part) is LOOP and within(asked, part.at)]
+    stale = [part.at for part in walk(body_of(routine)) if type(part) is LOOP and within(asked, part.at)]
     stale = [loop for loop in stale if not within(held.test.at, loop)]
     return all((then or at > asked) and not any(within(at, loop) for loop in stale) for at in held.anew)
 
@@ -87,13 +87,14 @@ def _held(name: str, bind: Node, routine: Routine) -> Held | None:
     asked = {one.id for one in walk(test) if type(one) is NAME}
     anew = [part for other in asked for part in binders(routine).get(other, ()) if part.at >= bind.at]
     if anew:
-        own = [id(part) for part in walk(_body(routine))]
+        own = [id(part) for part in walk(body_of(routine))]
         if any(id(part) not in own for part in anew):
             return None  # by a function inside, whenever that is called
     return Held(test, tuple([part.at for part in anew]))
 
 
-def _body(routine: Routine) -> tuple[Node, ...]:
+def body_of(routine: Routine) -> tuple[Node, ...]:
+    """The statements of a function, or of a file."""
     node = routine.node
     return node.body if type(node) is FUNCTION or type(node) is MODULE else ()
 
@@ -117,8 +118,14 @@ def as_test(value: Node) -> Node | None:
             return value
         case core.Do(what=what) if what in TESTS:
             return core.Do("truth", (value,), value.at)
+        case core.Call(fn=core.Name(id="bool"), args=(asked,), keywords=()):
+            return as_test(asked)
         case core.Call():
             return core.Do("truth", (value,), value.at)
+        case core.Choose(yes=core.Const(value=True), no=core.Const(value=False)):
+            return value.test
+        case core.Choose(yes=core.Const(value=False), no=core.Const(value=True)):
+            return core.Do("not", (value.test,), value.at)
         case core.Attr(name=name) if name.startswith("is_"):
             return core.Do("truth", (value,), value.at)
     return None

@@ -1,0 +1,150 @@
+"""A test and its outcome in, whether it holds only now and then out: at some step, when a clock says so, by chance, or
+when a count has been set back."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.meant import binders, body_of, within
+from syncguard.infer.expressions.imported import imported_by
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, IF, LEAVE, LOOP, NAME, UPDATE
+from syncguard.read.walk import walk
+
+SOME: Final = "on some steps"
+CLOCK: Final = "as often as a clock says"
+CHANCE: Final = "by chance"
+BACK: Final = "when a count is set back"
+OUT: Final = "on the way out of the loop"
+SELDOM: Final = 0.1  # what happens by chance no more often than this runs now and then
+MORE: Final = (">", ">=")
+LESS: Final = ("<", "<=")
+TURNED: Final = frozenset((*MORE, *LESS))
+
+
+def rest_of(node: Node) -> Node | None:
+    """What is divided, where this is the rest of a division: `step % n`, `np.mod(step, n)`, `divmod(step, n)[1]`."""
+    match node:
+        case core.Do(what="%", args=(left, _)):
+            return left
+        case core.Call(fn=core.Attr(name="mod" | "fmod" | "remainder"), args=(left, _)):
+            return left
+        case core.Index(of=core.Call(fn=core.Name(id="divmod"), args=(left, _)), key=core.Const(value=1)):
+            return left
+    return None
+
+
+def number_of(node: Node) -> Node:
+    """A number without the constant that is added to it: `step` of `step + 1`."""
+    match node:
+        case core.Do(what="+" | "-", args=(left, core.Const())):
+            return left
+    return node
+
+
+def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
+    """Whether this outcome of a comparison waits for a clock to go on, or for luck: `time.time() - last > 10`."""
+    match inner:
+        case core.Do(what=what, args=(left, right)) if what in TURNED:
+            if type(left) is CALL and type(right) is CONST and isinstance(right.value, float | int):
+                rare = right.value <= SELDOM if what in LESS else right.value >= 1 - SELDOM
+                return CHANCE if outcome and rare and _asks("lots", left, frame) else ""
+            if not _tells_time(frame):
+                return ""
+            here, there = _reads_clock(left, frame), _reads_clock(right, frame)
+            if here == there:
+                return ""
+            later = what in MORE if here > there else what in LESS
+            return CLOCK if later is outcome else ""
+    return ""
+
+
+def _tells_time(frame: Frame) -> bool:
+    """Whether a file imports a clock."""
+    home = frame.home
+    if home.tells_time is None:
+        clocks = {clock.partition(".")[0] for clock in frame.world.places.tables["gates"]["clocks"]}
+        home.tells_time = not clocks.isdisjoint(imported_by(frame))
+    return home.tells_time
+
+
+def _asks(what: str, call: core.Call, frame: Frame) -> bool:
+    """Whether this asks a clock, or throws a dice."""
+    named = type(call.fn) is NAME or type(call.fn) is ATTR
+    return named and frame.world.decorator_name(call.fn, frame) in frame.world.places.tables["gates"][what]
+
+
+def _reads_clock(node: Node, frame: Frame) -> int:
+    """2 where the time is asked for here, 1 where a name holds what was asked for in this turn of the loop, else 0."""
+    if any(type(part) is CALL and _asks("clocks", part, frame) for part in walk(node)):
+        return 2
+    inner = frame.context.loops[-1].node if frame.context.loops else None
+    for part in walk(node):
+        binds = binders(frame.routine).get(part.id, ()) if type(part) is NAME else ()
+        bind = binds[0] if len(binds) == 1 else None
+        if type(bind) is not BIND or bind.value is None or (type(inner) is LOOP and not within(bind.at, inner.at)):
+            continue
+        if any(type(one) is CALL and _asks("clocks", one, frame) for one in walk(bind.value)):
+            return 1
+    return 0
+
+
+def _path(node: Node) -> str:
+    """The name that is counted by, as it is written."""
+    if type(node) is ATTR:
+        return node.path
+    return node.id if type(node) is NAME else ""
+
+
+def leads_out(body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether an arm ends the loop of steps that it is in."""
+    last = body[-1] if body else None
+    loops = frame.context.loops
+    return type(last) is LEAVE and last.what in ("break", "return") and bool(loops) and bool(loops[-1].reason)
+
+
+def set_back(test: Node, outcome: bool, body: tuple[Node, ...]) -> bool:
+    """Whether an arm sets back the count that has led there, or moves on what it is held against: `if count >= n: count
+    = 0`, `if step >= coming: coming += n`."""
+    match test:
+        case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if outcome and (
+            what in TURNED or what == "=="
+        ):
+            sides = {path for side in (left, right) if (path := _path(side))}
+            return any(_moves(part, sides) for part in body)
+    return False
+
+
+def _moves(part: Node, sides: set[str]) -> bool:
+    """Whether a statement gives a number that is compared another value, which is not just the one beside it."""
+    if type(part) is UPDATE:
+        return part.what in ("+", "-") and _path(part.target) in sides
+    if type(part) is not BIND or part.value is None or _path(part.value):
+        return False
+    value = part.value
+    number = type(value) is CONST and type(value.value) in (int, float)
+    counted = type(value) is DO and value.what in ("+", "-") and any(_path(one) in sides for one in value.args)
+    return (number or counted) and any(_path(aim) in sides for aim in part.targets)
+
+
+def raised(name: core.Name, frame: Frame) -> Node | None:
+    """The test behind which a flag is raised that each turn of the loop lowers first: `often = False`, `if step % n ==
+    0: often = True`."""
+    binds = binders(frame.routine).get(name.id, ())
+    if len(binds) != 2 or not all(type(bind) is BIND and type(bind.value) is CONST for bind in binds):
+        return None
+    lowered, up = sorted(binds, key=lambda bind: bind.at)
+    if _held(lowered) is not False or _held(up) is not True or not lowered.at < up.at < name.at:
+        return None
+    parts = walk(body_of(frame.routine))
+    arm = next((part for part in parts if type(part) is IF and any(one is up for one in part.body)), None)
+    if arm is None:
+        return None
+    loops = [part.at for part in walk(body_of(frame.routine)) if type(part) is LOOP and within(arm.at, part.at)]
+    return arm.test if all(within(lowered.at, loop) for loop in loops) else None
+
+
+def _held(bind: Node) -> object:
+    return bind.value.value if type(bind) is BIND and type(bind.value) is CONST else None
