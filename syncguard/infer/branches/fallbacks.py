@@ -31,7 +31,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return SPENT
     if remembers(node, outcome, frame):
         return BUILDS
-    if set_back(node.test, outcome, body):
+    if set_back(node.test, outcome, body, frame):
         return BACK
     if leads_out(body, frame):
         return OUT

@@ -105,28 +105,33 @@ def leads_out(body: tuple[Node, ...], frame: Frame) -> bool:
     return type(last) is LEAVE and last.what in ("break", "return") and bool(loops) and bool(loops[-1].reason)
 
 
-def set_back(test: Node, outcome: bool, body: tuple[Node, ...]) -> bool:
-    """Whether an arm sets back the count that has led there, or moves on what it is held against: `if count >= n: count
-    = 0`, `if step >= coming: coming += n`."""
+def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether an arm sets back the count that has led there, or moves on what a count is held against: `if count >= n:
+    count = 0`, `if step >= coming: coming += n`. What grows until it is enough is none."""
     match test:
         case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if outcome and (
             what in TURNED or what == "=="
         ):
-            sides = {path for side in (left, right) if (path := _path(side))}
-            return any(_moves(part, sides) for part in body)
+            count, bar = (_path(right), _path(left)) if what in LESS else (_path(left), _path(right))
+            moving = bool(count) and any(type(bind) is not BIND for bind in binders(frame.routine).get(count, ()))
+            return any(_lowers(part, count) or (moving and _raises(part, bar)) for part in body)
     return False
 
 
-def _moves(part: Node, sides: set[str]) -> bool:
-    """Whether a statement gives a number that is compared another value, which is not just the one beside it."""
+def _lowers(part: Node, count: str) -> bool:
+    """Whether a statement sets a count back to a number, or takes something off it."""
     if type(part) is UPDATE:
-        return part.what in ("+", "-") and _path(part.target) in sides
-    if type(part) is not BIND or part.value is None or _path(part.value):
-        return False
-    value = part.value
-    number = type(value) is CONST and type(value.value) in (int, float)
-    counted = type(value) is DO and value.what in ("+", "-") and any(_path(one) in sides for one in value.args)
-    return (number or counted) and any(_path(aim) in sides for aim in part.targets)
+        return part.what == "-" and _path(part.target) == count
+    number = type(part) is BIND and type(part.value) is CONST and type(part.value.value) in (int, float)
+    return number and type(part) is BIND and any(_path(aim) == count != "" for aim in part.targets)
+
+
+def _raises(part: Node, bar: str) -> bool:
+    """Whether a statement adds to what a count is held against."""
+    if type(part) is UPDATE:
+        return part.what == "+" and _path(part.target) == bar
+    added = type(part) is BIND and type(part.value) is DO and part.value.what == "+"
+    return added and type(part) is BIND and any(_path(aim) == bar != "" for aim in part.targets)
 
 
 def raised(name: core.Name, frame: Frame) -> Node | None:

@@ -1,0 +1,139 @@
+"""What a loop of steps does only now and then, by whatever tells the turns apart; and what looks like it and is not."""
+
+from __future__ import annotations
+
+import pytest
+from checked import findings
+
+LOOP = """
+import random
+import time
+from datetime import datetime
+from time import perf_counter as clock
+
+import numpy as np
+import torch
+
+
+class Every:
+    def __init__(self, n):
+        self.n = n
+
+    def __call__(self, step):
+        if self.n is None:
+            return False
+        every = self.n // 2
+        if step % every == 0:
+            return True
+        return False
+
+
+every = Every(10)
+
+
+def ripe(step, n=10):
+    return step % n == 0
+
+
+def odd(step):
+    for n in (1, 2):
+        if step > n:
+            return True
+    return step % 10 == 0
+
+
+def fit(model, loader, optimizer, args, enough, total=100):
+    last = start = time.time()
+    count = coming = seen = 0
+    up = False
+    for step, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).sum()
+        loss.backward()
+        optimizer.step()
+        TEST
+            loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "if step in args.marked:",
+        "if step in (0, 100):",
+        "if step == len(loader) - 1:",
+        "if step + 1 == len(loader):",
+        "last_one = step == total - 1\n        if last_one or step % 10 == 0:",
+        "if np.mod(step, 10) == 0:",
+        "if divmod(step, 10)[1] == 0:",
+        "if step % args.every < 1:",
+        "seen += x.shape[0]\n        if seen % 10000 < x.shape[0]:",
+        "show = True if step % 10 == 0 else False\n        if show:",
+        "show = bool(step % 10 == 0)\n        if show:",
+        "show = False\n        if step % 10 == 0:\n            show = True\n        if show:",
+        "if time.time() - last > 10:\n            last = time.time()",
+        "now = clock()\n        if now > last + 10:\n            last = now",
+        "if (datetime.now() - last).seconds > 10:",
+        "if time.time() - last < 10:\n            continue\n        if True:",
+        "if 10 < time.time() - last:",
+        "if random.random() < 0.01:",
+        "if np.random.rand() > 0.95:",
+        "count += 1\n        if count >= args.every:\n            count = 0",
+        "count += 1\n        if count == 10:\n            count = 0",
+        "if step >= coming:\n            coming += 100",
+        "if step >= coming:\n            coming = step + args.every",
+        "if every(step):",
+        "if ripe(step):",
+    ],
+)
+def test_now_and_then(test):
+    assert heats(test) == ["amortized"]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "if step != 3:",
+        "if step not in (0, 100):",
+        "if step >= 100:",
+        "if step % 10 > 0:",
+        "if random.random() < 0.5:",
+        "if step % 10 == 0:\n            up = True\n        if up:",
+        "if count < enough:\n            count += 1",
+        "if count > last:\n            last = count",
+        "if time.time() - last < 10:",
+        "if odd(step):",
+    ],
+)
+def test_at_most_steps(test):
+    assert heats(test) == ["hot"]
+
+
+def test_the_way_out_of_the_loop():
+    assert heats("if step >= total:", "            break") == ["amortized"]
+    assert heats("if step >= total:", "            return step") == ["amortized"]
+    assert heats("if step >= total:", "            continue") == ["hot"]
+
+
+def test_functions_that_ask_one_another_come_to_an_end():
+    text = """
+    import torch
+
+
+    def a(x):
+        return b(x)
+
+
+    def b(x):
+        return a(x)
+
+
+    def f(x: torch.Tensor):
+        if a(x):
+            x.item()
+    """
+    assert [finding.heat for finding in findings(text)] == ["unknown"]
+
+
+def heats(test: str, *more: str) -> list[str]:
+    text = "\n".join([LOOP.replace("TEST", test).rstrip(), *more, ""])
+    return [finding.heat for finding in findings(text) if finding.code == "SG201"]
