@@ -375,3 +375,28 @@ class Net(torch.nn.Module):
 @pytest.mark.parametrize(("test", "found"), [("points", []), ("not points", []), ("points.sum() > 0", ["SG204"])])
 def test_what_is_asked_for_its_own_truth_may_be_no_tensor_wherever_it_goes(test: str, found: list[str]) -> None:
     assert checked.codes(HANDED.format(test=test)) == found
+
+
+ASKED = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, batch):
+        held = self.prepare(batch["x"]){asked}
+        return held.tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("", ["SG202"]),
+        (".float()", ["SG202"]),
+        (".astype('int32')", []),
+        (".to_numpy()", []),
+        (".reset_index().sum()", []),
+        (".detach().astype('int32').sum(axis=0)", []),
+    ],
+)
+def test_what_is_asked_for_what_no_tensor_has_is_an_array(asked: str, found: list[str]) -> None:
+    assert checked.codes(ASKED.format(asked=asked)) == found
