@@ -21,7 +21,8 @@ def added_up(at: At, frame: Frame) -> bool:
     node = routine.node
     if routine.owner is None or routine.owner.is_module or type(node) is not FUNCTION or not node.params:
         return False
-    own, names = node.params[0].name, set[str]()
+    own = node.params[0].name
+    names: set[str] = set()
     for part in walk(node.body):
         if type(part) is BIND:
             given = part.value
