@@ -99,6 +99,8 @@ class Counts:
         ("self.counts += len(x)", []),
         ("y = self.model(x); self.counts += y.sum(dim=0)", []),
         ("return x.sum(dim=0)", []),
+        ("self.last = self.last.to(self.device)", []),
+        ("last = self.last.to(self.device); self.last = last", []),
     ],
 )
 def test_what_is_added_up_goes_to_the_host_where_no_other_device_is_asked_for(kept: str, found: list[str]) -> None:

@@ -30,7 +30,7 @@ def added_up(at: At, frame: Frame) -> bool:
                 continue
             for target in part.targets:
                 if root(target) == own:
-                    if _reads(given, target):
+                    if _reads(given, target, at):
                         return True
                 else:
                     names.update(
@@ -56,9 +56,12 @@ def root(node: Node) -> str:
     return node.id if type(node) is NAME else ""
 
 
-def _reads(value: Node, target: Node) -> bool:
-    """Whether a value is made of what its target held: `self.x = self.x + y`."""
-    return type(target) is ATTR and any(type(one) is ATTR and one.path == target.path for one in walk(value))
+def _reads(value: Node, target: Node, at: At) -> bool:
+    """Whether a value is made of what its target held, too: `self.x = self.x + y`. To move that is none."""
+    if type(value) is CALL and value.at == at:
+        return False
+    same = type(target) is ATTR and type(value) is ATTR and value.path == target.path
+    return same or any(_reads(part, target, at) for part in parts(value))
 
 
 def _holds(value: Node, at: At, names: set[str], own: str, frame: Frame) -> bool:
