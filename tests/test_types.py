@@ -121,3 +121,30 @@ def test_a_tensor_that_is_cast_to_a_number_holds_one(kind: str, found: list[str]
             return x[cast({kind}, places[0])]
     """
     assert codes(text) == found
+
+
+MASKS = """
+import torch
+
+def pick(mask: torch.BoolTensor, ids: torch.LongTensor, x: torch.FloatTensor, y: torch.Tensor, rows: torch.Tensor):
+    return rows[{index}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "found"),
+    [
+        ("mask", ["SG102"]),
+        ("mask.to(ids.dtype)", []),
+        ("mask.to(ids)", []),
+        ("mask.to(y.dtype)", []),
+        ("torch.zeros_like(mask, dtype=ids.dtype)", []),
+        ("torch.full_like(mask, 0, dtype=y.dtype)", []),
+        ("ids.to(mask.dtype)", ["SG102"]),
+        ("ids.to(mask)", ["SG102"]),
+        ("ids.to(mask.dtype if y.shape[0] > 1 else ids.dtype)", []),
+        ("mask.to(y.device)", ["SG102"]),
+    ],
+)
+def test_the_dtype_of_another_tensor_is_asked_for(index: str, found: list[str]) -> None:
+    assert codes(MASKS.format(index=index)) == found

@@ -352,3 +352,51 @@ INPUTS = """
 
 def test_of_all_that_a_forward_is_given_nobody_knows_which_are_tensors() -> None:
     assert [found.site.line for found in checked.findings(INPUTS, head="import torch\n")] == [11]
+
+
+HANDED = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(4, 4)
+
+    def forward(self, points):
+        if {test}:
+            points = self.prepare(points)
+        return self.layer(points)
+
+    def prepare(self, points):
+        return points
+"""
+
+
+@pytest.mark.parametrize(("test", "found"), [("points", []), ("not points", []), ("points.sum() > 0", ["SG204"])])
+def test_what_is_asked_for_its_own_truth_may_be_no_tensor_wherever_it_goes(test: str, found: list[str]) -> None:
+    assert checked.codes(HANDED.format(test=test)) == found
+
+
+ASKED = """
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, batch):
+        held = self.prepare(batch["x"]){asked}
+        return held.tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("", ["SG202"]),
+        (".float()", ["SG202"]),
+        (".astype('int32')", []),
+        (".to_numpy()", []),
+        (".reset_index().sum()", []),
+        (".detach().astype('int32').sum(axis=0)", []),
+    ],
+)
+def test_what_is_asked_for_what_no_tensor_has_is_an_array(asked: str, found: list[str]) -> None:
+    assert checked.codes(ASKED.format(asked=asked)) == found

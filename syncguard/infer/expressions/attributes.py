@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    Why,
     options,
 )
 from syncguard.infer.expressions import calls
@@ -101,10 +102,15 @@ def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
             return Bound(Instance(None, "torch.nn.Module", "host"), name)
         return Unknown(of.why) if name.startswith("_") else Tensor(device="host", sure=False, why=of.why)
     if op is None:
-        return Unknown(of.why)
+        return unheld(of, name, of.why, frame)
     if frame.world.is_property(op):
         return apply(frame, op, at, [of], {}, ())
     return Bound(of, name)
+
+
+def unheld(of: Value, name: str, why: Why | None, frame: Frame) -> Value:
+    """What no tensor has, asked of what we take for one: a method of arrays, or nobody knows what."""
+    return Bound(of, name) if frame.world.places.is_("names", "array_methods", name) else Unknown(why)
 
 
 def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
@@ -191,9 +197,11 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
         return Tensor(device="host", sure=False, why=frame.why("use", node.at))  # a DeviceMesh keeps its ranks here
     if of.weak is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
-        if op is not None and not frame.world.is_property(op):
+        if op is None:
+            return unheld(of, name, of.weak, frame)
+        if not frame.world.is_property(op):
             return Bound(of, name)
-        if op is not None and op.returns.startswith(("size", "int", "bool", "dtype")):
+        if op.returns.startswith(("size", "int", "bool", "dtype")):
             return apply(frame, op, node.at, [Tensor(sure=False, why=of.weak)], {}, ())
         return Unknown(of.weak)
     if of.batch is not None:

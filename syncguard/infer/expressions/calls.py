@@ -221,7 +221,9 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             op = world.op(f"torch.Tensor.{name}")
             if op is not None and not args and handed_back(of, op, frame):
                 of = of.but(device="assumed")
-            return Unknown(of.why) if op is None else apply(frame, op, at, [of, *args], keywords, nodes)
+            if op is None:
+                return Host("array") if world.places.is_("names", "array_methods", name) else Unknown(of.why)
+            return apply(frame, op, at, [of, *args], keywords, nodes)
         case Named():
             return imported(f"{of.name}.{name}", args, keywords, at, nodes[1:], frame)
         case Instance(info=None):

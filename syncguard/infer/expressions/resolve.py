@@ -21,6 +21,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among
 from syncguard.infer.functions.handed import handed_on
+from syncguard.infer.functions.loaders import loaders_of
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.results import result_of
 from syncguard.infer.routine import Frame, Routine
@@ -225,8 +226,9 @@ class Names:
     def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         uses = frame.uses(path)
-        if self.places.is_("names", "loaders", name):
-            return self.loader
+        loaders = loaders_of(name, uses, self.loader, self.places)
+        if loaders is not None:
+            return loaders
         if not uses or self.namespace(path):
             return None
         if self.places.is_("names", "scalers", name) and uses & self.scaling:

@@ -14,7 +14,7 @@ from syncguard.infer.branches.receivers import (
     works,
 )
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import UNKNOWN, Const, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Const, Host, Tensor, Unknown, Value, options
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
@@ -42,6 +42,8 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
     there = fetched(of, f"use:{name}", nodes, frame) if alone else None
     if op is not None and there is not None:
         return apply(frame, op, at, [there, *args], keywords, nodes)
+    if op is None and world.places.is_("names", "array_methods", name):
+        return Host("array")
     if op is None or keywords.keys() - set(op.args):
         return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
     if of.weak is not None and world.places.is_("names", "tabular", name):

@@ -285,9 +285,9 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
         and (module or routine.name == "backward")
     )
     ranged = "[,]" in uses  # `labels[..., 1:]`
-    if ranged or any(use in frame.world.tensor_names or use.startswith("(0self.") for use in uses):
+    if ranged or not uses.isdisjoint(frame.world.tensor_names):
         given = True
-    elif given:
+    elif given or any(use.startswith("(0self.") for use in uses):
         given = not _tested(node, param.name)
     if given:
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))

@@ -26,6 +26,7 @@ from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
+from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
@@ -67,7 +68,7 @@ def apply(
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     for wait in op.waits:
-        sure = _sure(wait, op, arguments, args, result, frame)
+        sure = _sure(wait, op, at, arguments, args, result, frame)
         if sure:
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
@@ -144,10 +145,12 @@ def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Fra
     return found
 
 
-def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
+def _sure(wait: Wait, op: Op, at: At, arguments: Arguments, args: list[Value], result: Value, frame: Frame) -> int:
     if not frame.world.in_version(wait.since, wait.until):
         return NO
     sure = sureness(wait.when, arguments)
+    if sure == NO and wait.hazard == TO_HOST and _kept(wait, at, arguments, frame):
+        sure = LIKELY
     if sure == NO or wait.on == "always":
         return sure
     if wait.on == "self":
@@ -161,6 +164,16 @@ def _sure(wait: Wait, op: Op, arguments: Arguments, args: list[Value], result: V
     return min(sure, there)
 
 
+def _kept(wait: Wait, at: At, arguments: Arguments, frame: Frame) -> bool:
+    """Whether this goes to a device that is the CPU unless a caller names another, and is added up there."""
+    asked = next((names for condition, names in wait.when if condition == "to_host"), "")
+    if not asked or kept_on_host(arguments, asked) is None:
+        return False
+    others = tuple([one for one in wait.when if one[0] != "to_host"])
+    return sureness(others, arguments) != NO and added_up(at, frame)
+
+
+TO_HOST: Final = "copy-to-host"  # the hazard of a copy
 ON_HOST: Final = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
 OF: Final = "of"  # no condition: the row names it
 POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}

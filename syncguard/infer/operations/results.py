@@ -16,6 +16,7 @@ from syncguard.infer.domain.values import (
     Seq,
     Table,
     Tensor,
+    Union,
     Unknown,
     Value,
     Why,
@@ -32,7 +33,7 @@ from syncguard.infer.operations.devices import (
     object_made,
     place_asked,
 )
-from syncguard.infer.operations.promotion import nested, promoted
+from syncguard.infer.operations.promotion import ORDER, nested, promoted
 from syncguard.infer.operations.targets import tensor_type
 from syncguard.pack import Conditions, Result, results
 
@@ -86,11 +87,10 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
     match shape.kind:
         case "tensor":
             return _tensor(shape, args, tensors, why)
-        case "int" | "float" | "bool" | "str" | "number" | "size" | "dtype" | "array":
+        case "int" | "float" | "bool" | "str" | "number" | "size" | "array":
             return Host(shape.kind, why if tensors else _read(args) if shape.kind == "array" else None)
-        case "type":
-            kinds = [f"type:{tensor.device}:{tensor.dtype}" for tensor in tensors]
-            return Host(kinds[0] if kinds else "str", why if tensors else None)
+        case "dtype" | "type":
+            return Host(_typed(shape.kind, tensors), why if tensors else None)
         case "none":
             return NONE
         case "self" | "argument":
@@ -126,6 +126,16 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 None, shape.of or name, "host" if loaded else common_device(tensors, place), dict(args.named)
             )
     return _unknown(shape.place, args, why)
+
+
+def _typed(word: str, tensors: list[Tensor]) -> str:
+    """The kind of what a tensor tells of its type: `x.dtype`, or the text `x.type()`."""
+    if not tensors:
+        return word if word == "dtype" else "str"
+    of = tensors[0]
+    if word == "type":
+        return f"type:{of.device}:{of.dtype}"
+    return f"dtype:{of.dtype}" if of.dtype in ORDER else word
 
 
 def _read(args: Arguments) -> Why | None:
@@ -216,11 +226,15 @@ def is_false(value: Value) -> bool:
 
 
 def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
-    for value in args.named.values():  # `x.to(torch.bool)` gives it where a device may stand as well
+    for name, value in args.named.items():  # `x.to(torch.bool)` gives it where a device may stand as well
+        if type(value) is Tensor and name == "device":
+            return value.dtype  # `x.to(y)`
+        if type(value) is not Host and type(value) is not Named and type(value) is not Union:
+            continue
         named = dtype_of(value)
         if named:
             return named
-        if any(type(option) is Host and option.kind.startswith("type:") for option in options(value)):
+        if any(type(option) is Host and option.kind.startswith(KINDS) for option in options(value)):
             return ""
     match rule:
         case "promote":
@@ -232,16 +246,27 @@ def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
     return rule
 
 
+KINDS: Final = ("dtype", "type:")  # what begins the kind of a dtype
+
+
 def dtype_of(value: Value) -> str:
-    """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int."""
+    """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int; '' if one of several."""
+    found = ""
     for option in options(value):
-        if type(option) is Host and option.kind.startswith(("dtype:", "type:")):
-            return option.kind.rpartition(":")[2].removeprefix("named mask")
-        if type(option) is Named:
+        named = ""
+        if type(option) is Host and option.kind.startswith(KINDS):
+            named = option.kind.rpartition(":")[2].removeprefix("named mask").removeprefix("dtype")
+        elif type(option) is Named:
             typed = tensor_type(option.name)
-            if typed or option.name in BUILTINS:
-                return typed[1] if typed else BUILTINS[option.name]
-    return ""
+            if not typed and option.name not in BUILTINS:
+                continue
+            named = typed[1] if typed else BUILTINS[option.name]
+        else:
+            continue
+        if not named or (found and named != found):
+            return ""
+        found = named
+    return found
 
 
 def size_rank(args: Arguments) -> int:
