@@ -49,3 +49,16 @@ def test_what_is_pinned_by_hand_is_sent_without_a_wait() -> None:
         ('held[name].to("cuda")', ["SG301"]),
     ):
         assert codes(text + sent + "\n") == found
+
+
+@pytest.mark.parametrize("made", ["tqdm(loader)", "tqdm(total=3)", "Bar()", "self.bar"])
+def test_what_a_progress_bar_is_told_is_formatted_at_once(made):
+    text = f"""
+    from tqdm import tqdm
+
+    def shown(self, loader, loss: torch.Tensor):
+        bar = {made}
+        bar.set_postfix(loss=loss)
+        bar.set_postfix(loss=3)
+    """
+    assert codes(text, "import torch\n\n") == ["SG206"]

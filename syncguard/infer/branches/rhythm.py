@@ -3,6 +3,7 @@ when a count has been set back."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.meant import binders, body_of, within
@@ -50,7 +51,8 @@ def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=what, args=(left, right)) if what in TURNED:
             if type(left) is CALL and type(right) is CONST and isinstance(right.value, float | int):
                 rare = right.value <= SELDOM if what in LESS else right.value >= 1 - SELDOM
-                return CHANCE if outcome and rare and _asks("lots", left, frame) else ""
+                lots = frame.world.places.tables["gates"]["lots"]
+                return CHANCE if outcome and rare and _asks(lots, left, frame) else ""
             if not _tells_time(frame):
                 return ""
             here, there = _reads_clock(left, frame), _reads_clock(right, frame)
@@ -65,20 +67,19 @@ def _tells_time(frame: Frame) -> bool:
     """Whether a file imports a clock."""
     home = frame.home
     if home.tells_time is None:
-        clocks = {clock.partition(".")[0] for clock in frame.world.places.tables["gates"]["clocks"]}
+        clocks = {clock.partition(".")[0] for clock in frame.world.clocks}
         home.tells_time = not clocks.isdisjoint(imported_by(frame))
     return home.tells_time
 
 
-def _asks(what: str, call: core.Call, frame: Frame) -> bool:
-    """Whether this asks a clock, or throws a dice."""
-    named = type(call.fn) is NAME or type(call.fn) is ATTR
-    return named and frame.world.decorator_name(call.fn, frame) in frame.world.places.tables["gates"][what]
+def _asks(whom: Container[str], call: core.Call, frame: Frame) -> bool:
+    """Whether this asks one of these: a clock, or a dice."""
+    return (type(call.fn) is NAME or type(call.fn) is ATTR) and frame.world.decorator_name(call.fn, frame) in whom
 
 
 def _reads_clock(node: Node, frame: Frame) -> int:
     """2 where the time is asked for here, 1 where a name holds what was asked for in this turn of the loop, else 0."""
-    if any(type(part) is CALL and _asks("clocks", part, frame) for part in walk(node)):
+    if any(type(part) is CALL and _asks(frame.world.clocks, part, frame) for part in walk(node)):
         return 2
     inner = frame.context.loops[-1].node if frame.context.loops else None
     for part in walk(node):
@@ -86,7 +87,7 @@ def _reads_clock(node: Node, frame: Frame) -> int:
         bind = binds[0] if len(binds) == 1 else None
         if type(bind) is not BIND or bind.value is None or (type(inner) is LOOP and not within(bind.at, inner.at)):
             continue
-        if any(type(one) is CALL and _asks("clocks", one, frame) for one in walk(bind.value)):
+        if any(type(one) is CALL and _asks(frame.world.clocks, one, frame) for one in walk(bind.value)):
             return 1
     return 0
 

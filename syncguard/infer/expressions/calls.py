@@ -216,6 +216,9 @@ def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, fram
 def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call a method of something that is not of the project."""
     world = frame.world
+    sole = world.op(world.sole[name]) if name in world.sole else None
+    if sole is not None:
+        return apply(frame, sole, at, [of, *args], keywords, nodes)
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")

@@ -86,6 +86,7 @@ class Names:
         self.reshapers = frozenset(places.tables["names"]["reshapers"])
         self.moving = self.placers | self.family
         self.registrars = frozenset(places.tables["modules"]["registrars"])
+        self.sole = {name.rpartition(".")[2]: name for name in places.tables["names"]["sole"]}
 
     # -- rows ---------------------------------------------------------------------------------
 
