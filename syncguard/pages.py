@@ -21,6 +21,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "batch": "what a loader gives",
     "kept": "what is kept from step to step",
     "brought": "what came from the host as it is",
+    "reduced": "what came from the host, and was reduced over the processes",
     "built": "an index that is built on the host",
     "computed": "an index that is computed on the host",
     "checked": "a check that raises",

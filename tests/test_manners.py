@@ -75,6 +75,24 @@ CASES = [
                 x, n = x.cuda(), n.cuda()
                 print(n[0].item())
     """),
+    ("SG201", "reduced", """
+        def f(n, device):
+            state = torch.tensor([n], device=device)
+            torch.distributed.all_reduce(state, op=torch.distributed.ReduceOp.MAX)
+            return state[0].item()
+    """),
+    ("SG203", "reduced", """
+        def f(x: torch.Tensor):
+            count = torch.tensor(len(x), device=x.device)
+            torch.distributed.all_reduce(tensor=count)
+            return int(count)
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor):
+            total = x.sum()
+            torch.distributed.all_reduce(total)
+            return total.item()
+    """),
     ("SG201", "checked", """
         def f(x: torch.Tensor):
             assert x.abs().max().item() < 1e-4
