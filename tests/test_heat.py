@@ -563,6 +563,29 @@ def test_setup_is_cold_and_the_rest_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asks", "saves", "heat"),
+    [
+        ("_should_dump", "maybe_dump", "unknown"),
+        ("should_checkpoint", "maybe_save_checkpoint", "unknown"),
+        ("_dump", "maybe_dump", "cold"),
+        ("due_checkpoint", "maybe_save_checkpoint", "cold"),
+        ("should_checkpoint", "save_checkpoint", "cold"),
+    ],
+)
+def test_to_ask_whether_it_is_time_to_save_saves_nothing(asks: str, saves: str, heat: str) -> None:
+    text = """
+        class Saver:
+            def {asks}(self, state: torch.Tensor):
+                return state.any().item()
+
+            def {saves}(self, state):
+                if self.{asks}(state):
+                    self.write()
+        """
+    assert heats(text.format(asks=asks, saves=saves)) == [heat]
+
+
+@pytest.mark.parametrize(
     "guard",
     [
         "x.device.type == 'cpu'",
