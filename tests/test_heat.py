@@ -265,6 +265,40 @@ def test_nothing_is_not_rare_where_anything_ends_it(other: str) -> None:
     assert heats(text.format(other)) == ["hot"]
 
 
+@pytest.mark.parametrize(
+    ("fill", "take", "heat"),
+    [
+        ("self.ready.append(x)", "self.ready.pop(0)", "hot"),
+        ("self.ready.append(x)", "self.ready.popleft()", "hot"),
+        ("self.ready.append(x)", "self.ready[0]", "amortized"),
+        ("self.ready.extend(x)", "self.ready.pop(0)", "amortized"),
+        ("self.ready = list(x)", "self.ready.pop(0)", "amortized"),
+        ("[None for y in x]; self.ready = [*x]", "self.ready.pop(0)", "amortized"),
+        ("other.append(x)", "self.ready.pop(0)", "amortized"),
+    ],
+)
+def test_what_is_taken_one_by_one_is_put_there_anew(fill: str, take: str, heat: str) -> None:
+    text = """
+        class Cache(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.ready = []
+
+            def reset(self):
+                self.ready = collections.deque()
+
+            def fetch(self, x):
+                x.any().item()
+                {fill}
+
+            def forward(self, x: torch.Tensor):
+                if len(self.ready) == 0:
+                    self.fetch(x)
+                return {take}
+        """
+    assert heats(text.format(fill=fill, take=take)) == [heat]
+
+
 def test_the_first_turn_within_a_step_is_of_every_step() -> None:
     text = """
         class Net(torch.nn.Module):
