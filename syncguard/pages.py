@@ -28,6 +28,8 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "told": "a test that only warns or prints",
     "skipped": "a test that leaves the rest out",
     "repeated": "the test of a loop",
+    "branched": "the test of a branch",
+    "added": "what is added to what is kept",
     "collected": "what is appended to a list",
     "updated": "`x[mask] += y`",
     "beside": "a mask beside another index",

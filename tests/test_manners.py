@@ -118,6 +118,23 @@ CASES = [
         def f(x: torch.Tensor):
             return x[0].item()
     """),
+    ("SG201", "branched", """
+        def f(x: torch.Tensor, n: int):
+            if len(x) > 1 and x[-1].item() == n:
+                x = x + 1
+            return x
+    """),
+    ("SG203", "branched", """
+        def f(x: torch.Tensor):
+            if int(x.sum()) == 3:
+                return x + 1
+            return x
+    """),
+    ("SG201", "added", """
+        class Engine:
+            def f(self, loss: torch.Tensor):
+                self.total += loss.mean().item()
+    """),
     ("SG201", "sized", """
         def f(x: torch.Tensor, batch: torch.Tensor):
             n = batch.max().item() + 1

@@ -142,6 +142,18 @@ def ends_loop(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is core.Leave and body[0].what == "break"
 
 
+def branched(place: Place) -> bool:
+    """It is asked in the test of a branch."""
+    return any(type(part) is core.If for part in place.tests())
+
+
+def added(place: Place) -> bool:
+    """It is added to what is kept: `self.total += x.item()`."""
+    return any(
+        type(part) is core.Update and part.what == "+" and type(part.target) is not core.Name for part in place.around()
+    )
+
+
 def collected(place: Place) -> bool:
     last = list(place.around())[-1:]
     return bool(last) and type(last[0]) is core.Run and last_name(last[0].value) == "append"
@@ -177,4 +189,5 @@ MANNERS: dict[str, Callable[[Place], bool]] = {
     "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
+    "branched": branched, "added": added,
 }  # fmt: skip
