@@ -41,11 +41,11 @@ class Places:
         return self.is_("hot", "methods", name) or self.is_("hot", "around", name)
 
     def seldom(self, name: str) -> bool:
-        """Whether a function of this name runs seldom: a logarithm is no report, and neither to load a batch nor to
-        compute with one is setup."""
-        if not self.is_("cold", "functions", name):
-            return False
+        """Whether a function of this name runs seldom: a logarithm is no report, neither to load a batch nor to
+        compute with one is setup, and to ask whether it is time to save saves nothing."""
         bare = name.lstrip("_")
+        if not self.is_("cold", "functions", name) or self.is_("cold", "questions", bare):
+            return False
         computes = self.is_("cold", "computing", bare) and not self.is_("cold", "models", bare)
         return not (computes or self.is_("cold", "logarithms", bare) or self.is_("cold", "batches", name))
 

@@ -19,6 +19,8 @@ SAFE = {
     "torch.tensor([len(x)] * x.size(0), dtype=x.dtype, device=x.device)": (
         "torch.full((x.size(0),), len(x), dtype=x.dtype, device=x.device)"
     ),
+    "torch.tensor(len(x) / 2, device=x.device)": "torch.full((), len(x) / 2, device=x.device)",
+    "torch.tensor(x.shape[0] ** 0.5 + 1, device=x.device)": "torch.full((), x.shape[0] ** 0.5 + 1, device=x.device)",
     "x * torch.tensor(2j, device=x.device)": "x * torch.full((), 2j, device=x.device)",
 }
 UNSAFE = {
@@ -28,6 +30,7 @@ UNSAFE = {
     "torch.tensor([0.5] * n, device=x.device)": "torch.full((n,), 0.5, device=x.device)",
     "torch.tensor([0] * len(x), device=x.device)": "torch.full((len(x),), 0, device=x.device)",
     "torch.tensor(scale, dtype=x.dtype, device=x.device)": "torch.full((), scale, dtype=x.dtype, device=x.device)",
+    "torch.tensor(10.0 ** len(x), device=x.device)": "torch.full((), 10.0 ** len(x), device=x.device)",
     "torch.tensor(scale * 2 + n, device=x.device)": "torch.full((), scale * 2 + n, device=x.device)",
 }
 AFTER = Later(lambda value: rewritten(f"{HEAD}{value}\n", "fill-on-device", unsafe=value in UNSAFE))

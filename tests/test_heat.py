@@ -265,6 +265,40 @@ def test_nothing_is_not_rare_where_anything_ends_it(other: str) -> None:
     assert heats(text.format(other)) == ["hot"]
 
 
+@pytest.mark.parametrize(
+    ("fill", "take", "heat"),
+    [
+        ("self.ready.append(x)", "self.ready.pop(0)", "hot"),
+        ("self.ready.append(x)", "self.ready.popleft()", "hot"),
+        ("self.ready.append(x)", "self.ready[0]", "amortized"),
+        ("self.ready.extend(x)", "self.ready.pop(0)", "amortized"),
+        ("self.ready = list(x)", "self.ready.pop(0)", "amortized"),
+        ("[None for y in x]; self.ready = [*x]", "self.ready.pop(0)", "amortized"),
+        ("other.append(x)", "self.ready.pop(0)", "amortized"),
+    ],
+)
+def test_what_is_taken_one_by_one_is_put_there_anew(fill: str, take: str, heat: str) -> None:
+    text = """
+        class Cache(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.ready = []
+
+            def reset(self):
+                self.ready = collections.deque()
+
+            def fetch(self, x):
+                x.any().item()
+                {fill}
+
+            def forward(self, x: torch.Tensor):
+                if len(self.ready) == 0:
+                    self.fetch(x)
+                return {take}
+        """
+    assert heats(text.format(fill=fill, take=take)) == [heat]
+
+
 def test_the_first_turn_within_a_step_is_of_every_step() -> None:
     text = """
         class Net(torch.nn.Module):
@@ -560,6 +594,29 @@ def test_setup_is_cold_and_the_rest_is_unknown() -> None:
     for name in ("save_model", "resize_token_embeddings", "create_quantized_weight", "from_weights_file"):
         assert heats(f"def {name}(x: torch.Tensor):\n    return x.tolist()\n") == ["cold"]
     assert heats("def total(x: torch.Tensor):\n    return x.tolist()\n") == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "saves", "heat"),
+    [
+        ("_should_dump", "maybe_dump", "unknown"),
+        ("should_checkpoint", "maybe_save_checkpoint", "unknown"),
+        ("_dump", "maybe_dump", "cold"),
+        ("due_checkpoint", "maybe_save_checkpoint", "cold"),
+        ("should_checkpoint", "save_checkpoint", "cold"),
+    ],
+)
+def test_to_ask_whether_it_is_time_to_save_saves_nothing(asks: str, saves: str, heat: str) -> None:
+    text = """
+        class Saver:
+            def {asks}(self, state: torch.Tensor):
+                return state.any().item()
+
+            def {saves}(self, state):
+                if self.{asks}(state):
+                    self.write()
+        """
+    assert heats(text.format(asks=asks, saves=saves)) == [heat]
 
 
 @pytest.mark.parametrize(

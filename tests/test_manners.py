@@ -75,6 +75,24 @@ CASES = [
                 x, n = x.cuda(), n.cuda()
                 print(n[0].item())
     """),
+    ("SG201", "reduced", """
+        def f(n, device):
+            state = torch.tensor([n], device=device)
+            torch.distributed.all_reduce(state, op=torch.distributed.ReduceOp.MAX)
+            return state[0].item()
+    """),
+    ("SG203", "reduced", """
+        def f(x: torch.Tensor):
+            count = torch.tensor(len(x), device=x.device)
+            torch.distributed.all_reduce(tensor=count)
+            return int(count)
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor):
+            total = x.sum()
+            torch.distributed.all_reduce(total)
+            return total.item()
+    """),
     ("SG201", "checked", """
         def f(x: torch.Tensor):
             assert x.abs().max().item() < 1e-4
@@ -99,6 +117,23 @@ CASES = [
     ("SG201", "", """
         def f(x: torch.Tensor):
             return x[0].item()
+    """),
+    ("SG201", "branched", """
+        def f(x: torch.Tensor, n: int):
+            if len(x) > 1 and x[-1].item() == n:
+                x = x + 1
+            return x
+    """),
+    ("SG203", "branched", """
+        def f(x: torch.Tensor):
+            if int(x.sum()) == 3:
+                return x + 1
+            return x
+    """),
+    ("SG201", "added", """
+        class Engine:
+            def f(self, loss: torch.Tensor):
+                self.total += loss.mean().item()
     """),
     ("SG201", "sized", """
         def f(x: torch.Tensor, batch: torch.Tensor):

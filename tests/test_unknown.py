@@ -400,3 +400,21 @@ class Net(torch.nn.Module):
 )
 def test_what_is_asked_for_what_no_tensor_has_is_an_array(asked: str, found: list[str]) -> None:
     assert checked.codes(ASKED.format(asked=asked)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("x[x != PAD] + 1", ["SG102"]),
+        ("x[other.PAD == x] + 1", ["SG102"]),
+        ("x[x == Kind.BUSY.value] + 1", ["SG102"]),
+        ("float(x * other.EPS)", ["SG203"]),
+        ("float(Scales.EPS - x)", ["SG203"]),
+        ("1 if x == Kind.BUSY else 0", []),
+        ("1 if x == Kind else 0", []),
+        ("1 if x == other.scale else 0", []),
+        ("float(x * other.scale)", []),
+    ],
+)
+def test_what_is_called_as_a_number_is_one_beside_a_tensor(text: str, found: list[str]) -> None:
+    assert checked.codes(f"return {text}\n", HEAD.replace("embed", "PAD, Kind, Scales, other")) == found

@@ -69,12 +69,33 @@ def kept(place: Place) -> bool:
 
 def brought(place: Place) -> bool:
     """What is read was on the host before, and has only been moved and looked at in other shapes since."""
+    return len(place.causes) > 1 and _of_host(place) and not _shared(place)
+
+
+def reduced(place: Place) -> bool:
+    """What is read was on the host before, and what other processes have was put to it since."""
+    return _of_host(place) and _shared(place)
+
+
+def _of_host(place: Place) -> bool:
     causes = [why.text for why in place.causes]
     places = place.world.places.tables
     if not causes or causes[-1] not in BATCHES | {"loaded", *places["factories"]["converts"]}:
         return False
     plain = {"iterate", *places["manners"]["moves"], *places["views"]["names"]}
-    return len(causes) > 1 and all(text.rpartition(".")[2] in plain for text in causes[:-1])
+    return all(text.rpartition(".")[2] in plain for text in causes[:-1])
+
+
+def _shared(place: Place) -> bool:
+    """Whether a collective got what is read."""
+    collectives, name = place.world.places.tables["manners"]["collectives"], place.operand.partition("[")[0]
+    return any(
+        type(part) is core.Call
+        and part.at < place.sighting.at
+        and last_name(part.fn) in collectives
+        and any(type(given) is core.Name and given.id == name for given in (*part.args, *dict(part.keywords).values()))
+        for part in place.pieces()
+    )
 
 
 def built(place: Place) -> bool:
@@ -121,6 +142,18 @@ def ends_loop(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is core.Leave and body[0].what == "break"
 
 
+def branched(place: Place) -> bool:
+    """It is asked in the test of a branch."""
+    return any(type(part) is core.If for part in place.tests())
+
+
+def added(place: Place) -> bool:
+    """It is added to what is kept: `self.total += x.item()`."""
+    return any(
+        type(part) is core.Update and part.what == "+" and type(part.target) is not core.Name for part in place.around()
+    )
+
+
 def collected(place: Place) -> bool:
     last = list(place.around())[-1:]
     return bool(last) and type(last[0]) is core.Run and last_name(last[0].value) == "append"
@@ -152,8 +185,9 @@ def argument(place: Place) -> bool:
 
 
 MANNERS: dict[str, Callable[[Place], bool]] = {
-    "drawn": drawn, "number": number, "row": row, "batch": batch, "kept": kept, "brought": brought, "built": built,
-    "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
+    "drawn": drawn, "number": number, "row": row, "batch": batch, "kept": kept, "brought": brought, "reduced": reduced,
+    "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
+    "branched": branched, "added": added,
 }  # fmt: skip

@@ -32,7 +32,8 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     if "requires_grad" in settings and device:
         return None  # what was moved is no leaf
     data = call.args[0].value
-    found = repeated(data, known) or filled(data, known)
+    several = repeated(data, known)
+    found = several or filled(data, known)
     if found is None:
         return None
     shape, value = found
@@ -41,7 +42,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     typed = dtyped(settings.get("dtype"), region, known)
     sure = proven(value, region, known, 4) or bounded(value, settings.get("dtype"), region, known)
     said = f"fills `{text}` in on the device: it must be the Python number that it is said to be"
-    if isinstance(data, cst.BinaryOperation):
+    if several is not None and isinstance(data, cst.BinaryOperation):
         # Of no elements it is a float32 where no dtype is given, and a count below 0 is none.
         typed = typed or isinstance(literal(value), float)
         counts = isinstance(defined(region, data.right), cst.Call | cst.Subscript)
@@ -110,6 +111,9 @@ def proven(node: cst.BaseExpression, region: Region, known: Known, depth: int) -
             return proven(inner, region, known, depth - 1)
         case cst.IfExp(body=left, orelse=right):
             return proven(left, region, known, depth - 1) and proven(right, region, known, depth - 1)
+        case cst.BinaryOperation(operator=cst.Power(), left=left, right=right):
+            exponent = literal(right)  # of a size the third power may be beyond every float
+            return isinstance(exponent, int | float) and abs(exponent) <= 2 and proven(left, region, known, depth - 1)
         case cst.BinaryOperation(left=left, right=right):
             return proven(left, region, known, depth - 1) and proven(right, region, known, depth - 1)
         case cst.Call():

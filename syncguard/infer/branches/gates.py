@@ -8,6 +8,7 @@ from typing import Final
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
 from syncguard.infer.branches.meant import as_test, binders, meant
+from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import value_at
@@ -89,7 +90,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             empty = what in ("==", "<")
             found = empty is outcome and least == (what == "<")
             given = left.args[0] if type(left) is CALL and left.args else left
-            return NOTHING if found and not _sorted(given, frame) else ""
+            return NOTHING if found and not (_sorted(given, frame) or queued(given, frame)) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""

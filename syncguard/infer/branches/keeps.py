@@ -136,10 +136,10 @@ def _keeps(name: str, frame: Frame) -> bool:
         return False
     if all(_empties(bind) for bind in _binds(routine, name)):
         return False
-    return not any(_empties(bind) for method in _methods(frame) for bind in _binds(method, name))
+    return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
 
 
-def _methods(frame: Frame) -> Iterator[Routine]:
+def methods(frame: Frame) -> Iterator[Routine]:
     """The methods of the class that run when it is set up already, with those of its bases in other files."""
     for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
         for member in info.members.values():

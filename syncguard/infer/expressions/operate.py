@@ -190,6 +190,8 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     if what == "%" and tensor is b and kind(a) == "str":
         apply(frame, frame.world.row("torch.Tensor.__format__"), at, [b], {}, nodes[1:])
         return Host("str")
+    if type(other) is Named and _spelt_as_number(other.name, what):
+        a, b, other = (tensor, UNKNOWN, UNKNOWN) if tensor is a else (UNKNOWN, tensor, UNKNOWN)
     if (
         other is NONE
         or (type(other) is Const and isinstance(other.value, str))
@@ -209,6 +211,16 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     if type(result) is Tensor and type(other) in (Const, Host):
         return result.but(rank=tensor.rank)
     return result
+
+
+def _spelt_as_number(name: str, what: str) -> bool:
+    """Whether what is imported from somewhere else is called as a number is, `consts.PAD`, `Result.BUSY.value`; not a
+    member of what may be an Enum, `Stage.TRAIN`, which no tensor is equal to."""
+    of, _, last = name.rpartition(".")
+    owner = of.rpartition(".")[2]
+    if last == "value":
+        return owner.isupper()
+    return last.isupper() and (what not in ("==", "!=") or owner == owner.lower())
 
 
 def _of_enum(node: Node, frame: Frame) -> bool:
