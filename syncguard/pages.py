@@ -27,6 +27,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "told": "a test that only warns or prints",
     "skipped": "a test that leaves the rest out",
     "repeated": "the test of a loop",
+    "chosen": "a number that an `if` asks for",
     "collected": "what is appended to a list",
     "updated": "`x[mask] += y`",
     "beside": "a mask beside another index",
@@ -38,6 +39,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "counted": "a count or a flag that a module keeps",
     "logged": "a number that is handed to a logger",
     "row": "a tensor of the numbers of a range",
+    "sizes": "a tensor that is made by its type, and filled",
 }
 
 
