@@ -400,3 +400,18 @@ class Net(torch.nn.Module):
 )
 def test_what_is_asked_for_what_no_tensor_has_is_an_array(asked: str, found: list[str]) -> None:
     assert checked.codes(ASKED.format(asked=asked)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("flow = embed(y).part(0).cpu()\n    return torch.sum((flow - 1) ** 2).item()", ["SG202"]),
+        ("flow = embed(y)[0].cpu()\n    np.stack(x)\n    return torch.sum((flow - 1) ** 2).item()", ["SG202"]),
+        ("flow = embed.part(0).cpu()\n    np.stack([1])\n    return torch.sum((flow - 1) ** 2).item()", []),
+        ("flow = embed.part(0)\n    np.stack([1])\n    return torch.sum((flow - 1) ** 2).item()", ["SG201"]),
+        ("net = embed.make_net(0).cpu()\n    net.cuda()\n    return net(x)", []),
+        ("net = embed.Net(0).cpu()\n    net.cuda()\n    return net(x)", []),
+    ],
+)
+def test_what_is_brought_to_the_host_stays_there(text: str, found: list[str]) -> None:
+    assert codes(text, head="import numpy as np\n" + HEAD) == found
