@@ -15,8 +15,8 @@ LINE = re.compile(
 )
 TENSOR = re.compile(r"\W{0,3}(?:class:)?\W{0,2}(?:torch\.)?(?:cuda\.)?([A-Z]\w*?)?Tensor\b[`'\"]{0,2}(.*)", re.DOTALL)
 SAID = re.compile(  # `boxes: a float tensor of shape [N, 4]`, `image (tensor): batch x height`
-    r"\W{0,2}(?:[Aa]n? |[Tt]he )?((?:(?:bool|boolean|byte|integer|long|u?int\d*|float\d*|dense|torch|pytorch|input|output"
-    r"|batched|\d-?[dD]) )*)[Tt]ensor\b(?!\w|\[\[|\()(.*)",
+    r"\W{0,2}(?:[Aa]n? |[Tt]he )?((?:(?:bool|boolean|byte|integer|long|u?int\d*|float\d*|dense|torch|pytorch|input"
+    r"|output|batched|\d-?[dD]) )*)[Tt]ensor\b(?!\w|\[\[|\()(.*)",
     re.DOTALL,
 )
 MASK = re.compile(r"(?:a |an |\W{0,2})bool(?:ean)?\W{0,2} (?:mask|tensor)\b", re.IGNORECASE)
