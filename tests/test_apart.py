@@ -111,3 +111,22 @@ def test_targets_that_are_made_on_the_host_are_copied_back() -> None:
             return boxes.new_zeros(4), boxes.sum(dim=1).long()
     """
     assert codes(text, "import torch\n") == ["SG202", "SG305", "SG305"]
+
+
+def test_what_a_module_is_given_on_the_host_may_come_back_from_the_device() -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            y = self.inner(x)
+            return y.squeeze(), y
+
+    class Learner:
+        def __init__(self):
+            self.net = Net()
+
+        def step(self, z: torch.Tensor):
+            y, _ = self.net(torch.randn(4))
+            self.net(z)
+            return y[1:].item()
+    """
+    assert codes(text, "import torch\n") == ["SG201"]
