@@ -139,6 +139,20 @@ CASES = [
         def f(x: torch.Tensor, mask: torch.Tensor):
             return x.topk(mask.sum().item(), 1)
     """),
+    ("SG203", "sized", """
+        def f(x: torch.Tensor, shape: torch.Tensor):
+            return torch.bincount(x, minlength=int(shape.prod()))
+    """),
+    ("SG203", "asked", """
+        def f(x: torch.Tensor):
+            return bool((x < 3).all())
+    """),
+    ("SG203", "chosen", """
+        def f(x: torch.Tensor):
+            if bool((x < 3).all()):
+                x = x * 2
+            return x
+    """),
     ("SG203", "", """
         def f(x: torch.Tensor, mask: torch.Tensor):
             return torch.topk(x / int(mask.sum()), 3)

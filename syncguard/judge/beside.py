@@ -36,7 +36,7 @@ def is_reference(routine: Routine, places: Places) -> bool:
 
 
 def _pickles(node: core.Function, places: Places) -> bool:
-    if not any(places.is_("cold", "picklers", name) and asked for name, asked in node.uses.items()):
+    if all(name not in node.uses for name in places.tables["cold"]["picklers"]):
         return False
     return not all(places.exchanges.isdisjoint(asked) for asked in node.uses.values())
 

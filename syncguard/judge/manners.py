@@ -129,6 +129,11 @@ def chosen(place: Place) -> bool:
     return any(type(part) is core.If for part in place.tests())
 
 
+def asked(place: Place) -> bool:
+    """It is made a yes or no of Python's, to be handed on."""
+    return place.sighting.op == "builtins.bool"
+
+
 def repeated(place: Place) -> bool:
     """It is the test of a loop, or of what ends one."""
     return any(type(part) is core.Loop or (type(part) is core.If and ends_loop(part.body)) for part in place.tests())
@@ -171,7 +176,7 @@ def argument(place: Place) -> bool:
 MANNERS: dict[str, Callable[[Place], bool]] = {
     "drawn": drawn, "number": number, "row": row, "sizes": sizes, "batch": batch, "kept": kept,
     "brought": brought, "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped,
-    "repeated": repeated, "chosen": chosen,
+    "repeated": repeated, "chosen": chosen, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
 }  # fmt: skip
