@@ -41,6 +41,8 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "counted": "a count or a flag that a module keeps",
     "logged": "a number that is handed to a logger",
     "row": "a tensor of the numbers of a range",
+    "sizes": "a tensor that is made by its type, and filled",
+    "asked": "a condition that is handed on",
 }
 
 

@@ -22,11 +22,14 @@ class Places:
         self.tables: Tables = tables
         self.loop_calls = frozenset(tables["hot"]["loop_calls"])
         self.passes = frozenset(tables["gates"]["passes"])  # names of calls that run a backward pass
-        self.joins, self.groups = (frozenset(tables["cold"][key]) for key in ("joins", "groups"))
+        self.joins, self.groups, self.exchanges = (
+            frozenset(tables["cold"][key]) for key in ("joins", "groups", "exchanges")
+        )
         self._met: dict[str, dict[str, dict[str, bool]]] = {  # the names that were matched against each list
             table: {key: {} for key in keys} for table, keys in tables.items()
         }
         self._tests: dict[str, bool] = {}
+        self._measuring: dict[str, bool] = {}
         self._of_data: dict[str, bool] = {}
 
     def is_(self, table: str, key: str, name: str) -> bool:
@@ -57,6 +60,15 @@ class Places:
             known = self._tests[path] = self.is_("cold", "files", pure.name) or any(map(self._of_tests, pure.parents))
         return known
 
+    def measures(self, path: str) -> bool:
+        """Whether a file is of benchmarks: named so, or in a folder of them that is no package."""
+        known = self._measuring.get(path)
+        if known is None:
+            pure = PurePath(path)
+            named = self.is_("cold", "measured", pure.name)
+            known = self._measuring[path] = named or any(map(self._of_benchmarks, pure.parents))
+        return known
+
     def is_of_data(self, path: str) -> bool:
         """Whether a file is for datasets, or stands in a package for them, and is none that measures what a model makes
         of them."""
@@ -69,6 +81,9 @@ class Places:
 
     def _for_data(self, folder: PurePath) -> bool:
         return self.is_("host", "folders", folder.name) and os.path.isfile(folder / "__init__.py")
+
+    def _of_benchmarks(self, folder: PurePath) -> bool:
+        return self.is_("cold", "measured_folders", folder.name) and not os.path.isfile(folder / "__init__.py")
 
     def _of_tests(self, folder: PurePath) -> bool:
         """Whether a folder's name says that it holds tests, or is that of a package for them."""

@@ -58,3 +58,75 @@ def test_each_is_told_of_what_it_passed() -> None:
     )
     assert "`x: torch.Tensor` is" in first.because[0].text
     assert "`y: torch.Tensor` is" in second.because[0].text
+
+
+PAIR = """
+import torch
+
+
+class Schedule:
+    def __init__(self, sigmas):
+        self.sigmas = torch.from_numpy(sigmas).to("cpu")
+
+    def pair(self, sigma):
+        {made}
+
+    def noised(self, x: torch.Tensor, t: torch.Tensor):
+        a, s = self.pair(t.flatten())
+        return a * x + s
+
+    def step(self, x: torch.Tensor, i: int):
+        a, s = self.pair(self.sigmas[i])
+        rate = torch.log(a) - torch.log(s)
+        print(rate.item())
+        return x * torch.tensor([rate, 1.0], device=x.device)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("return 1 - sigma, sigma", ["SG302"]),
+        ("return [1 - sigma, sigma]", ["SG302"]),
+        ("return sigma.cuda(), sigma.cuda()", ["SG201", "SG203"]),
+    ],
+)
+def test_who_passes_what_is_on_the_host_gets_parts_that_are(made: str, found: list[str]) -> None:
+    assert sorted(set(codes(PAIR.format(made=made)))) == found
+
+
+def test_targets_that_are_made_on_the_host_are_copied_back() -> None:
+    text = """
+    class Head(torch.nn.Module):
+        def forward(self, x, boxes):
+            heat, mask = self.targets(boxes=boxes.cpu())
+            return x * heat.to(x.device) + mask.to(x.device)
+
+        def targets(self, boxes):
+            \"\"\"The targets of these.
+
+            Args:
+                boxes: (N, 4)
+            \"\"\"
+            return boxes.new_zeros(4), boxes.sum(dim=1).long()
+    """
+    assert codes(text, "import torch\n") == ["SG202", "SG305", "SG305"]
+
+
+def test_what_a_module_is_given_on_the_host_may_come_back_from_the_device() -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            y = self.inner(x)
+            return y.squeeze(), y
+
+    class Learner:
+        def __init__(self):
+            self.net = Net()
+
+        def step(self, z: torch.Tensor):
+            y, _ = self.net(torch.randn(4))
+            self.net(z)
+            return y[1:].item()
+    """
+    assert codes(text, "import torch\n") == ["SG201"]

@@ -167,3 +167,22 @@ def shown(params: list[torch.Tensor], lr: float):
 )
 def test_a_test_of_a_key_tells_what_its_value_is(test: str, found: list[str]) -> None:
     assert checked.codes(KEYED.format(test=test), head="import torch\n") == found
+
+
+@pytest.mark.parametrize(
+    ("added", "code"),
+    [
+        ("torch.topk(y.view(-1), int(n))[0].sum()", "SG203"), ("int(n)", "SG209"), ("int(n) * 2.0", "SG209"),
+        ("y.view(-1)[: int(n)].sum() / n", "SG203"),
+    ],
+)  # fmt: skip
+def test_a_number_that_goes_into_a_tensor_is_not_collected(added: str, code: str) -> None:
+    text = f"""
+    def total(xs: list[Tensor]):
+        loss = 0
+        for y in xs:
+            n = (y > 0).sum()
+            loss += {added}
+        return loss
+    """
+    assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == [code]

@@ -51,6 +51,20 @@ def test_numpy_and_sphinx(line, found):
 
 
 @pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (": A float tensor with shape [N, 4]", "float"), (": int32 tensor of shape [K]", "int"),
+        (": a torch tensor with shape [N]", ""), (" (tensor): batch x height", ""), (": tensor of shape (n,)", ""),
+        ("(tensor, optional): or none", ""), (": The input tensor.", ""), (": a boolean tensor", "bool"),
+        (": a nested tensor", None), (": sparse tensor", None), (": tensor or array", None), (": tensors", None),
+        (": tensor([[1, 1]])", None), (" (tensor/ndarray): either", None), (" (list of tensor): many", None),
+    ],
+)  # fmt: skip
+def test_prose_says_it_too(said, found):
+    assert tensors(f"Text.\n\n    keep{said}\n") == ({} if found is None else {"keep": found})
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "(torch.Tensor): boolean mask of shape (N,)", "(Tensor): A boolean mask over the batch",

@@ -855,3 +855,18 @@ class Schedule:
 )
 def test_what_is_replaced_before_anybody_sees_it_is_not_kept(between, found):
     assert codes(SCHEDULE.format(between=between)) == found
+
+
+@pytest.mark.parametrize(("made", "found"), [("fetch_dataloader(8)", ["SG301"]), ("load_dataset('x')", [])])
+def test_a_module_of_ones_own_may_be_called_as_a_library_is(made: str, found: list[str]) -> None:
+    text = f"""
+    import datasets
+
+    def train(model, optimizer):
+        rows = datasets.{made}
+        for batch in rows:
+            image, truth = [x.cuda() for x in batch]
+            model(image, truth).backward()
+            optimizer.step()
+    """
+    assert codes(text.replace("rows", "train_loader"), "import torch\n") == found

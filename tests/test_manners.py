@@ -49,6 +49,22 @@ CASES = [
         def f(x: torch.Tensor):
             return x - torch.tensor([0.4, 0.5]).to(x.device)
     """),
+    ("SG301", "sizes", """
+        def f(x: torch.Tensor, n):
+            return x + torch.FloatTensor(x.size(0), n).to(x.device)
+    """),
+    ("SG301", "sizes", """
+        def f(x: torch.Tensor):
+            return x + torch.LongTensor(x.size(0)).fill_(0).to(x.device)
+    """),
+    ("SG301", "", """
+        def f(x: torch.Tensor, rows):
+            return x + torch.FloatTensor(rows).to(x.device)
+    """),
+    ("SG301", "number", """
+        def f(x: torch.Tensor):
+            return x + torch.IntTensor([3] * x.size(0)).to(x.device)
+    """),
     ("SG304", "kept", """
         class M(nn.Module):
             def __init__(self):
@@ -148,6 +164,45 @@ CASES = [
     ("SG203", "sized", """
         def f(x: torch.Tensor, batch: torch.Tensor, scatter):
             return scatter(x, batch, dim_size=int(batch.max()) + 1)
+    """),
+    ("SG203", "sized", """
+        def f(x: torch.Tensor, mask: torch.Tensor):
+            count = min(int(mask.sum()), 9)
+            return torch.topk(x, count)
+    """),
+    ("SG201", "sized", """
+        def f(x: torch.Tensor, mask: torch.Tensor):
+            return x.topk(mask.sum().item(), 1)
+    """),
+    ("SG203", "sized", """
+        def f(x: torch.Tensor, shape: torch.Tensor):
+            return torch.bincount(x, minlength=int(shape.prod()))
+    """),
+    ("SG203", "asked", """
+        def f(x: torch.Tensor):
+            return bool((x < 3).all())
+    """),
+    ("SG203", "branched", """
+        def f(x: torch.Tensor):
+            if bool((x < 3).all()):
+                x = x * 2
+            return x
+    """),
+    ("SG203", "", """
+        def f(x: torch.Tensor, mask: torch.Tensor):
+            return torch.topk(x / int(mask.sum()), 3)
+    """),
+    ("SG201", "branched", """
+        def f(x: torch.Tensor, mask: torch.Tensor):
+            if mask.sum().item() != 0:
+                x = x * 2
+            return x
+    """),
+    ("SG203", "branched", """
+        def f(x: torch.Tensor, mask: torch.Tensor, on):
+            if on and int(mask.sum()) > 3:
+                x = x * 2
+            return x
     """),
     ("SG204", "counted", """
         class M(nn.Module):

@@ -418,3 +418,18 @@ def test_what_is_asked_for_what_no_tensor_has_is_an_array(asked: str, found: lis
 )
 def test_what_is_called_as_a_number_is_one_beside_a_tensor(text: str, found: list[str]) -> None:
     assert checked.codes(f"return {text}\n", HEAD.replace("embed", "PAD, Kind, Scales, other")) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("flow = embed(y).part(0).cpu()\n    return torch.sum((flow - 1) ** 2).item()", ["SG202"]),
+        ("flow = embed(y)[0].cpu()\n    np.stack(x)\n    return torch.sum((flow - 1) ** 2).item()", ["SG202"]),
+        ("flow = embed.part(0).cpu()\n    np.stack([1])\n    return torch.sum((flow - 1) ** 2).item()", []),
+        ("flow = embed.part(0)\n    np.stack([1])\n    return torch.sum((flow - 1) ** 2).item()", ["SG201"]),
+        ("net = embed.make_net(0).cpu()\n    net.cuda()\n    return net(x)", []),
+        ("net = embed.Net(0).cpu()\n    net.cuda()\n    return net(x)", []),
+    ],
+)
+def test_what_is_brought_to_the_host_stays_there(text: str, found: list[str]) -> None:
+    assert codes(text, head="import numpy as np\n" + HEAD) == found

@@ -152,6 +152,9 @@ class World(Definitions):
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)
+        forwards = self.places.is_("hot", "module_methods", routine.name)  # what a module keeps moves what it is given
+        if not forwards and promises.by_place(routine.returned, passed):
+            return self.apart(routine, handed)
         return promises.instantiated(routine.returned, passed)
 
     def untouched(self, routine: Routine) -> Value:

@@ -9,6 +9,7 @@ from syncguard.infer.branches.gates import trains
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.paced import keep_time, pace, takes_step, trained
 from syncguard.judge.remade import remakes
@@ -62,7 +63,10 @@ def warmths(
     for routine in routines:
         if (
             routine.owner is not None
-            and places.is_("hot", "epochs", routine.name)
+            and (
+                places.is_("hot", "epochs", routine.name)
+                or places.is_("hot", "epochs", f"{routine.owner.name}.{routine.name}")
+            )
             and not is_cold(routine, places, cold, remade)
         ):
             why = f"`{routine.qualname}` runs once in an epoch"
@@ -77,6 +81,8 @@ def warmths(
         if routine not in found:
             if is_cold(routine, places, cold, remade):
                 found[routine] = by_callers(routine) if routine.program else Warmth("cold")
+            elif why := beside(routine, places):
+                found[routine] = Warmth("cold", (Fact(why, line_of(routine), routine.home.path),))
             else:
                 found[routine] = Warmth("unknown")
     for routine, why in seldom.items():
@@ -197,7 +203,7 @@ def tried(callee: Routine, caller: Routine, places: Places) -> bool:
     picture of what stands beside it, or by a constructor that keeps nothing of what it gives (`self.draw(burn_in)`)."""
     if callee.name.startswith("_") and callee.name != "__call__":
         return False
-    if places.is_("cold", "tries", caller.name):
+    if places.is_("cold", "tries", caller.name) or is_reference(caller, places) or places.measures(caller.home.path):
         return True
     if callee.owner is None or callee.owner is not caller.owner:
         return False

@@ -42,10 +42,22 @@ def row(place: Place) -> bool:
     return _made_of(place, lambda args: bool(args) and type(args[0]) is core.Call and last_name(args[0].fn) == "range")
 
 
+def sizes(place: Place) -> bool:
+    """It is made by its type, of how large it is to be, and filled: `torch.LongTensor(n, m).zero_()`."""
+    why = place.sighting.why
+    if why is None or place.begins(why, "converts"):
+        return False
+    fills = place.world.places.tables["manners"]["fills"]
+    filled = any(
+        type(part) is core.Attr and part.name in fills and part.of.at == why.root.at for part in place.pieces()
+    )
+    return _made_of(place, lambda args: len(args) > 1 or (filled and len(args) == 1))
+
+
 def _made_of(place: Place, fits: Callable[[tuple[Node, ...]], bool]) -> bool:
     """Whether it is made of arguments that are such, here."""
     why = place.sighting.why
-    if why is None or not place.begins(why, "converts"):
+    if why is None or not place.begins(why, "converts", "of_data"):
         return False
     return any(type(part) is core.Call and part.at == why.root.at and fits(part.args) for part in place.pieces())
 
@@ -133,6 +145,11 @@ def leaves(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is core.Leave and body[0].what != "raise"
 
 
+def asked(place: Place) -> bool:
+    """It is made a yes or no of Python's, to be handed on."""
+    return place.sighting.op == "builtins.bool"
+
+
 def repeated(place: Place) -> bool:
     """It is the test of a loop, or of what ends one."""
     return any(type(part) is core.Loop or (type(part) is core.If and ends_loop(part.body)) for part in place.tests())
@@ -185,8 +202,9 @@ def argument(place: Place) -> bool:
 
 
 MANNERS: dict[str, Callable[[Place], bool]] = {
-    "drawn": drawn, "number": number, "row": row, "batch": batch, "kept": kept, "brought": brought, "reduced": reduced,
-    "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped, "repeated": repeated,
+    "drawn": drawn, "number": number, "row": row, "sizes": sizes, "batch": batch, "kept": kept, "brought": brought,
+    "reduced": reduced, "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped,
+    "repeated": repeated, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "branched": branched, "added": added,

@@ -74,7 +74,13 @@ def is_cold(
         or undone(routine, places)
         or clicked(routine, places)
         or makes_groups(routine, places)
+        or in_a_try(routine, places)
     )
+
+
+def in_a_try(routine: Routine, places: Places) -> bool:
+    """Whether a function is defined in one that tries what stands beside it."""
+    return bool(routine.closure) and any(places.is_("cold", "tries", name) for name in routine.qualname.split(".")[:-1])
 
 
 def makes_groups(routine: Routine, places: Places) -> bool:

@@ -63,6 +63,10 @@ def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
         sizes += part.bounds
     elif type(part) is core.Call:
         sizes += part.args if last_name(part.fn) in names["counting"] else ()
+        if last_name(part.fn) in names["picking"]:
+            sizes += (
+                part.args[1:] if type(part.fn) is core.Attr and part.fn.path.startswith("torch.") else part.args[:1]
+            )
         sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
     return any(
         around(size.at, place.sighting.at) or (type(bound) is core.Name and mentions(size, bound.id)) for size in sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from syncguard.judge.beside import BESIDE
 from syncguard.terms import Fact, Heat
 
 SELDOM = "in its file called only by what runs seldom"
@@ -25,7 +26,7 @@ class Warmth(msgspec.Struct, frozen=True):
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what is cold says that it is so as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text == SELDOM for fact in path)
+    return for_hot_code(path) or any(fact.text == SELDOM or fact.text in BESIDE for fact in path)
 
 
 def for_hot_code(path: tuple[Fact, ...]) -> bool:

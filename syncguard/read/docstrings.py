@@ -8,11 +8,17 @@ KINDS = {
     "": "", "bool": "bool", "byte": "", "long": "int", "int": "int", "short": "int", "float": "float",
     "double": "float", "half": "float", "bfloat16": "float",
 }  # fmt: skip
+NUMBERS = {**KINDS, "boolean": "bool", "integer": "int", "uint": "int"}
 LINE = re.compile(
     r"^[ \t]*(?:(?::(?:type|param)[ \t]+)?(\w+)[ \t]*[(:][ \t]*(\S[^\n]*)|:param[ \t]+(\S+)[ \t]+(\w+)[ \t]*:)",
     re.MULTILINE,
 )
 TENSOR = re.compile(r"\W{0,3}(?:class:)?\W{0,2}(?:torch\.)?(?:cuda\.)?([A-Z]\w*?)?Tensor\b[`'\"]{0,2}(.*)", re.DOTALL)
+SAID = re.compile(  # `boxes: a float tensor of shape [N, 4]`, `image (tensor): batch x height`
+    r"\W{0,2}(?:[Aa]n? |[Tt]he )?((?:(?:bool|boolean|byte|integer|long|u?int\d*|float\d*|dense|torch|pytorch|input"
+    r"|output|batched|\d-?[dD]) )*)[Tt]ensor\b(?!\w|\[\[|\()(.*)",
+    re.DOTALL,
+)
 MASK = re.compile(r"(?:a |an |\W{0,2})bool(?:ean)?\W{0,2} (?:mask|tensor)\b", re.IGNORECASE)
 BOOLEAN = re.compile(
     r"(?:,|\[| of(?: d?type)?)\s*(?:torch\.)?bool(?:ean)?\b"  # (Tensor, bool)
@@ -40,4 +46,9 @@ def tensors(text: str) -> dict[str, str]:
             found.setdefault(name, kind or ("bool" if BOOLEAN.match(tensor[2]) else ""))
         elif MASK.match(said):
             found.setdefault(name, "bool")
+        elif (prose := SAID.match(said)) and not ANOTHER.match(prose[2].lstrip()):
+            words = prose[1].split()
+            found.setdefault(
+                name, next((kind for word in words if (kind := NUMBERS.get(word.rstrip("0123456789")))), "")
+            )
     return found

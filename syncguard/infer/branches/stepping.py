@@ -31,15 +31,21 @@ def waits_for_people(node: core.Loop, frame: Frame) -> str:
     pauses = frame.world.places.tables["gates"]["pauses"]
     if all(pause.rpartition(".")[2] not in node.calls for pause in pauses):
         return ""
-    todo = [*node.body]
+    part = pause(node.body, pauses)
+    return f"as often as somebody goes on, at line {part.at[0]}" if part is not None else ""
+
+
+def pause(body: tuple[Node, ...], pauses: tuple[str, ...]) -> Node | None:
+    """The statement of a block that waits for somebody to go on."""
+    todo = [*body]
     while todo:
         part = todo.pop(0)
         if type(part) is WITH:
             todo[:0] = part.body
         call = part.value if type(part) is RUN else None
         if type(call) is CALL and called_path(call) in pauses and not _goes_on(call):
-            return f"as often as somebody goes on, at line {part.at[0]}"
-    return ""
+            return part
+    return None
 
 
 def called_path(call: core.Call) -> str:

@@ -186,10 +186,12 @@ class Names:
 
     def host_library(self, name: str) -> str:
         """'array' or 'object' when the name belongs to a library that computes on the host."""
-        root = name.partition(".")[0]
+        root, _, rest = name.partition(".")
         for kind in ("array", "object"):
             if root in self.places.tables["host"][f"{kind}_libraries"]:
-                return kind
+                part = rest.partition(".")[0]
+                own = part and self.places.is_("host", "namesakes", root)
+                return "" if own and not self.places.is_("host", "namesake_parts", part) else kind
         return ""
 
     def typed(self, name: str, device: str, why: Why) -> Value:

@@ -22,7 +22,7 @@ from syncguard.infer.operations.kin import made_of, operand
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL
+from syncguard.read.tags import ATTR, CALL, INDEX
 from syncguard.terms import Op
 
 Keywords = dict[str, Value]
@@ -62,14 +62,35 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
+        if of is UNKNOWN and "host" in op.returns.split() and may_be_made(nodes, frame):
+            return UNKNOWN
         return moved(of, op, name, args, keywords, at, nodes, frame)
     if of.batch is not None:
         pins = name == "pin_memory" and not of.pinned
         return Unknown(batch=frame.why("pinned batch", at, of.batch), part=of.part) if pins else of
     there = proven(op, name, args, keywords, at, nodes, frame)
+    if there is None and of is UNKNOWN and not (args or keywords) and "host" in op.returns.split():
+        return brought(at, nodes, frame)
     if there is None:
         return made_of([*args, *keywords.values()], at, frame)
     return apply(frame, op, at, [there, *args], keywords, nodes)
+
+
+def brought(at: At, nodes: Nodes, frame: Frame) -> Value:
+    """What `.cpu()` gives of what nobody knows: something on the host, unless it may as well be a module."""
+    node = nodes[0] if nodes else None
+    while type(node) is INDEX:
+        node = node.of
+    if type(node) is not CALL or at == frame.unused or may_be_made(nodes, frame):
+        return UNKNOWN
+    return Unknown(batch=frame.why("placed", at))
+
+
+def may_be_made(nodes: Nodes, frame: Frame) -> bool:
+    """Whether this is a call that may make a module: `build_model(args).cpu()`."""
+    node = nodes[0] if nodes else None
+    maker = last_name(node.fn) if type(node) is CALL else ""
+    return maker[:1].isupper() or frame.world.places.is_("names", "builders", maker)
 
 
 def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
@@ -87,7 +108,8 @@ def fetched(of: Unknown, told: str, nodes: Nodes, frame: Frame) -> Value | None:
     world, node = frame.world, nodes[0] if nodes else None
     while type(node) is ATTR and node.name in world.views:
         node = node.of  # `x.cpu().data.numpy()`
-    if of is not UNKNOWN or type(node) is not CALL or node.args or node.keywords or type(node.fn) is not ATTR:
+    nobody_knows = of is UNKNOWN or (of.batch is not None and of.batch.text == "placed")
+    if not nobody_knows or type(node) is not CALL or node.args or node.keywords or type(node.fn) is not ATTR:
         return None
     fetch = world.op(f"torch.Tensor.{node.fn.name}")
     if fetch is None or "host" not in fetch.returns.split():

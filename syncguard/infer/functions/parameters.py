@@ -105,7 +105,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
         return Host("dtype")
-    if routine.aside and seen is not None and exact_kind(seen):
+    if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
     if type(default) is CONST and default.value is not None:
@@ -123,6 +123,11 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _hosted(seen: Value) -> bool:
+    """Whether this is a tensor on the host, if it is one."""
+    return type(seen) is Tensor and not seen.on_device and not seen.either
 
 
 def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> Value | None:

@@ -108,6 +108,15 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
     return own if rest is UNKNOWN else join(rest, own)
 
 
+def by_place(returned: Value, args: list[Value]) -> bool:
+    """Whether a routine that gives several things back, some of the device, may give others to a caller that passes
+    what is on the host, and nothing else."""
+    if type(returned) is Tensor or not any(tensor.device in ("assumed", "mixed") for tensor in tensors_in(returned)):
+        return False
+    passed = [tensor for arg in args for tensor in tensors_in(arg)]
+    return bool(passed) and not any(tensor.on_device for tensor in passed)
+
+
 def instantiated(returned: Value, args: list[Value]) -> Value:
     """A routine that serves host and device callers returns to each what it passed."""
     if type(returned) is Tensor and returned.device in ("assumed", "mixed"):

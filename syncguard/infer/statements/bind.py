@@ -280,7 +280,7 @@ def update(node: core.Update, frame: Frame) -> None:
     current = value_of(node.target, frame)
     value = value_of(node.value, frame)
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
-    if node.what in ("+", "-", "*x") and frame.context.loops and not stays(current):
+    if node.what in ("+", "-", "*x") and frame.context.loops and not (stays(current) or stays(value)):
         accumulated(frame, seen, node.target, [node.value])
     if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
         result = result.but(device="host")  # in place: it stays where it is

@@ -1,0 +1,47 @@
+"""A routine in, why it runs beside the work out, as far as its own file tells: what others are compared with, objects
+sent as texts, what is shown to people, what is measured. Another file may yet call it at every step."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.stepping import pause
+from syncguard.infer.routine import Routine
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.walk import walk
+
+COMPARED = "named as what others are compared with"
+PICKLED = "sends objects to other processes as texts, which is seldom asked for"
+SHOWN = "waits for somebody who looks at what it shows"
+MEASURED = "in a file of benchmarks"
+BESIDE = frozenset((COMPARED, PICKLED, SHOWN, MEASURED))
+
+
+def beside(routine: Routine, places: Places) -> str:
+    """The reason, '' where there is none."""
+    node = routine.node
+    if type(node) is not core.Function:
+        return ""
+    if is_reference(routine, places):
+        return COMPARED
+    if _pickles(node, places):
+        return PICKLED
+    if _shows(node, places):
+        return SHOWN
+    return MEASURED if places.measures(routine.home.path) else ""
+
+
+def is_reference(routine: Routine, places: Places) -> bool:
+    """Whether a function is there for others to be compared with; a method by such a name may well be of a model."""
+    return routine.owner is None and places.is_("cold", "references", routine.name)
+
+
+def _pickles(node: core.Function, places: Places) -> bool:
+    if all(name not in node.uses for name in places.tables["cold"]["picklers"]):
+        return False
+    return not all(places.exchanges.isdisjoint(asked) for asked in node.uses.values())
+
+
+def _shows(node: core.Function, places: Places) -> bool:
+    if pause(node.body, places.tables["gates"]["pauses"]) is None:
+        return False
+    return not any(type(part) is core.Loop for part in walk(node.body))
