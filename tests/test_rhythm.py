@@ -134,6 +134,19 @@ def test_functions_that_ask_one_another_come_to_an_end():
     assert [finding.heat for finding in findings(text)] == ["unknown"]
 
 
+def test_a_test_of_nothing_that_is_written():
+    text = """
+    import torch
+
+
+    def f(x: torch.Tensor):
+        while (yield):
+            if (yield):
+                x.item()
+    """
+    assert [finding.heat for finding in findings(text)] == ["unknown"]
+
+
 def heats(test: str, *more: str) -> list[str]:
     text = "\n".join([LOOP.replace("TEST", test).rstrip(), *more, ""])
     return [finding.heat for finding in findings(text) if finding.code == "SG201"]

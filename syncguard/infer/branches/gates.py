@@ -78,8 +78,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
-    what, rest = inner.what, rest_of(inner.args[0])
-    if rest is not None and len(inner.args) == 2:
+    rest = rest_of(inner.args[0]) if len(inner.args) == 2 else None
+    if rest is not None:
         return _divided(inner, rest, outcome, frame)
     match inner:
         case core.Do(what="%", args=(left, _)):

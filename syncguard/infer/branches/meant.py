@@ -33,9 +33,8 @@ def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
         routine, found = top, _tests(top).get(name.id)
     if found is None or found.test.at >= name.at:
         return None
-    return (
-        found.test if not found.anew or (routine is frame.routine and _stays(found, name.at, routine, then)) else None
-    )
+    stays = not found.anew or (routine is frame.routine and _stays(found, name.at, routine, then))
+    return found.test if stays else None
 
 
 def _stays(held: Held, asked: At, routine: Routine, then: bool) -> bool:
@@ -87,7 +86,7 @@ def _held(name: str, bind: Node, routine: Routine) -> Held | None:
     asked = {one.id for one in walk(test) if type(one) is NAME}
     anew = [part for other in asked for part in binders(routine).get(other, ()) if part.at >= bind.at]
     if anew:
-        own = [id(part) for part in walk(body_of(routine))]
+        own = {id(part) for part in walk(body_of(routine))}
         if any(id(part) not in own for part in anew):
             return None  # by a function inside, whenever that is called
     return Held(test, tuple([part.at for part in anew]))

@@ -104,7 +104,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if declared is not UNKNOWN:
         return refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
-        return Host("dtype")
+        left_out = routine.aside and seen is None and type(param.default) is CONST and param.default.value is None
+        return NONE if left_out else Host("dtype")
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
