@@ -25,7 +25,7 @@ from syncguard.read.source import read
 from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
-FORMAT = 5
+FORMAT = 6
 ROOMS = ("read", "infer", "judge")  # what a finding is made by, beside what stands around them
 ALL = frozenset({"*"})  # of the parts of a file
 MIXED = "?"  # behind the digest of a file that was searched since: no text has such a one
@@ -169,7 +169,8 @@ def _reachable(state: State, start: Iterable[Used]) -> set[Used]:
 
 def _uses(state: State, used: Used) -> tuple[Used, ...]:
     interface = state.interface(used[0])
-    return interface.uses.get(used[1], ()) if interface is not None else ()
+    part = "" if used[1].startswith(NAMED) else used[1]  # a name is what the top level makes of it
+    return interface.uses.get(part, ()) if interface is not None else ()
 
 
 def _since(state: State, parts: set[Used], runs: dict[Used, int]) -> dict[Used, int]:
@@ -211,12 +212,12 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _is_in(name: str, changed: frozenset[str], parts: Mapping[str, str]) -> bool:
-    """Whether the part that was looked at has changed, or any name; of a function inside a function, the outer one
-    counts."""
+    """Whether the part that was looked at has changed: of a name, what stands around counts, too; of a function inside
+    a function, the outer one."""
     if not changed or changed >= ALL or name in changed:
         return bool(changed)
-    if name == ANY:
-        return any(part.startswith(NAMED) for part in changed)
+    if name.startswith(NAMED):
+        return "" in changed or (name == ANY and any(part.startswith(NAMED) for part in changed))
     while name and name not in parts:
         name = name.rpartition(".")[0]
     return name in changed

@@ -177,8 +177,8 @@ class Modules(Names):
 
 
 def looks_for(part: str, place: str, asker: Routine) -> None:
-    """Note that a name, or any, was looked for in a file, whether it is there or not."""
-    asker.uses[place, ""] = None
+    """Note that a name, or any, was looked for in a file, whether it is there or not: all around the functions counts
+    with it."""
     asker.uses[place, part] = None
 
 
