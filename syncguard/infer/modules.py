@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
-from syncguard.infer.expressions.resolve import Names
+from syncguard.infer.expressions.usage import Usage
 from syncguard.infer.home import Home
 from syncguard.infer.parts import ANY, NAMED, part_saying
 from syncguard.infer.routine import Frame, Routine
@@ -31,7 +31,7 @@ def silent(path: str, word: str) -> bool:
     return False
 
 
-class Modules(Names):
+class Modules(Usage):
     """The part of the world that follows imports.
 
     A file that is checked is analyzed for itself. What it imports of its own project is known by an *interface*: a

@@ -26,7 +26,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.functions import callbacks, parameters, promises, setters, wrappers
+from syncguard.infer.functions import callbacks, learnt, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
@@ -227,27 +227,27 @@ class World(Definitions):
                 passed = [*args, *keywords.values()] if frame.home.own else []
                 if not any(map(holds_tensor, passed)):
                     return UNKNOWN
-            handed = parameters.given(routine, given, keywords, receiver is not None)
+            handed = learnt.given(routine, given, keywords, receiver is not None)
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
                 named = {name: told(value) for name, value in keywords.items()}
-                if parameters.learn(routine, sure, named, receiver is not None, frame):
+                if learnt.learn(routine, sure, named, receiver is not None, frame):
                     self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver), at)
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
-        if parameters.learn(routine, given, keywords, receiver is not None, frame):
+        if learnt.learn(routine, given, keywords, receiver is not None, frame):
             if routine.runs:
                 self.look_again((routine,))
             self.look_again(callbacks.told(routine, routine.seen, frame))
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        handed = parameters.given(routine, given, keywords, receiver is not None)
+        handed = learnt.given(routine, given, keywords, receiver is not None)
         return self.shared(routine, handed, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:

@@ -19,11 +19,10 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import looks_for
 from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.statements.collected import around
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.walk import walk
+from syncguard.read.walk import around, loops_around
 
 DEEPEST = 6  # expressions that are followed from one to the next
 MOST = 20  # calls that are asked what they pass
@@ -112,9 +111,7 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
 def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
     """The statements that may have bound a name where it stands: those behind it have not, unless a loop leads back."""
     later = [bind for bind in binds if bind.at[:2] > node.at[:2]] if binds[1:] or function.params else []
-    loops = (
-        [part for part in walk(function.body) if type(part) is core.Loop and around(part.at, node.at)] if later else []
-    )
+    loops = loops_around(function.body, node.at) if later else []
     if any(around(loop.at, bind.at) for bind in later for loop in loops):
         return binds
     return tuple([bind for bind in binds if not any(bind is one for one in later)])

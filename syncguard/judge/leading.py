@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.routine import Asked, Routine
-from syncguard.infer.statements.collected import around
 from syncguard.judge.settled import plainly
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.walk import around
 
 
 def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:

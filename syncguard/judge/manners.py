@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.statements.collected import around
 from syncguard.judge.standing import Place
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import bound_in
+from syncguard.read.walk import around, bound_in
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 BATCHES = frozenset(("batch", "pinned batch", "part"))

@@ -9,10 +9,9 @@ import msgspec
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.infer.statements.collected import around
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.walk import walk
+from syncguard.read.walk import around, walk
 
 
 class Place(msgspec.Struct, frozen=True):

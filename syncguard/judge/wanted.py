@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.statements.collected import alike, around
+from syncguard.infer.statements.collected import alike
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import everything, mentions, walk
+from syncguard.read.walk import around, everything, mentions, walk
 
 COMPARES = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, cast
 
-from syncguard.read.core import Bind, Class, Function, Let, Loop, Name, Node, Update, With
+from syncguard.read.core import At, Bind, Class, Function, Let, Loop, Name, Node, Update, With
 
 _PLACES: Final = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
 _INSIDE: Final[dict[type[Any], tuple[str, ...]]] = {
@@ -67,6 +67,16 @@ def targets(node: Node) -> tuple[Node, ...]:
     if kind is With:
         return tuple([target for _, target in cast(With, node).items if target is not None])
     return ()
+
+
+def around(whole: At, part: At) -> bool:
+    """Whether a place encloses another."""
+    return whole[:2] <= part[:2] and part[2:] <= whole[2:]
+
+
+def loops_around(body: Any, at: At) -> list[Loop]:
+    """The loops in a block that enclose a place."""
+    return [one for one in walk(body) if type(one) is Loop and around(one.at, at)]
 
 
 def mentions(part: Any, name: str) -> bool:

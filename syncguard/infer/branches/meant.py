@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, LOOP, MODULE, NAME, RUN
-from syncguard.read.walk import BINDING, everything, targets, walk
+from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, MODULE, NAME, RUN
+from syncguard.read.walk import BINDING, around, everything, loops_around, targets, walk
 
 
 class Held(NamedTuple):
@@ -40,14 +40,9 @@ def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
 def _stays(held: Held, asked: At, routine: Routine, then: bool) -> bool:
     """Whether nothing that a test speaks of is bound anew before a place of the same function: further up, or further
     down in a loop that comes back to the place without asking again."""
-    stale = [part.at for part in walk(body_of(routine)) if type(part) is LOOP and within(asked, part.at)]
-    stale = [loop for loop in stale if not within(held.test.at, loop)]
-    return all((then or at > asked) and not any(within(at, loop) for loop in stale) for at in held.anew)
-
-
-def within(inner: At, outer: At) -> bool:
-    """Whether a place lies in another one."""
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
+    loops = [loop.at for loop in loops_around(body_of(routine), asked)]
+    stale = [loop for loop in loops if not around(loop, held.test.at)]
+    return all((then or at > asked) and not any(around(loop, at) for loop in stale) for at in held.anew)
 
 
 def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:

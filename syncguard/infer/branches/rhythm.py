@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
-from syncguard.infer.branches.meant import binders, body_of, within
+from syncguard.infer.branches.meant import binders, body_of
+from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.expressions.imported import imported_by
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, IF, LEAVE, LOOP, NAME, UPDATE
-from syncguard.read.walk import walk
+from syncguard.read.walk import around, loops_around, walk
 
 SOME: Final = "on some steps"
 CLOCK: Final = "as often as a clock says"
@@ -85,7 +86,7 @@ def _reads_clock(node: Node, frame: Frame) -> int:
     for part in walk(node):
         binds = binders(frame.routine).get(part.id, ()) if type(part) is NAME else ()
         bind = binds[0] if len(binds) == 1 else None
-        if type(bind) is not BIND or bind.value is None or (type(inner) is LOOP and not within(bind.at, inner.at)):
+        if type(bind) is not BIND or bind.value is None or (type(inner) is LOOP and not around(inner.at, bind.at)):
             continue
         if any(type(one) is CALL and _asks(frame.world.clocks, one, frame) for one in walk(bind.value)):
             return 1
@@ -94,9 +95,7 @@ def _reads_clock(node: Node, frame: Frame) -> int:
 
 def _path(node: Node) -> str:
     """The name that is counted by, as it is written."""
-    if type(node) is ATTR:
-        return node.path
-    return node.id if type(node) is NAME else ""
+    return path_of(node) if type(node) is NAME or type(node) is ATTR else ""
 
 
 def leads_out(body: tuple[Node, ...], frame: Frame) -> bool:
@@ -148,8 +147,8 @@ def raised(name: core.Name, frame: Frame) -> Node | None:
     arm = next((part for part in parts if type(part) is IF and any(one is up for one in part.body)), None)
     if arm is None:
         return None
-    loops = [part.at for part in walk(body_of(frame.routine)) if type(part) is LOOP and within(arm.at, part.at)]
-    return arm.test if all(within(lowered.at, loop) for loop in loops) else None
+    loops = loops_around(body_of(frame.routine), arm.at)
+    return arm.test if all(around(loop.at, lowered.at) for loop in loops) else None
 
 
 def _held(bind: Node) -> object:

@@ -216,8 +216,7 @@ def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, fram
 def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call a method of something that is not of the project."""
     world = frame.world
-    sole = world.op(world.sole[name]) if name in world.sole else None
-    if sole is not None:
+    if name in world.sole and (sole := world.op(world.sole[name])) is not None:
         return apply(frame, sole, at, [of, *args], keywords, nodes)
     match of:
         case Tensor():

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Union, Value
-from syncguard.infer.functions import parameters
+from syncguard.infer.functions import learnt
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.routine import Frame, Routine
@@ -63,7 +63,7 @@ def _handed(declared: Value, arg: Value, caller: Frame) -> Iterator[Routine]:
     if type(declared) is Union:
         declared = next((option for option in declared.options if option is not NONE), UNKNOWN)
     if type(declared) is Callback and type(arg) is Call:
-        if parameters.learn(arg.routine, [*declared.takes], {}, False, caller):
+        if learnt.learn(arg.routine, [*declared.takes], {}, False, caller):
             yield arg.routine
     elif type(declared) is Seq and type(arg) is Seq:
         items = arg.items or ()

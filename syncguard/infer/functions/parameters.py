@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.domain.lattice import join, passed, pooled, same
+from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
     NONE,
@@ -28,7 +28,7 @@ from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
-from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Param
 from syncguard.read.tags import BIND, CONST, DO, FUNCTION, INDEX, NAME
@@ -310,43 +310,3 @@ def _tested(node: core.Function, name: str) -> bool:
     """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
     tests = (part.args[0] for part in walk(node.body) if type(part) is DO and part.what in ("truth", "not"))
     return any(type(test) is NAME and test.id == name for test in tests)
-
-
-def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
-    """The parameters of a routine that a call gives something known, without the receiver."""
-    node = routine.node
-    if type(node) is not FUNCTION:
-        return {}
-    params = {param.name: param for param in node.params}
-    positional = [param for param in node.params if param.kind == "positional"]
-    rest = next((param for param in node.params if param.kind == "*"), None)
-    found: dict[str, Value] = {}
-    pairs: list[tuple[Param, Value]] = []
-    for i, arg in enumerate(args):
-        if i < len(positional):
-            pairs.append((positional[i], arg))
-        elif rest is not None:
-            pairs.append((rest, arg))
-    pairs += [(params[name], arg) for name, arg in keywords.items() if name in params]
-    for param, arg in pairs:
-        if arg is UNKNOWN or (bound and param is node.params[0]):
-            continue
-        if type(arg) is Const and isinstance(arg.value, int | float | str if param.kind == "*" else int | float):
-            arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
-        known = found.get(param.name)
-        found[param.name] = arg if known is None else pooled(known, arg)
-    return found
-
-
-def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, caller: Frame) -> bool:
-    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
-    if caller.quiet:
-        return False
-    news = False
-    for name, arg in given(routine, args, keywords, bound).items():
-        known = routine.seen.get(name)
-        joined = arg if known is None else passed(known, arg)
-        if known is None or not same(known, joined):
-            routine.seen[name] = joined
-            news = True
-    return news

@@ -6,7 +6,7 @@ from __future__ import annotations
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options
-from syncguard.infer.functions.parameters import given
+from syncguard.infer.functions.learnt import given
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Routine

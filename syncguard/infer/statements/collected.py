@@ -9,9 +9,9 @@ from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, LOOP
-from syncguard.read.walk import walk
+from syncguard.read.walk import around, walk
 
 HOST_READS: Final = frozenset(("item", "python-number"))
 
@@ -59,11 +59,6 @@ def _names(part: object, held: Sequence[Node]) -> bool:
 
 def _collects(call: core.Call) -> bool:
     return type(call.fn) is ATTR and call.fn.name == "append"
-
-
-def around(whole: At, part: At) -> bool:
-    """Whether a place encloses another."""
-    return whole[:2] <= part[:2] and part[2:] <= whole[2:]
 
 
 def stays(value: Value) -> bool:

@@ -1,0 +1,55 @@
+"""What a call passes in, what the parameters of the routine that is called are seen to hold out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.lattice import passed, pooled, same
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Const,
+    Host,
+    Value,
+    kind_of,
+)
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read.core import Param
+from syncguard.read.tags import FUNCTION
+
+
+def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
+    """The parameters of a routine that a call gives something known, without the receiver."""
+    node = routine.node
+    if type(node) is not FUNCTION:
+        return {}
+    params = {param.name: param for param in node.params}
+    positional = [param for param in node.params if param.kind == "positional"]
+    rest = next((param for param in node.params if param.kind == "*"), None)
+    found: dict[str, Value] = {}
+    pairs: list[tuple[Param, Value]] = []
+    for i, arg in enumerate(args):
+        if i < len(positional):
+            pairs.append((positional[i], arg))
+        elif rest is not None:
+            pairs.append((rest, arg))
+    pairs += [(params[name], arg) for name, arg in keywords.items() if name in params]
+    for param, arg in pairs:
+        if arg is UNKNOWN or (bound and param is node.params[0]):
+            continue
+        if type(arg) is Const and isinstance(arg.value, int | float | str if param.kind == "*" else int | float):
+            arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
+        known = found.get(param.name)
+        found[param.name] = arg if known is None else pooled(known, arg)
+    return found
+
+
+def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, caller: Frame) -> bool:
+    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+    if caller.quiet:
+        return False
+    news = False
+    for name, arg in given(routine, args, keywords, bound).items():
+        known = routine.seen.get(name)
+        joined = arg if known is None else passed(known, arg)
+        if known is None or not same(known, joined):
+            routine.seen[name] = joined
+            news = True
+    return news
