@@ -25,18 +25,18 @@ class Places:
         self.joins, self.groups, self.exchanges = (
             frozenset(tables["cold"][key]) for key in ("joins", "groups", "exchanges")
         )
-        self._met: dict[str, dict[str, dict[str, bool]]] = {  # the names that were matched against each list
-            table: {key: {} for key in keys} for table, keys in tables.items()
-        }
+        self._met = {table: {key: Met(told) for key, told in keys.items()} for table, keys in tables.items()}
         self._tests: dict[str, bool] = {}
         self._measuring: dict[str, bool] = {}
         self._of_data: dict[str, bool] = {}
 
     def is_(self, table: str, key: str, name: str) -> bool:
         met = self._met[table][key]
-        found = met.get(name)
+        found = met.names.get(name)
         if found is None:
-            found = met[name] = pattern(self.tables[table][key]).matches(name)
+            if met.pattern is None:
+                met.pattern = pattern(met.told)
+            found = met.names[name] = met.pattern.matches(name)
         return found
 
     def each_step(self, name: str) -> bool:
@@ -90,6 +90,15 @@ class Places:
         if self.is_("cold", "folders", folder.name):
             return True
         return self.is_("cold", "packages", folder.name) and os.path.isfile(folder / "__init__.py")
+
+
+class Met:
+    """A list of shell patterns, and the names that were matched against it."""
+
+    def __init__(self, told: tuple[str, ...]) -> None:
+        self.told = told
+        self.pattern: Pattern | None = None
+        self.names: dict[str, bool] = {}
 
 
 class Pattern:

@@ -234,20 +234,20 @@ class World(Definitions):
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
                 named = {name: told(value) for name, value in keywords.items()}
-                if learnt.learn(routine, sure, named, receiver is not None, frame):
+                if learnt.learn(routine, learnt.given(routine, sure, named, receiver is not None), frame):
                     self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver), at)
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
-        if learnt.learn(routine, given, keywords, receiver is not None, frame):
+        handed = learnt.given(routine, given, keywords, receiver is not None)
+        if learnt.learn(routine, handed, frame):
             if routine.runs:
                 self.look_again((routine,))
             self.look_again(callbacks.told(routine, routine.seen, frame))
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        handed = learnt.given(routine, given, keywords, receiver is not None)
         return self.shared(routine, handed, [*args, *keywords.values()], frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:

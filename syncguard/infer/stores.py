@@ -9,7 +9,7 @@ from syncguard.infer.domain.values import Call
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, DO, FUNCTION, IF, LOOP, NAME, RUN, SEQ, TRY, WITH
-from syncguard.read.walk import BINDING, targets
+from syncguard.read.walk import binds, targets
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -35,7 +35,7 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
     todo: list[Node] = [*function.body]
     while todo:
         node = todo.pop()
-        if type(node) in BINDING:
+        if binds(node):
             yield from _targets(targets(node), me)
         if type(node) is RUN:
             yield from _registered(node.value, me, registrars)

@@ -53,7 +53,7 @@ class Written:
         self.passed: dict[str, bool] | None = None  # parameters that every call writes; and whether as a number
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
-        self.meant: dict[str, Held] | None = None  # names that hold the outcome of a test, with it
+        self.meant: dict[str, Held | None] = {}  # of the names asked for, the test that each holds
         self.imports: frozenset[str] | None = None  # the packages that it imports itself
         self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not

@@ -15,7 +15,7 @@ from syncguard.judge.carried import parsed
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.walk import BINDING, everything, targets
+from syncguard.read.walk import binds, everything, targets
 
 ME = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
@@ -61,7 +61,7 @@ class Callers:
     def binding(self) -> list[core.Node]:
         """What assigns something anywhere in the file, if it is checked itself."""
         parts = everything(self.home.core.body) if self.home.own else []
-        return [part for part in parts if type(part) in BINDING]
+        return [part for part in parts if binds(part)]
 
     @cached_property
     def set(self) -> frozenset[str]:

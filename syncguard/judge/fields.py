@@ -23,7 +23,7 @@ from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import BINDING, targets, walk
+from syncguard.read.walk import binds, targets, walk
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -251,7 +251,7 @@ def _storing(info: ClassInfo, name: str) -> Iterator[Stored]:
         if type(node) is core.Function and node.params:
             path = f"{node.params[0].name}.{name}"
             for part in walk(node.body):
-                if type(part) in BINDING and any(path_of(aim) == path for aim in walk(targets(part))):
+                if binds(part) and any(path_of(aim) == path for aim in walk(targets(part))):
                     yield part, path, routine
 
 

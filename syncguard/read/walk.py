@@ -6,13 +6,13 @@ import re
 from typing import Any, Final, cast
 
 from syncguard.read.core import At, Bind, Class, Function, Let, Loop, Name, Node, Update, With
+from syncguard.read.tags import BIND, CONST, LET, LOOP, NAME, UPDATE, WITH
 
 _PLACES: Final = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
 _INSIDE: Final[dict[type[Any], tuple[str, ...]]] = {
-    kind: tuple([name for name, held in kind.__annotations__.items() if _PLACES.search(held)])[::-1]
+    kind: tuple([name for name, held in kind.__annotations__.items() if _PLACES.search(held)])
     for kind in Node.__subclasses__()
 }
-BINDING: Final = (Bind, Update, Let, Loop, With)  # what `targets` asks for what it binds
 _WITHIN: Final = {kind: () if kind in (Function, Class) else names for kind, names in _INSIDE.items()}
 
 
@@ -42,7 +42,7 @@ def everything(part: Any) -> list[Node]:
 
 def parts(node: Node) -> list[Node]:
     """The pieces that a piece is made of."""
-    held = [getattr(node, name) for name in _INSIDE.get(type(node), ())[::-1]]
+    held = [getattr(node, name) for name in _INSIDE.get(type(node), ())]
     found: list[Node] = []
     todo: list[Any] = held[::-1]
     while todo:
@@ -54,17 +54,23 @@ def parts(node: Node) -> list[Node]:
     return found
 
 
+def binds(node: Node) -> bool:
+    """Whether this is what `targets` asks for what it binds."""
+    kind = type(node)
+    return kind is BIND or kind is UPDATE or kind is LET or kind is LOOP or kind is WITH
+
+
 def targets(node: Node) -> tuple[Node, ...]:
     """What a statement, or a `:=`, binds; nothing of what stands inside it."""
     kind = type(node)  # to ask a class of msgspec whether something is an instance takes five times as long
-    if kind is Bind:
+    if kind is BIND:
         return cast(Bind, node).targets
-    if kind is Update or kind is Let:
+    if kind is UPDATE or kind is LET:
         return (cast(Update | Let, node).target,)
-    if kind is Loop:
+    if kind is LOOP:
         target = cast(Loop, node).target
         return (target,) if target is not None else ()
-    if kind is With:
+    if kind is WITH:
         return tuple([target for _, target in cast(With, node).items if target is not None])
     return ()
 
@@ -86,26 +92,32 @@ def mentions(part: Any, name: str) -> bool:
 
 def bound_in(part: Any) -> list[Node]:
     """All that the statements of a block bind, with the pieces of each target."""
-    return [
-        aim for one in walk(part) if type(one) in BINDING for target in targets(one) for aim in _pieces(target, _WITHIN)
-    ]
+    found: list[Node] = []
+    for one in walk(part):
+        if binds(one):
+            _add(targets(one), _WITHIN, found)
+    return found
 
 
 def _pieces(part: Any, inside: dict[type[Any], tuple[str, ...]]) -> list[Node]:
     found: list[Node] = []
-    todo: list[Any] = [part]
-    while todo:
-        part = todo.pop()
-        kind = type(part)
-        if kind is tuple:
-            todo.extend(part[::-1])
-            continue
+    _add(part, inside, found)
+    return found
+
+
+def _add(part: Any, inside: dict[type[Any], tuple[str, ...]], found: list[Node]) -> None:
+    kind = type(part)
+    if kind is NAME or kind is CONST:  # half of all pieces
+        found.append(part)
+    elif kind is tuple:
+        for one in part:
+            _add(one, inside, found)
+    else:
         names = inside.get(kind)
         if names is None:
-            continue
+            return
         found.append(part)
         for name in names:
             held = getattr(part, name)
             if held:  # a piece always does
-                todo.append(held)
-    return found
+                _add(held, inside, found)

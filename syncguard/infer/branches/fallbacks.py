@@ -72,15 +72,16 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm makes a tensor of what is none, where no call that we see gives a number: `if not
     torch.is_tensor(t): t = torch.tensor([t])`."""
+    while type(test) is DO and test.what in ("truth", "not"):
+        outcome = outcome is not (test.what == "not")
+        test = test.args[0]
+    if outcome or type(test) is not CALL:
+        return False
     match test:
-        case core.Do(what="truth", args=(inner,)):
-            return converts(inner, outcome, body, frame)
-        case core.Do(what="not", args=(inner,)):
-            return converts(inner, not outcome, body, frame)
-        case core.Call(fn=fn, args=(core.Name(id=name),)) if not outcome:
+        case core.Call(fn=fn, args=(core.Name(id=name),)):
             asked = frame.world.is_type_test(_named(fn, frame))
             return asked and _converted(body, name, frame) and not _number_given(name, frame)
-        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kind)) if not outcome:
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kind)):
             return (
                 frame.world.is_tensor_type(_named(kind, frame))
                 and _converted(body, name, frame)
@@ -145,6 +146,8 @@ def _named(node: Node, frame: Frame) -> str:
 def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
     """Whether this outcome of `total == 0`, or of `total > 0`, says that a tensor is zero by which the function
     divides."""
+    if type(inner) is not DO:
+        return False
     match inner:
         case core.Do(what="==" | "!=" | ">" | "<=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
             node = frame.routine.node

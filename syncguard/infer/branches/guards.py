@@ -42,13 +42,13 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
         return test is not None and off_device(test, outcome, frame)
     if type(inner) is EITHER:
         return off_device(inner, outcome, frame)
+    if type(inner) is not CALL:
+        return False
     match inner:
         case core.Call(fn=core.Name(id="isinstance"), args=(subject, kind)):
             return outcome and frame.world.is_tensor_type(_callee(kind, frame)) and _sized(subject, frame)
-        case core.Call(fn=fn, args=args):
-            name = _callee(fn, frame)
-            return frame.world.guard(name, outcome) if name else not args and _answers(fn, outcome, frame)
-    return False
+    name = _callee(inner.fn, frame)
+    return frame.world.guard(name, outcome) if name else not inner.args and _answers(inner.fn, outcome, frame)
 
 
 def _foreign(inner: Node, frame: Frame) -> bool:

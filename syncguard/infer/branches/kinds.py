@@ -23,6 +23,8 @@ def on_gpu(inner: Node, frame: Frame) -> bool | None:
         return kind == GPU if known and type(value_at(inner.of, frame)) in (Tensor, Unknown) else None
     if type(inner) is DO:
         return _compared(inner, frame)
+    if type(inner) is not CALL:
+        return None
     match inner:
         case core.Call(fn=core.Attr(of=of, name="startswith"), args=(prefix,)):
             word = word_of(prefix, frame)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
 from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, MODULE, NAME, RUN
-from syncguard.read.walk import BINDING, around, everything, loops_around, targets, walk
+from syncguard.read.walk import around, binds, everything, loops_around, targets, walk
 
 
 class Held(NamedTuple):
@@ -28,9 +29,9 @@ def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
     node, top = routine.node, routine.home.top
     if type(node) is FUNCTION and name.id in [param.name for param in node.params]:
         return None
-    found = _tests(routine).get(name.id)
+    found = _test(name.id, routine)
     if found is None and top is not None and top is not routine and name.id not in binders(routine):
-        routine, found = top, _tests(top).get(name.id)
+        routine, found = top, _test(name.id, top)
     if found is None or found.test.at >= name.at:
         return None
     stays = not found.anew or (routine is frame.routine and _stays(found, name.at, routine, then))
@@ -53,22 +54,28 @@ def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
         node = routine.node
         found: dict[str, list[Node]] = {name: [node] for name in routine.home.core.rebound if node is routine.home.core}
         for part in walk(node.body) if type(node) is MODULE else everything(node.body):
-            if type(part) in BINDING:
-                for name in {aim.id for aim in walk(targets(part)) if type(aim) is NAME}:
+            if binds(part):
+                for name in _named(targets(part)):
                     found.setdefault(name, []).append(part)
         written.binders = {name: tuple(parts) for name, parts in found.items()}
     return written.binders
 
 
-def _tests(routine: Routine) -> dict[str, Held]:
-    """The names of a function that hold the outcome of a test, with it."""
-    if routine.written.meant is None:
-        found = routine.written.meant = {}
-        for name, parts in binders(routine).items():
-            held = _held(name, parts[0], routine) if len(parts) == 1 else None
-            if held is not None:
-                found[name] = held
-    return routine.written.meant
+def _named(aims: tuple[Node, ...]) -> Iterable[str]:
+    """The names in targets, each once."""
+    aim = aims[0] if len(aims) == 1 else None
+    if type(aim) is NAME:
+        return (aim.id,)
+    return {part.id for aim in aims for part in walk(aim) if type(part) is NAME}
+
+
+def _test(name: str, routine: Routine) -> Held | None:
+    """The test that a name of a function holds the outcome of."""
+    known = routine.written.meant
+    if name not in known:
+        parts = binders(routine).get(name, ())
+        known[name] = _held(name, parts[0], routine) if len(parts) == 1 else None
+    return known[name]
 
 
 def _held(name: str, bind: Node, routine: Routine) -> Held | None:

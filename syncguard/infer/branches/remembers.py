@@ -9,7 +9,7 @@ from syncguard.infer.domain.values import Tensor, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CLASS, FUNCTION, INDEX, LEAVE, LOOP, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, CLASS, DO, FUNCTION, INDEX, LEAVE, LOOP, NAME, SEQ
 from syncguard.read.walk import targets, walk
 
 ABOUT: Final = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
@@ -39,11 +39,12 @@ def _fills(body: tuple[Node, ...], asked: tuple[Node, Node] | None, frame: Frame
 
 def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
     """The key and the table of a test by which this outcome says that the key is not there."""
+    while type(test) is DO and test.what in ("truth", "not"):
+        outcome = outcome is not (test.what == "not")
+        test = test.args[0]
+    if type(test) is not DO:
+        return None
     match test:
-        case core.Do(what="truth", args=(inner,)):
-            return _asked(inner, outcome, frame)
-        case core.Do(what="not", args=(inner,)):
-            return _asked(inner, not outcome, frame)
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             return _looked_up(name, frame) if (what == "is") is outcome else None
         case core.Do(what="in" | "not in" as what, args=(key, table)) if (what == "not in") is outcome:

@@ -12,7 +12,7 @@ from syncguard.infer.expressions.imported import imported_by
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, IF, LEAVE, LOOP, NAME, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, IF, INDEX, LEAVE, LOOP, NAME, UPDATE
 from syncguard.read.walk import around, loops_around, walk
 
 SOME: Final = "on some steps"
@@ -28,9 +28,11 @@ TURNED: Final = frozenset((*MORE, *LESS))
 
 def rest_of(node: Node) -> Node | None:
     """What is divided, where this is the rest of a division: `step % n`, `np.mod(step, n)`, `divmod(step, n)[1]`."""
+    if type(node) is DO:
+        return node.args[0] if node.what == "%" else None
+    if type(node) is not CALL and type(node) is not INDEX:
+        return None
     match node:
-        case core.Do(what="%", args=(left, _)):
-            return left
         case core.Call(fn=core.Attr(name="mod" | "fmod" | "remainder"), args=(left, _)):
             return left
         case core.Index(of=core.Call(fn=core.Name(id="divmod"), args=(left, _)), key=core.Const(value=1)):
@@ -108,10 +110,10 @@ def leads_out(body: tuple[Node, ...], frame: Frame) -> bool:
 def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether an arm sets back the count that has led there, or moves on what a count is held against: `if count >= n:
     count = 0`, `if step >= coming: coming += n`. What grows until it is enough is none."""
+    if not outcome or type(test) is not DO:
+        return False
     match test:
-        case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if outcome and (
-            what in TURNED or what == "=="
-        ):
+        case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if what in TURNED or what == "==":
             count, bar = (_path(right), _path(left)) if what in LESS else (_path(left), _path(right))
             moving = bool(count) and any(type(bind) is not BIND for bind in binders(frame.routine).get(count, ()))
             return any(_lowers(part, count) or (moving and _raises(part, bar)) for part in body)

@@ -14,7 +14,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.routine import Frame, Mentioned, Routine
 from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
-from syncguard.read.tags import ATTR, CLASS, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import ATTR, CLASS, CONST, DO, FUNCTION, IF, NAME
 from syncguard.read.walk import everything, parts, targets, walk
 
 UNMET: Final = "where no call leads"
@@ -25,17 +25,21 @@ GIVEN: Final = "given"
 
 def unmet(inner: Node, outcome: bool, frame: Frame) -> bool:
     """Whether no call in the file meets this outcome of `mask is not None`, of `mask is None`, or of `mask`."""
+    if type(inner) is NAME:
+        return outcome and _left(inner.id, frame) is not GIVEN
+    if type(inner) is not DO:
+        return False
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             met = (what == "is not") is outcome
             return _left(name, frame) is None if met else _always(name, frame)
-        case core.Name(id=name):
-            return outcome and _left(name, frame) is not GIVEN
     return False
 
 
 def unpromised(inner: Node, outcome: bool, frame: Frame) -> bool:
     """Whether this outcome says that a parameter is None that every caller must give, as a tensor."""
+    if type(inner) is not DO:
+        return False
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             return (what == "is") is outcome and _demanded(name, frame)

@@ -31,7 +31,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.lower import Unreadable, lower
-from syncguard.read.tags import CONST, NAME, RUN, SEQ
+from syncguard.read.tags import ATTR, CONST, NAME, RUN, SEQ
 
 SCALARS: Final = {"int": "int", "float": "float", "bool": "bool", "str": "str", "bytes": "str", "complex": "number"}
 WRAPPERS: Final = ("Final", "ClassVar", "Annotated", "Required", "NotRequired", "ReadOnly", "Unpack", "Parameter")
@@ -77,9 +77,9 @@ def _parse(text: str) -> Node | None:
 def _value(node: Node, frame: Frame, device: str, depth: int) -> Value:
     if depth > 8:
         return UNKNOWN
+    if type(node) is NAME or type(node) is ATTR:
+        return named(_resolve(node, frame), frame, device, node, depth)
     match node:
-        case core.Name() | core.Attr():
-            return named(_resolve(node, frame), frame, device, node, depth)
         case core.Const(value=None):
             return NONE
         case core.Const(value=str() as text):

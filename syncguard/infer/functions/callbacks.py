@@ -63,7 +63,7 @@ def _handed(declared: Value, arg: Value, caller: Frame) -> Iterator[Routine]:
     if type(declared) is Union:
         declared = next((option for option in declared.options if option is not NONE), UNKNOWN)
     if type(declared) is Callback and type(arg) is Call:
-        if learnt.learn(arg.routine, [*declared.takes], {}, False, caller):
+        if learnt.learn(arg.routine, learnt.given(arg.routine, [*declared.takes], {}, False), caller):
             yield arg.routine
     elif type(declared) is Seq and type(arg) is Seq:
         items = arg.items or ()

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
-from syncguard.read.tags import CALL, FUNCTION, INDEX
+from syncguard.read.tags import CALL, CHOOSE, DO, FUNCTION, IF, INDEX, SLICE
 from syncguard.read.walk import walk
 
 COMPUTED: Final = ("+", "-", "*x", "//", "neg")
@@ -22,8 +22,16 @@ def counted(routine: Routine, places: Places) -> frozenset[str]:
     node, written = routine.node, routine.written
     if written.counted is None:
         body = node.body if type(node) is FUNCTION else ()
-        written.counted = frozenset([name for part in walk(body) for name in _counts(part, places)])
+        written.counted = frozenset([name for part in walk(body) if _tells(part) for name in _counts(part, places)])
     return written.counted
+
+
+def _tells(part: Node) -> bool:
+    """Whether a piece is of a kind that may tell a count."""
+    kind = type(part)
+    if kind is DO:
+        return cast(core.Do, part).what in COMPARISONS
+    return kind is CALL or kind is SLICE or kind is IF or kind is CHOOSE
 
 
 def _counts(part: Node, places: Places) -> Iterator[str]:

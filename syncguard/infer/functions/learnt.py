@@ -41,12 +41,12 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     return found
 
 
-def learn(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, caller: Frame) -> bool:
-    """Join a call's arguments into what the parameters were seen to hold; tells whether that is news."""
+def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
+    """Join what a call gives into what the parameters were seen to hold; tells whether that is news."""
     if caller.quiet:
         return False
     news = False
-    for name, arg in given(routine, args, keywords, bound).items():
+    for name, arg in handed.items():
         known = routine.seen.get(name)
         joined = arg if known is None else passed(known, arg)
         if known is None or not same(known, joined):

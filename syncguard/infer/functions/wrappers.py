@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.domain.sureness import LIKELY, plain
 from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, options
 from syncguard.infer.domain.within import inside
-from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, BRING, CALL, CHECK, CONST, DO, FUNCTION, IF, LEAVE, NAME, RUN, WITH
 from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
@@ -27,33 +26,32 @@ def thin(routine: Routine) -> bool:
 
 
 def _length(body: tuple[Node, ...]) -> int:
-    """How many statements a body has; more than any function may have where it is more than straight."""
+    """How many statements a body has, as far as that is short; more where it is more than straight."""
     count = 0
     for node in body:
-        match node:
-            case core.Run(value=core.Const()) | core.Bring():
-                continue
-            case core.If(body=yes, orelse=no):
-                count += 1 + _length(yes) + _length(no)
-            case core.With(body=inner):
-                count += _length(inner)
-            case core.Bind() | core.Run() | core.Leave() | core.Check():
-                count += 1
-            case _:
-                count += SHORT + 1
+        if type(node) is IF:
+            count += 1 + _length(node.body) + _length(node.orelse)
+        elif type(node) is WITH:
+            count += _length(node.body)
+        elif type(node) is RUN:
+            count += type(node.value) is not CONST
+        elif type(node) is BIND or type(node) is LEAVE or type(node) is CHECK:
+            count += 1
+        elif type(node) is not BRING:
+            count += SHORT + 1
+        if count > SHORT:
+            break
     return count
 
 
 def decided(test: Node) -> bool:
     """Whether a test asks only what kind of thing was passed, which is settled for a caller."""
-    match test:
-        case core.Do(what="truth" | "not", args=(inner,)):
-            return decided(inner)
-        case core.Do(what="is" | "is not"):
-            return True
-        case core.Call(fn=core.Name(id="isinstance" | "hasattr") | core.Attr(name="is_tensor")):
-            return True
-    return False
+    if type(test) is DO:
+        return decided(test.args[0]) if test.what in ("truth", "not") else test.what in ("is", "is not")
+    if type(test) is not CALL:
+        return False
+    fn = test.fn
+    return fn.id in ("isinstance", "hasattr") if type(fn) is NAME else type(fn) is ATTR and fn.name == "is_tensor"
 
 
 def names(returned: Value) -> bool:

@@ -20,7 +20,7 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     """The value with what its uses prove, where it is unknown, and what its name hints at."""
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
-        if known is None and once(path, frame) and (given := frame.world.computes(frame.uses(path), frame)):
+        if known is None and (given := frame.world.computes(frame.uses(path), frame)) and once(path, frame):
             known = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why(f"passed:{given}", at))
         # What is computed from tensors is no loader and no scaler.
         if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
