@@ -167,14 +167,22 @@ class ClassInfo:
         if self.elsewhere:
             self.world.settle(self, name, reader)
         own = reader is not None and reader.home.own
+        lent, readers = self.world.lent, self.world.readers
         found: Value | None = None
         for info in self.mro:
-            for value in (info.attrs.get(name), self.world.lent.get((info, name)) if own else None):
-                if value is not None:
-                    found = value if found is None else pooled(found, value)
+            value = info.attrs.get(name)
+            if value is not None:
+                found = value if found is None else pooled(found, value)
+            value = lent.get((info, name)) if lent and own else None
+            if value is not None:
+                found = value if found is None else pooled(found, value)
         if reader is not None and own:
             for info in self.mro:
-                self.world.readers.setdefault((info, name), {})[reader] = None
+                known = readers.get((info, name))
+                if known is None:
+                    readers[info, name] = {reader: None}
+                else:
+                    known[reader] = None
         if self.world.learning and any((info, name) in self.world.learning for info in self.mro):
             return found
         if found is NONE and any(self.world.assigned(info, name) for info in self.mro if info.home.own):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.read.core import Module
+from syncguard.read.core import Module, Node
+from syncguard.read.walk import everything
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -22,6 +23,7 @@ class Home:
         "circular",
         "classes",
         "core",
+        "everything",
         "frame",
         "infos",
         "interface",
@@ -56,6 +58,7 @@ class Home:
         self.circular: list[str] = []  # files of which everything was imported while they were still being read
         self.called: set[str] = set()  # of other libraries, and what was set there
         self.mentioned: Mentioned | None = None  # once asked for
+        self.everything: list[Node] | None = None  # that stands in it, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for
@@ -69,6 +72,16 @@ class Home:
         """Its global names; while its top level is run, those of the path that is followed."""
         return (self.frame.env if self.frame is not None else self.bound) or self.bound
 
+    @property
+    def pieces(self) -> list[Node]:
+        """All that stands in it; kept as long as it is checked itself."""
+        if self.everything is not None:
+            return self.everything
+        found = everything(self.core.body)
+        if self.own:
+            self.everything = found
+        return found
+
     def forget(self) -> None:
         """Let go of what is known of it and knows one another: no reference counter would ever find it."""
         for routine in (*self.routines, self.top) if self.top is not None else self.routines:
@@ -79,5 +92,6 @@ class Home:
         self.classes.clear()
         self.made.clear()
         self.infos.clear()
+        self.everything = None
         self.bound = {}
         self.top = None

@@ -16,6 +16,7 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.walk import binds, everything, targets
+from syncguard.terms import Fact
 
 ME = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
@@ -39,6 +40,7 @@ class Callers:
         self.home = home
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
+        self.behind: dict[tuple[Routine, tuple[tuple[int, bool], ...]], tuple[Fact, ...]] = {}  # options around tests
         self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
         self.asked: dict[tuple[int, bool, Routine, int], tuple[core.Node, bool]] = {}
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
@@ -60,8 +62,7 @@ class Callers:
     @cached_property
     def binding(self) -> list[core.Node]:
         """What assigns something anywhere in the file, if it is checked itself."""
-        parts = everything(self.home.core.body) if self.home.own else []
-        return [part for part in parts if binds(part)]
+        return [part for part in self.home.pieces if binds(part)] if self.home.own else []
 
     @cached_property
     def set(self) -> frozenset[str]:

@@ -25,10 +25,18 @@ from syncguard.terms import Fact
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
     """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
     function is chosen by."""
-    found: dict[str, Fact] = {}
     decorated = type(routine.node) is core.Function and bool(routine.node.decorators)
     if not (context.tests or decorated):
         return ()
+    key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
+    known = callers.behind.get(key)
+    if known is None:
+        known = callers.behind[key] = _opted(context, routine, callers, world, text_of)
+    return known
+
+
+def _opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
+    found: dict[str, Fact] = {}
     lines = text_of(routine.home.path)
     if (key := chosen(routine, lines)) is not None:
         found[key.text] = key

@@ -15,7 +15,7 @@ from syncguard.infer.routine import Frame, Mentioned, Routine
 from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
 from syncguard.read.tags import ATTR, CLASS, CONST, DO, FUNCTION, IF, NAME
-from syncguard.read.walk import everything, parts, targets, walk
+from syncguard.read.walk import parts, targets, walk
 
 UNMET: Final = "where no call leads"
 UNPROMISED: Final = "where a parameter is None that is declared to be a tensor"
@@ -176,7 +176,7 @@ def _mentioned(home: Home) -> Mentioned:
         named: dict[str, list[int]] = {}
         quoted: set[str] = set()
         of_name, of_attr, of_call, of_const = Name, Attr, Call, Const  # a global is looked up each time
-        for part in everything(home.core.body):
+        for part in home.pieces:
             kind = type(part)
             if kind is of_name or kind is of_attr:
                 name = cast(Name, part).id if kind is of_name else cast(Attr, part).name

@@ -127,12 +127,11 @@ class Seq(Value):
     def __init__(
         self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
     ) -> None:
-        if (
-            items and max(map(depth_of, items)) >= DEEPEST
-        ):  # what is shared inside would be walked again for every path to it
-            items, element = None, UNKNOWN
+        inner = deepest(items) if items else depth_of(element)
+        if items and inner >= DEEPEST:  # what is shared inside would be walked again for every path to it
+            items, element, inner = None, UNKNOWN, 0
         self.kind, self.items, self.names = kind, items, names
-        self.depth = 1 + max(map(depth_of, items)) if items else 1 + depth_of(element)
+        self.depth = 1 + inner
         if self.depth > DEEPEST:
             self.depth, element = 1, UNKNOWN
         self._element = None if items else element
@@ -153,8 +152,16 @@ DEEPEST: Final = 5  # containers in containers that are told apart
 def depth_of(value: Value) -> int:
     """How deep containers stand in one another here."""
     if type(value) is Union:
-        return max(map(depth_of, value.options), default=0)
+        return deepest(value.options)
     return value.depth if type(value) is Seq or type(value) is Table else 0
+
+
+def deepest(values: tuple[Value, ...]) -> int:
+    """How deep containers stand in one another in the one of these where they do so most."""
+    found = 0
+    for value in values:
+        found = max(found, depth_of(value))
+    return found
 
 
 class Table(Value):
@@ -163,7 +170,7 @@ class Table(Value):
     __slots__ = ("depth", "element", "items", "keys")
 
     def __init__(self, items: dict[Any, Value], element: Value = UNKNOWN, keys: Value = UNKNOWN) -> None:
-        self.depth = 1 + max(map(depth_of, (*items.values(), element)))
+        self.depth = 1 + max(deepest(tuple(items.values())), depth_of(element))
         if self.depth > DEEPEST:
             items, element, self.depth = {}, UNKNOWN, 1
         self.items, self.element, self.keys = items, element, keys
