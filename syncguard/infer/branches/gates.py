@@ -78,6 +78,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
+    if inner.what == "is" or inner.what == "is not":
+        return _none(inner, outcome, frame)
     rest = rest_of(inner.args[0]) if len(inner.args) == 2 else None
     if rest is not None:
         return _divided(inner, rest, outcome, frame)
@@ -94,8 +96,6 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""
-        case core.Do(what="is" | "is not"):
-            return _none(inner, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):

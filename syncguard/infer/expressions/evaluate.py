@@ -117,7 +117,9 @@ def _device(key: Const, frame: Frame) -> bool:
 
 def call(node: core.Call, frame: Frame) -> Value:
     fn = member(node.fn, frame) if type(node.fn) is ATTR else value_of(node.fn, frame)
-    args, nodes = positional(node, frame, any(map(calls.has_parameters, options(fn))))
+    several = fn.options if type(fn) is Union else None
+    told_apart = calls.has_parameters(fn) if several is None else any(map(calls.has_parameters, several))
+    args, nodes = positional(node, frame, told_apart)
     keywords = named(node, frame)
     frame.given = (node, args, keywords)
     receiver: tuple[Node, ...] = ()
@@ -125,7 +127,7 @@ def call(node: core.Call, frame: Frame) -> Value:
         receiver = (node.fn.of,)
         if node.fn.name in frame.world.stamps:
             frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
-    bound = any(type(option) is Bound for option in options(fn))
+    bound = type(fn) is Bound if several is None else any(type(option) is Bound for option in several)
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
     if keywords.get("non_blocking") is TRUE:
         started(node, result, frame)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def host_reason(routine: Routine, world: Names) -> str:
     """Why a routine's tensors are on the host; '' where nothing says so."""
     owner, places = routine.owner, world.places
-    if any(places.is_("host", "foreign", part) for part in (*routine.qualname.split("."), _stem(routine.home.path))):
+    if _foreign(routine, places):
         return "it is for a device of another kind"
     if owner is not None and not owner.is_module:
         for name in owner.external():
@@ -53,6 +53,17 @@ def host_reason(routine: Routine, world: Names) -> str:
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return home.processes or ""
+
+
+def _foreign(routine: Routine, places: Places) -> bool:
+    """Whether a function, its class or its file is named for a device of another kind."""
+    for part in routine.qualname.split("."):
+        if places.is_("host", "foreign", part):
+            return True
+    home = routine.home
+    if home.foreign is None:
+        home.foreign = places.is_("host", "foreign", _stem(home.path))
+    return home.foreign
 
 
 def _beside(home: Home, places: Places) -> str:

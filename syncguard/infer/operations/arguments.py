@@ -9,7 +9,7 @@ from syncguard.infer.domain.values import Const, Instance, Seq, Value
 class Arguments:
     """The arguments of one call, by the names in the op's row; what the row does not name stays in `rest`."""
 
-    __slots__ = ("count", "default_device", "named", "open", "rest")
+    __slots__ = ("count", "default_device", "holder", "named", "open", "rest")
 
     def __init__(
         self, names: tuple[str, ...], args: list[Value], keywords: dict[str, Value], default_device: str
@@ -28,6 +28,11 @@ class Arguments:
                 self.named[names[i]] = value
         self.named.update(keywords)
         self.open = self.named.pop("**", None) is not None  # `**settings` may give anything
+        self.holder: Instance | None = None  # the object that a method is called on
+        for value in self.named.values():
+            if type(value) is Instance:
+                self.holder = value
+            break
 
     def get(self, name: str) -> Value | None:
         """An argument, or what an object was constructed with, or a named tuple holds, under that name."""
@@ -38,11 +43,7 @@ class Arguments:
                 return owner.items[owner.names.index(setting)]
             return _setting(owner, setting) if type(owner) is Instance else None
         value = self.named.get(name)
-        if value is None and self.named:
-            holder = next(iter(self.named.values()))
-            if type(holder) is Instance:
-                return _setting(holder, name)
-        return value
+        return _setting(self.holder, name) if value is None and self.holder is not None else value
 
     def numbers(self) -> bool:
         """Whether a call is given Python numbers, and nothing that may be a tensor."""
