@@ -86,6 +86,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
     match inner:
         case core.Do(what="%", args=(left, _)):
             return "" if outcome or _measures(left, frame) else EVERY
+        case core.Do(what="&"):
+            return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):

@@ -41,9 +41,11 @@ def rest_of(node: Node) -> Node | None:
 
 
 def number_of(node: Node) -> Node:
-    """A number without the constant that is added to it: `step` of `step + 1`."""
+    """A number without the constant that is added to it, or with all its bits: `step` of `step + 1`, of `step & 63`."""
     match node:
         case core.Do(what="+" | "-", args=(left, core.Const())):
+            return left
+        case core.Do(what="&", args=(left, _)):
             return left
     return node
 
