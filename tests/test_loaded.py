@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checked import codes
+from checked import codes, findings
 
 from syncguard.returns import results
 
@@ -62,3 +62,16 @@ def test_what_a_progress_bar_is_told_is_formatted_at_once(made):
         bar.set_postfix(loss=3)
     """
     assert codes(text, "import torch\n\n") == ["SG206"]
+
+
+@pytest.mark.parametrize("shown", ['**{"loss": loss, "lr": 1.0}', "**logs", "logs"])
+def test_what_a_progress_bar_is_told_out_of_a_dict_is_named(shown):
+    text = f"""
+    from tqdm import tqdm
+
+    def show(bar, loss: torch.Tensor):
+        logs = dict(loss=loss)
+        tqdm(bar).set_postfix({shown})
+    """
+    (finding,) = findings(text, "import torch\n\n")
+    assert f"shows of `{shown.removeprefix('**')}`" in finding.message

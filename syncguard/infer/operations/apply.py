@@ -211,6 +211,9 @@ def _operand(
                         return node, None
     pairs = list(zip(args, nodes, strict=False))
     pairs += [(arguments.named[name], node) for name, node in keywords.items() if name in arguments.named]
+    if (spread := keywords.get("")) is not None:  # `**logs`
+        given = {*op.args[: len(args)], *keywords}
+        pairs += [(value, spread) for name, value in arguments.named.items() if name not in given]
     for device in (True, False):
         for value, node in pairs:
             found = inside(value, node, device)
