@@ -870,3 +870,41 @@ def test_a_module_of_ones_own_may_be_called_as_a_library_is(made: str, found: li
             optimizer.step()
     """
     assert codes(text.replace("rows", "train_loader"), "import torch\n") == found
+
+
+RESIZES = """
+import torch
+import torch.nn.functional as F
+
+class ImageProcessor:
+    @staticmethod
+    def resize(image: torch.Tensor, size):
+        return F.interpolate(image, size)
+
+    def read(self, path) -> torch.Tensor:
+        return torch.zeros(1, 3, 4, 4)
+"""
+PIPE = """
+class Pipe(torch.nn.Module):
+    def __init__(self, unet):
+        super().__init__()
+        self.unet = unet
+        self.image_processor = ImageProcessor()
+
+    def forward(self, x: torch.Tensor, given: torch.Tensor):
+        small = self.image_processor.resize(self.unet(x).clamp(0, 1), (3, 3))
+        read = self.image_processor.resize(self.image_processor.read("x"), (3, 3))
+        put = self.image_processor.resize(given, (3, 3))
+        return small.cpu(), read.cpu(), put.cpu()
+"""
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_prepares_on_the_host_computes_on_the_device_with_what_a_model_gave(tmp_path, apart):
+    """What is only declared to be a tensor may be what a loader gives."""
+    if apart:
+        (tmp_path / "processing.py").write_text(RESIZES)
+    head = "import torch\nfrom processing import ImageProcessor\n" if apart else RESIZES
+    lines = (head + PIPE).splitlines()
+    (line,) = [number for number, text in enumerate(lines, 1) if "small.cpu()" in text]
+    assert found(tmp_path, head + PIPE) == [(line, "SG202")]

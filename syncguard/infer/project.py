@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions import callbacks, learnt, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
+from syncguard.infer.functions.refined import fed
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
@@ -147,6 +148,10 @@ class World(Definitions):
             return promises.declared(frame, routine)
         if callbacks.applies(routine):
             return self.apart(routine, handed)
+        if routine.host and any(map(fed, handed.values())):  # what a model gave, to what prepares data
+            return self.apart(
+                routine, {name: value for name, value in handed.items() if fed(value) or not holds_tensor(value)}
+            )
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))

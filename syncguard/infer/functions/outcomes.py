@@ -12,7 +12,7 @@ from syncguard.infer.domain.keys import holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
-from syncguard.infer.functions.refined import refined
+from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
 from syncguard.pack import Pack
@@ -97,8 +97,19 @@ class Outcomes(Modules):
             if self.half == half:
                 routine.annotated = told
         numbers = {param.name: default for param in left if (default := number(param)) and tensor_in(told[param.name])}
+        moved = {name for name, value in given.items() if routine.host and fed(value)}
+        if moved:
+            asking = Frame(world, routine, {})
+            told = {
+                **told,
+                **{p.name: parameters.annotated(asking, p, "assumed") for p in node.params if p.name in moved},
+            }
         seen = {name: refined(told[name], outlined(value)) for name, value in {**numbers, **given}.items()}
-        return {name: value for name, value in seen.items() if told[name] is UNKNOWN or not same(value, told[name])}
+        return {
+            name: value
+            for name, value in seen.items()
+            if name in moved or told[name] is UNKNOWN or not same(value, told[name])
+        }
 
     def aside(self, routine: Routine, node: core.Function, given: Given) -> Run:
         """What a routine returns, waits for and asks when it is given this, of which it keeps nothing itself."""

@@ -91,7 +91,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     """What a parameter may hold."""
     routine, world = frame.routine, frame.world
     seen = _with_default(routine.seen.get(param.name), frame, param)
-    place = world.place(routine)
+    elsewhere = routine.host and routine.aside and type(seen) is Tensor and seen.on_device
+    place = "assumed" if elsewhere else world.place(routine)
     declared = annotated(frame, param, place)
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for

@@ -23,6 +23,15 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.operations.targets import device_of
 
 
+def fed(value: Value | None) -> bool:
+    """Whether a value was computed on the device, as what a model gives is: what is only declared to be a tensor may be
+    anywhere."""
+    tensor = value if type(value) is Tensor else None
+    if tensor is None or not tensor.on_device or tensor.device == "mixed" or tensor.either:
+        return False
+    return tensor.device == "device" or (tensor.why is not None and tensor.why.parent is not None)
+
+
 def refined(declared: Value, seen: Value | None) -> Value:
     """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
     if declared is UNKNOWN:
