@@ -108,13 +108,13 @@ def array_or_tensor(values: list[Value]) -> bool:
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:
     """Note what compiles, captures or starts a function that it is given, and what asks one for the message of a
     failure."""
-    takes = places.is_("hot", "decorators", name) or places.is_("cold", "starters", name)
-    if args and type(args[0]) is Call and takes:
-        args[0].routine.given_to = name
-    elif places.is_("cold", "checks", name):
-        for value in (*args[1:], *keywords.values()):
-            if type(value) is Call:
-                value.routine.given_to = name
+    first = args[0] if args else None
+    if type(first) is Call and (places.is_("hot", "decorators", name) or places.is_("cold", "starters", name)):
+        first.routine.given_to = name
+        return
+    for value in (*args[1:], *keywords.values()):
+        if type(value) is Call and places.is_("cold", "checks", name):
+            value.routine.given_to = name
 
 
 def done(name: str, frame: Frame) -> None:
