@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import without
-from syncguard.infer.domain.sureness import number_sureness
+from syncguard.infer.domain.sureness import MASKS, number_sureness
 from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value
 from syncguard.infer.expressions.operate import compares
 from syncguard.infer.operations.results import dtype_of
@@ -24,6 +24,8 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is SEQ:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is Tensor and not key.dtype and _flags(key, node, frame):
+        return key.but(dtype="named mask", sure=False)
     if type(key) is Tensor and key.rank < 0 and type(node) is INDEX:
         return placed_first(key, node, frame)
     if type(key) is Union:
@@ -37,6 +39,17 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
         return key
     why = frame.why("mask", node.at, key.weak or of.why)
     return Tensor("named mask", "host" if there else of.device, sure=False, why=why)
+
+
+def _flags(key: Tensor, node: Node, frame: Frame) -> bool:
+    """Whether a tensor that indexes is turned, `~done`, or of both of two, `a & b`: of places neither is asked."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    if type(node) is DO and node.what in ("&", "|", "^"):
+        sides = [quiet_value(side, frame) for side in node.args]
+        return all(type(side) is Tensor and side.dtype in ("", *MASKS) for side in sides)
+    turned = key.why is not None and frame.world.places.is_("factories", "turned", key.why.text)
+    return turned or (type(node) is DO and node.what == "~")
 
 
 def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:
