@@ -12,6 +12,7 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Alias,
     Bound,
+    Call,
     ClassOf,
     Const,
     Host,
@@ -113,7 +114,10 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
     if type(tensor) is Tensor:
         return item(tensor, key, node, frame)
     info = of.info
-    if info is not None and type(key) is Const and info.find("__getitem__") is None:
+    member = info.find("__getitem__") if info is not None else None
+    if member is not None and type(member[0]) is Call:
+        return frame.world.call(member[0].routine, of, [key], {}, node.at, frame)
+    if info is not None and type(key) is Const and member is None:
         if isinstance(key.value, str):
             held = info.held(key.value, frame.routine)
             if held is not None:
