@@ -22,10 +22,8 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     Host,
-    Instance,
-    Seq,
-    Union,
     Value,
+    options,
 )
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
@@ -33,11 +31,12 @@ from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.routine import Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
+from syncguard.infer.statements.managers import managed, yielded
 from syncguard.infer.statements.paths import Dead, alive, alive_in, joined
 from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BRING, CONST, DO, LEAVE
 from syncguard.read.walk import walk
 
@@ -213,29 +212,26 @@ def attempt(node: core.Try, frame: Frame) -> None:
 
 def within(node: core.With, frame: Frame) -> None:
     default = frame.world.default_device
+    managers: list[tuple[Value, At]] = []
     for context, target in node.items:
         value = value_of(context, frame)
+        managers.append((value, context.at))
+        entered = join_all([managed(option, "enter", [], context.at, frame) for option in options(value)])
         if target is not None:
-            entered = value
-            if type(value) is Instance and value.info is not None:
-                member = value.info.find("__enter__")
-                entered = (
-                    frame.world.call(member[0].routine, value, [], {}, context.at, frame)
-                    if member and type(member[0]) is Call
-                    else UNKNOWN
-                )
-            assign(target, _yielded(entered), frame)
+            assign(target, yielded(entered), frame)
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]
+    start = dict(frame.env)
     run(node.body, frame)
+    dead = not alive(frame)
+    if dead:
+        frame.env = start
+    for value, at in reversed(managers):
+        for option in options(value):
+            managed(option, "exit", [UNKNOWN, UNKNOWN, UNKNOWN], at, frame)
+    if dead:
+        frame.env = Dead()
     frame.world.default_device = default
-
-
-def _yielded(value: Value) -> Value:
-    """What a generator that is a context manager gives to its block; all else unchanged."""
-    if type(value) is Union:
-        return join_all([_yielded(option) for option in value.options])
-    return value.element if type(value) is Seq and value.kind == "iterator" else value
 
 
 def leave(node: core.Leave, frame: Frame) -> None:
