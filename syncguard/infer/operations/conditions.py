@@ -112,7 +112,10 @@ def data_or_unknown(args: Arguments, name: str) -> int:
     """What is not known to be a tensor is data, where tensors have no business."""
     value = args.get(name)
     sure = data(args, name)
-    return sure if sure or value is None else LIKELY if all(map(unlike_tensor, options(value))) else NO
+    if sure or value is None:
+        return sure
+    given = [o for o in options(value) if not (type(o) is Const and o.value is None)]  # of None no tensor is made
+    return LIKELY if given and all(map(unlike_tensor, given)) else NO
 
 
 def listed(args: Arguments, name: str) -> int:
@@ -238,7 +241,7 @@ def dense(args: Arguments, name: str) -> int:
         if type(option) is Tensor:
             why, links = option.why, 0
             while why is not None and "sparse" not in why.text and links < LINKS:
-                why, links = why.parent, links + 1
+                why, links = None if why.text.endswith("to_dense") else why.parent, links + 1
             best = max(best, NO if why is not None and "sparse" in why.text else LIKELY)
     return best
 
