@@ -34,6 +34,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "updated": "`x[mask] += y`",
     "beside": "a mask beside another index",
     "bound": "the bound of a slice",
+    "bounded": "one of two bounds, beside a number",
     "recorded": "what is handed to a logger",
     "argument": "an argument of a torch function",
     "several": "one of several elements that are read",

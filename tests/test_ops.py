@@ -115,7 +115,7 @@ torch.Tensor.shape torch.Tensor.record_stream torch.bernoulli torch.manual_seed
 torch.cuda.get_rng_state torch.cuda.set_rng_state torch.random.fork_rng torch.bucketize torch.meshgrid
 torch.cartesian_prod torch.nn.functional.nll_loss torch.nn.functional.mse_loss
 torch.nn.functional.kl_div torch.nn.functional.binary_cross_entropy_with_logits
-torch.nn.functional.scaled_dot_product_attention torch.nn.functional.embedding torch.nn.LSTM.forward
+torch.nn.functional.embedding torch.nn.LSTM.forward
 torch.nn.MultiheadAttention.forward torch.nn.utils.rnn.pad_sequence torch.optim.SGD.step
 torch.optim.AdamW.zero_grad torch.nn.Module.state_dict torch.optim.Optimizer.state_dict
 torch.utils.checkpoint.checkpoint torch.compile torch.utils.dlpack.from_dlpack torch.distributed.all_reduce
@@ -141,6 +141,7 @@ torch.nn.functional.ctc_loss torch.Tensor.__setitem__ torch.Tensor.__getitem__ t
 torch_geometric.utils.scatter torch_scatter.scatter_sum torch_geometric.utils.degree torchvision.utils.make_grid
 torchmetrics.classification.BinaryAccuracy.update torch.nn.functional.cross_entropy torch.nn.CrossEntropyLoss.forward
 torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence torch.multinomial
+torch.nn.functional.scaled_dot_product_attention torch.clamp torch.Tensor.clip_ torch.Tensor.uniform_
 """.split()
 
 

@@ -196,8 +196,14 @@ def recorded(place: Place) -> bool:
     return not place.sighting.op.startswith(("builtins.", "torch.Tensor.", "str."))
 
 
+def bounded(place: Place) -> bool:
+    """It is one of two bounds, of which the other one is a number."""
+    return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
+
+
 def argument(place: Place) -> bool:
-    return place.sighting.op.startswith("torch.") and not place.sighting.op.startswith("torch.Tensor.")
+    op = place.sighting.op
+    return op.startswith("torch.") and not op.startswith("torch.Tensor.__")
 
 
 MANNERS: dict[str, Callable[[Place], bool]] = {
@@ -206,5 +212,5 @@ MANNERS: dict[str, Callable[[Place], bool]] = {
     "repeated": repeated, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
-    "branched": branched, "added": added,
+    "bounded": bounded, "branched": branched, "added": added,
 }  # fmt: skip

@@ -65,7 +65,10 @@ def given(node: cst.BaseExpression, region: Region, known: Known, depth: int) ->
         other = held.comparisons[0].comparator if isinstance(held, cst.Comparison) else getattr(outer, "left", node)
         return [f"comparison with `{region.code(other)}`"] if known.tensor(other) is not None else []
     if isinstance(held, cst.Arg) and isinstance(call := region.parent(held), cst.Call):
-        if known.callee(call).startswith("torch.") and known.callee(call).rpartition(".")[2] in TAKERS:
+        name = known.callee(call).rpartition(".")[2] if known.callee(call).startswith("torch.") else ""
+        if name == "clamp" and any(known.number(arg.value) for arg in call.args if arg is not held):
+            return []  # a bound that is a tensor is read as well where the other one is a number
+        if name in TAKERS:
             return [region.code(call.func)]
         host = known.callee(call).startswith(PLAIN) or (
             isinstance(call.func, cst.Attribute) and call.func.attr.value in HOST

@@ -37,8 +37,8 @@ class Arguments:
     def get(self, name: str) -> Value | None:
         """An argument, or what an object was constructed with, or a named tuple holds, under that name."""
         if "." in name:
-            holder_name, _, setting = name.partition(".")
-            owner = self.named.get(holder_name)
+            holder_name, _, setting = name.rpartition(".")
+            owner = self.get(holder_name)
             if type(owner) is Seq and owner.items is not None and setting in owner.names:
                 return owner.items[owner.names.index(setting)]
             return _setting(owner, setting) if type(owner) is Instance else None

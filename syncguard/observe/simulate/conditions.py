@@ -34,8 +34,8 @@ class Arguments:
     def get(self, name: str) -> Any:
         """An argument, or what an object was made with under that name; ABSENT where it is not given."""
         if "." in name:
-            holder, _, setting = name.partition(".")
-            return setting_of(self.named.get(holder), setting)
+            holder, _, setting = name.rpartition(".")
+            return setting_of(self.get(holder), setting)
         value = self.named.get(name, ABSENT)
         if self.owner is not None and (value is None or value is ABSENT):
             made = type(self.owner)  # Distribution.set_default_validate_args, arg_constraints
