@@ -96,6 +96,8 @@ def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
 
 def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
     op = frame.world.op(f"torch.Tensor.{name}")
+    if name in frame.world.sole:
+        return Bound(of, name)
     if op is None and of.device == "host" and not of.sure:  # `found.to("cpu")` took along all that it holds
         module = frame.world.op(f"torch.nn.Module.{name}")
         if module is not None and not frame.world.is_property(module):
