@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import torch
 
@@ -40,3 +42,22 @@ def rotary_of_arrays(dim: int, pos: np.ndarray | int):
     steps = torch.arange(0, dim, 2, device=pos.device) / dim
     turned = torch.outer(pos, steps)
     return turned.cos(), turned.sin()
+
+
+@dataclasses.dataclass
+class Progress:
+    ema: torch.Tensor | None
+    best: float = 3.0
+
+    @property
+    def improved(self) -> bool:
+        return self.ema < self.best
+
+    def update(self, loss: torch.Tensor):
+        self.ema = loss.detach() if self.ema is None else self.ema.lerp(loss.detach(), 0.1)
+        return self
+
+
+def progressed(loss: torch.Tensor):
+    progress = Progress(None).update(loss)
+    return 1 if progress.improved else 0  # waits

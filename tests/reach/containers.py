@@ -1,5 +1,6 @@
 import contextlib
 import enum
+import heapq
 import operator
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass
@@ -217,3 +218,9 @@ def best(losses: Tensor, orders: Tensor, hot: Tensor):
     each /= losses.shape[-1]
     low, index = torch.min(each, dim=1)
     return low, torch.stack([orders[i] for i in index])  # waits
+
+
+def queued(scores: Tensor):
+    heap = [(score, i) for i, score in enumerate(scores)]
+    heapq.heapify(heap)  # waits
+    return heapq.heappop(heap)  # waits

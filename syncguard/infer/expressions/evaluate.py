@@ -11,7 +11,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.subjects import item_path
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.domain.contents import tensor_in, without
+from syncguard.infer.domain.contents import arrived, tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
@@ -262,7 +262,10 @@ def either(node: core.Either, frame: Frame) -> Value:
         for key, value in narrowed(operand, holds, frame).items():
             frame.env[key] = value
     frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
-    frame.env = {**frame.env, **{key: value for key, value in before.items() if key in frame.env}}
+    frame.env = {
+        **frame.env,
+        **{key: _as_before(value, frame.env[key]) for key, value in before.items() if key in frame.env},
+    }
     tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is DO and o.what == "truth"]
     if tested and not (type(node.operands[-1]) is DO and node.operands[-1].what in ("truth", "not")):
         asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is DO and o.what == "truth"]
@@ -272,6 +275,11 @@ def either(node: core.Either, frame: Frame) -> Value:
             ]
         return join_all([*asked, values[-1]])
     return values[-1] if type(values[-1]) in (Host, Const) else Host("bool")
+
+
+def _as_before(value: Value, now: Value) -> Value:
+    """What a name stands for behind a test that narrowed it; a copy that the test has asked for has arrived."""
+    return value if now is value or arrived(now) is not now else arrived(value)
 
 
 def replaces(node: core.Either, frame: Frame) -> bool:

@@ -40,6 +40,7 @@ OPERATORS: Final = {
     "&": "__and__", "==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__",
     "~": "__invert__", "neg": "__neg__", "pos": "__pos__",
 }  # fmt: skip
+TAKE_NONE: Final = ("==", "!=", "|", "%")  # `int | None`, `"%s" % None`; with all others None is an error
 ENUMS: Final = ("enum.Enum", "enum.Flag", "enum.StrEnum")
 
 
@@ -50,9 +51,15 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     pairs = [(a, b) for a in options(left) for b in options(right)]
     if what == "*x":
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
+    if what not in TAKE_NONE:
+        pairs = [pair for pair in pairs if not any(_none(side) for side in pair)] or pairs
     found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _none(value: Value) -> bool:
+    return type(value) is Const and value.value is None
 
 
 def _repeats(a: Value, b: Value) -> bool:
