@@ -10,7 +10,7 @@ from typing import Final
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import holds_tensor, there
+from syncguard.infer.domain.contents import held_there, holds_tensor, tensors_in, there
 from syncguard.infer.domain.keys import key_of
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
@@ -212,6 +212,9 @@ class World(Definitions):
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
         found = promises.of_receiver(found, routine, receiver, self.places)
+        passed = [*args, *keywords.values()]
+        if not any(tensor.on_device for arg in passed for tensor in tensors_in(arg)):
+            found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 
     def called(
@@ -257,7 +260,8 @@ class World(Definitions):
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments; a dataclass may have __post_init__ follow."""
-        instance = Instance(info)
+        passed = [*args, *keywords.values()]
+        instance = Instance(info, device="host") if promises.made_there(info, passed, frame) else Instance(info)
         member = info.find("__init__")
         if member is not None and type(member[0]) is Call:
             if info.home.own:

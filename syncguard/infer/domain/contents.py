@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Tensor, Union, Unknown, Value, options
+from syncguard.infer.domain.values import (
+    UNKNOWN,
+    Const,
+    Host,
+    Instance,
+    Seq,
+    Table,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    options,
+)
 
 
 def tensor_in(value: Value) -> Tensor | None:
@@ -73,6 +85,17 @@ def holds_tensor(value: Value) -> bool:
 def arrived(value: Value) -> Value:
     """The value with every copy in it landed: who keeps it for later waits for it in between."""
     return changed(value, lambda tensor: tensor if tensor.pending is None else tensor.but(pending=None))
+
+
+def held_there(receiver: Value | None, found: Value, moved: bool = False) -> Value:
+    """What an instance on the host holds, or gives back unless it moves it, is there as well."""
+    if moved or type(receiver) is not Instance or receiver.device != "host":
+        return found
+    if receiver.info is None or receiver.info.is_module:
+        return found
+    if type(found) is Instance and found.info is receiver.info:
+        return Instance(found.info, found.name, "host", found.settings)
+    return changed(found, lambda tensor: tensor.but(device="host") if tensor.device in ("assumed", "mixed") else tensor)
 
 
 def without(value: Value, unwanted: Any) -> Value:

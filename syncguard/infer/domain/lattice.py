@@ -138,7 +138,7 @@ MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Call: lambda a, b: a if a.routine is b.routine else None,
     Callback: lambda a, b: a if same(a, b) else None,
     ClassOf: lambda a, b: a if a.info is b.info else None,
-    Instance: lambda a, b: a if a.info is b.info and a.name == b.name else None,
+    Instance: lambda a, b: (b if a.device == "host" else a) if a.info is b.info and a.name == b.name else None,
     Bound: lambda a, b: a if a.name == b.name and same(a.of, b.of) else None,
 }
 
@@ -262,6 +262,6 @@ SAME: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Call: lambda a, b: a.routine is b.routine,
     Callback: lambda a, b: len(a.takes) == len(b.takes) and all(map(same, a.takes, b.takes)) and same(a.gives, b.gives),
     ClassOf: lambda a, b: a.info is b.info,
-    Instance: lambda a, b: a.info is b.info and a.name == b.name,
+    Instance: lambda a, b: a.info is b.info and a.name == b.name and (a.device == "host") == (b.device == "host"),
     Bound: lambda a, b: a.name == b.name and same(a.of, b.of),
 }

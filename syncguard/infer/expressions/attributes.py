@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from syncguard.infer.domain.contents import held_there
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.values import (
     NONE,
@@ -147,7 +148,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         held = assigned(info, name, frame.routine)
     if held is not None and held is not UNKNOWN:
         if any(type(option) is not Unknown and option is not NONE for option in options(held)):
-            return held
+            return held_there(of, held)
         asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
         return held if asked is None else asked
     if name == "__class__":

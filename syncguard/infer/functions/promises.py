@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
@@ -25,6 +25,9 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import CONST, FUNCTION, RUN
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
 
 TRUSTED: Final = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 
@@ -106,6 +109,12 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
     rest = without(found, lambda option: any(option is base for base in bases))
     own = Instance(receiver.info, device=receiver.device)
     return own if rest is UNKNOWN else join(rest, own)
+
+
+def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
+    """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there."""
+    passed = [tensor for arg in args for tensor in tensors_in(arg)]
+    return bool(frame.routine.host) and not info.is_module and not any(tensor.on_device for tensor in passed)
 
 
 def by_place(returned: Value, args: list[Value]) -> bool:
