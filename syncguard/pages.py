@@ -34,6 +34,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "updated": "`x[mask] += y`",
     "beside": "a mask beside another index",
     "bound": "the bound of a slice",
+    "chosen": "a number in a tensor of the host, beside a condition",
     "bounded": "one of two bounds, beside a number",
     "recorded": "what is handed to a logger",
     "argument": "an argument of a torch function",

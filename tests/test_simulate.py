@@ -69,6 +69,7 @@ HOLDS = {
     "to_device": (lambda: {"x": device(1)}, lambda: {"x": "cpu"}),
     "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
     "pageable": (lambda: {"x": torch.ones(2)}, lambda: {"x": device(2)}),
+    "host_number": (lambda: {"x": torch.tensor(1.0)}, lambda: {"x": torch.ones(2)}),
     "host_values": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.tensor(1.0)}),
     "device_values": (
         lambda: {"x": device(), "index": 0},

@@ -196,6 +196,11 @@ def recorded(place: Place) -> bool:
     return not place.sighting.op.startswith(("builtins.", "torch.Tensor.", "str."))
 
 
+def chosen(place: Place) -> bool:
+    """It is one of two between which is chosen on the device."""
+    return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["chooses"]
+
+
 def bounded(place: Place) -> bool:
     """It is one of two bounds, of which the other one is a number."""
     return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
@@ -212,5 +217,5 @@ MANNERS: dict[str, Callable[[Place], bool]] = {
     "repeated": repeated, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
-    "bounded": bounded, "branched": branched, "added": added,
+    "bounded": bounded, "chosen": chosen, "branched": branched, "added": added,
 }  # fmt: skip

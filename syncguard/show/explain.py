@@ -46,6 +46,7 @@ WHEN = {
     "single": "{} is one tensor on the device",
     "of_host": "{} holds a tensor on the host",
     "built": "{} was made on the host",
+    "host_number": "{} is a 0-d tensor on the host",
     "host_values": "{} is a tensor of one or more dimensions on the host, for a part that no tensor picks",
     "device_values": "{} is written where no tensor picks",
     "evaluating": "{} is in eval mode",

@@ -174,7 +174,9 @@ def _kept(wait: Wait, at: At, arguments: Arguments, frame: Frame) -> bool:
 
 
 TO_HOST: Final = "copy-to-host"  # the hazard of a copy
-ON_HOST: Final = frozenset(("pageable", "pinned", "host"))  # conditions that point at a culprit on the host
+ON_HOST: Final = frozenset(
+    ("pageable", "pinned", "host", "host_number")
+)  # conditions that point at a culprit on the host
 OF: Final = "of"  # no condition: the row names it
 POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
 

@@ -209,6 +209,12 @@ def host_values(args: Arguments, name: str) -> int:
     return LIKELY if type(value) is Tensor and value.device == "host" and value.rank and not picked(args) else NO
 
 
+def host_number(args: Arguments, name: str) -> int:
+    """A 0-d tensor on the host."""
+    found = [o for o in options(args.get(name) or UNKNOWN) if type(o) is Tensor and o.device == "host" and o.rank == 0]
+    return LIKELY if found else NO
+
+
 def device_values(args: Arguments, name: str) -> int:
     """A tensor of the device, for a part that no tensor picks."""
     return NO if picked(args) else tensor(args, name)
@@ -261,6 +267,7 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
+    "host_number": host_number,
 }  # fmt: skip
 WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

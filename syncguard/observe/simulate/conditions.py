@@ -258,6 +258,12 @@ def host_values(args: Arguments, name: str) -> bool:
     return isinstance(value, torch.Tensor) and value.ndim > 0 and place(value) != DEVICE and not picked(args)
 
 
+def host_number(args: Arguments, name: str) -> bool:
+    """A 0-d tensor on the host."""
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and value.ndim == 0 and place(value) != DEVICE
+
+
 def device_values(args: Arguments, name: str) -> bool:
     """A tensor of the device for a part that no tensor picks."""
     return tensor(args, name) and not picked(args)
@@ -298,7 +304,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "to_device": to_device, "pinned": pinned, "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense,
     "surely_dense": dense, "data_or_unknown": data,  # here nothing is unknown
     "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values,
-    "device_values": device_values,
+    "device_values": device_values, "host_number": host_number,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
