@@ -212,9 +212,10 @@ class World(Definitions):
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
         found = promises.of_receiver(found, routine, receiver, self.places)
-        passed = [*args, *keywords.values()]
-        if not any(tensor.on_device for arg in passed for tensor in tensors_in(arg)):
-            found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
+        if type(receiver) is Instance and receiver.device == "host":
+            passed = [tensor for arg in [*args, *keywords.values()] for tensor in tensors_in(arg)]
+            if not any(tensor.on_device for tensor in passed):
+                found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 
     def called(

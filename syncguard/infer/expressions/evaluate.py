@@ -262,10 +262,9 @@ def either(node: core.Either, frame: Frame) -> Value:
         for key, value in narrowed(operand, holds, frame).items():
             frame.env[key] = value
     frame.quiet, frame.sometimes, frame.context = quiet, sometimes, surrounding
-    frame.env = {
-        **frame.env,
-        **{key: _as_before(value, frame.env[key]) for key, value in before.items() if key in frame.env},
-    }
+    after, kept = frame.env, {key: value for key, value in before.items() if key in frame.env}
+    told = [key for key, value in kept.items() if after[key] is not value]
+    frame.env = {**after, **kept, **{key: _as_before(kept[key], after[key]) for key in told}}
     tested = [v for v, o in zip(values[:-1], node.operands, strict=False) if type(o) is DO and o.what == "truth"]
     if tested and not (type(node.operands[-1]) is DO and node.operands[-1].what in ("truth", "not")):
         asked = [quiet_value(o.args[0], frame) for o in node.operands[:-1] if type(o) is DO and o.what == "truth"]
@@ -279,7 +278,7 @@ def either(node: core.Either, frame: Frame) -> Value:
 
 def _as_before(value: Value, now: Value) -> Value:
     """What a name stands for behind a test that narrowed it; a copy that the test has asked for has arrived."""
-    return value if now is value or arrived(now) is not now else arrived(value)
+    return value if arrived(now) is not now else arrived(value)
 
 
 def replaces(node: core.Either, frame: Frame) -> bool:
