@@ -94,7 +94,6 @@ def _calls(
             or (known is not None and known.heat != "unknown" and not known.here)
         ):
             continue
-        shared = _shared(around(routine, context) for _, context in calls)
         for at, context in sorted(calls, key=_beside_steps):
             step = next((loop for loop in context.loops if loop.reason), None)
             if (
@@ -107,10 +106,12 @@ def _calls(
             if routine.gpuless or (known is not None and heat != "unknown"):
                 continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
+            shared = _shared(around(routine, context) for _, context in calls)
             yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
             break
         else:
             if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
+                shared = _shared(around(routine, context) for _, context in calls)
                 yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
 
 
