@@ -286,6 +286,10 @@ CASES = [
                 print('big')
             return x
     """),
+    ("SG204", "largest", """
+        def f(losses: list[torch.Tensor]):
+            return max([loss.mean() for loss in losses])
+    """),
     ("SG209", "collected", """
         def f(x: torch.Tensor):
             xs = []

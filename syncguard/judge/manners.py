@@ -144,6 +144,11 @@ def leaves(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is core.Leave and body[0].what != "raise"
 
 
+def largest(place: Place) -> bool:
+    """It is compared with others for the largest or the smallest of them."""
+    return place.sighting.op in ("builtins.max", "builtins.min")
+
+
 def asked(place: Place) -> bool:
     """It is made a yes or no of Python's, to be handed on."""
     return place.sighting.op == "builtins.bool"
@@ -217,5 +222,5 @@ MANNERS: dict[str, Callable[[Place], bool]] = {
     "repeated": repeated, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
-    "bounded": bounded, "chosen": chosen, "branched": branched, "added": added,
+    "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
 }  # fmt: skip

@@ -57,7 +57,7 @@ def apply(
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
         result = result.but(rank=-1)  # `torch.ones(*shape)`
-    if any(tensor.on_device for tensor in data):
+    if any(tensor.on_device for tensor in data) and not _takes_host(op, args):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
         )
@@ -80,6 +80,13 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _takes_host(op: Op, args: list[Value]) -> bool:
+    """Whether this copies only what is in a list to the host: a tensor itself has to be there."""
+    copies = [wait for wait in op.waits if wait.hazard == "copy-to-host"]
+    whole = bool(args) and type(args[0]) is Tensor
+    return whole and bool(copies) and all("listed" in [key for key, _ in wait.when] for wait in copies)
 
 
 def _on_host(made: Tensor, args: list[Value], arguments: Arguments, frame: Frame) -> bool:
