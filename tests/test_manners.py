@@ -290,6 +290,10 @@ CASES = [
         def f(losses: list[torch.Tensor]):
             return max([loss.mean() for loss in losses])
     """),
+    ("SG204", "", """
+        def f(losses: torch.Tensor, names: list[str]):
+            return max((loss, name) for loss, name in zip(losses, names))
+    """),
     ("SG209", "collected", """
         def f(x: torch.Tensor):
             xs = []

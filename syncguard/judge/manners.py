@@ -146,7 +146,18 @@ def leaves(body: tuple[Node, ...]) -> bool:
 
 def largest(place: Place) -> bool:
     """It is compared with others for the largest or the smallest of them."""
-    return place.sighting.op in ("builtins.max", "builtins.min")
+    if place.sighting.op not in ("builtins.max", "builtins.min"):
+        return False
+    calls = [part for part in place.pieces() if type(part) is core.Call and part.at == place.sighting.at]
+    return not any("key" in dict(call.keywords) or _of_rows(call.args) for call in calls)
+
+
+def _of_rows(args: tuple[Node, ...]) -> bool:
+    """Whether this is one list of tuples: the first of each that differ decide."""
+    only = args[0] if len(args) == 1 else None
+    if type(only) is core.Comp:
+        return type(only.body[0]) is core.Seq
+    return type(only) is core.Call and last_name(only.fn) == "zip"
 
 
 def asked(place: Place) -> bool:
