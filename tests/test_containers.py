@@ -49,6 +49,33 @@ def test_no_container_holds_what_was_put_elsewhere(text: str) -> None:
     assert codes(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "d = dict(zip(['a', 'b'], xs))\n    d['a'] > 0 or f()",
+        "d = dict([(str(n), x), ('b', x)])\n    d['a'] > 0 or f()",
+        "d = dict(torch.nn.Linear(2, 2).cuda().named_parameters())\n    d['weight'].sum() > 0 or f()",
+        "for name, y in dict(enumerate(xs)).items(): y > 0 or f()",
+        "d = {**named, 'n': n}\n    d['a'] > 0 or f()",
+        "d = {'n': n} | named\n    d['a'] > 0 or f()",
+    ],
+)
+def test_a_dict_holds_what_it_is_made_of(text: str) -> None:
+    assert codes(text, head=HEAD.replace("n: int", "n: int, named: dict[str, Tensor] | None = None")) == ["SG204"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "d = dict(zip(xs, range(n)))\n    d[n] > 0 or f()",
+        "d = {'n': n} | {'a': x}\n    d['n'] > 0 or f()",
+        "d = dict(torch.nn.Linear(2, 2).cuda().named_parameters())\n    for name in d: name.split('.') or f()",
+    ],
+)
+def test_a_dict_holds_nothing_else(text: str) -> None:
+    assert codes(text) == []
+
+
 BARE = """
 import torch
 

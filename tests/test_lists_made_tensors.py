@@ -67,3 +67,20 @@ def test_what_a_factory_makes_is_a_tensor_whatever_is_declared() -> None:
             return torch.tensor(norm(module), device="cuda")
     """
     assert checked.codes(text) == ["SG203", "SG305"]
+
+
+@pytest.mark.parametrize("shape", ["x.shape", "x.size()", "x.shape[1:]", "x.shape + x.shape", "(n, 2) + x.shape[1:]"])
+def test_a_shape_makes_a_row_of_sizes(shape: str) -> None:
+    assert codes(f"return x[torch.as_tensor({shape}, device=x.device)]") == ["SG302"]  # 0-d, it would be read
+
+
+@pytest.mark.parametrize("size", ["(x.max(),) + x.shape[1:]", "x.shape + (x.max(),)", "[x.max(), *x.shape]"])
+def test_a_size_beside_a_shape_is_read(size: str) -> None:
+    assert codes(f"return x.new_zeros({size})") == ["SG108"]
+
+
+@pytest.mark.parametrize("size", ["(n,) + x.shape[1:]", "x.shape + (1,)", "x.shape + x.shape", "x.size()[:1] + (n, n)"])
+def test_sizes_beside_a_shape_are_not(size: str) -> None:
+    assert codes(
+        f"rows = torch.zeros({size}, device=x.device)[0]\n    return x.view({size}), rows[0], x[rows > 0]"
+    ) == ["SG102"]

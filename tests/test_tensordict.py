@@ -37,6 +37,10 @@ def test_its_items_are_on_the_device(text: str, found: list[str]) -> None:
     assert codes(text) == found
 
 
+def test_what_it_is_reshaped_to_is_no_tuple_of_it_and_the_sizes() -> None:
+    assert codes("rows = torch.arange(3, device='cuda')\n    return td.flatten(0, 1)[rows], td.reshape(-1)[rows]") == []
+
+
 @pytest.mark.parametrize("move", ["td.cpu()", "td.to('cpu')", "td.to(device='cpu')"])
 def test_what_was_fetched_waits_once(move: str) -> None:
     assert codes(f"td = {move}\n    return td['a'].item(), td.get('b').tolist(), td.cpu()") == ["SG202"]

@@ -68,7 +68,7 @@ def built_on_host(tensor: Tensor) -> bool:
 def number_sureness(value: Value) -> int:
     if type(value) is Const:
         return CERTAIN if isinstance(value.value, (bool, int, float, complex)) else NO
-    return CERTAIN if type(value) is Host and value.kind in ("int", "float", "bool", "number", "size") else NO
+    return CERTAIN if type(value) is Host and value.kind in ("int", "float", "bool", "number") else NO
 
 
 def data_sureness(value: Value) -> int:

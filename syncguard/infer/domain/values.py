@@ -305,6 +305,9 @@ def is_array(value: Value) -> bool:
     return type(value) is Host and value.kind == "array"
 
 
+SHAPES: Final = ("size", "shape")  # the kinds of what holds sizes
+
+
 def kind_of(value: Value) -> str:
     """The host kind of a literal."""
     literal = value.value if type(value) is Const else None

@@ -46,8 +46,17 @@ def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
     if name in frame.world.no_array and any(type(option) is Tensor for option in kinds):
         kinds = [option for option in kinds if type(option) is not Host or option.kind != "array"]
+    if any(type(option) is Named for option in kinds):  # `lib = cupy if fast else numpy`: a module is no tensor
+        kinds = [option for option in kinds if not _guessed(option)]
     found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
     return join_all([value for value in found if value is not UNKNOWN] or [UNKNOWN])
+
+
+def _guessed(option: Value) -> bool:
+    """Whether nothing but what it is asked for shows what this is."""
+    if type(option) is Tensor:
+        return not option.sure and option.why is not None and option.why.text.partition(":")[0] == "use"
+    return option is UNKNOWN
 
 
 def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:

@@ -102,7 +102,7 @@ def has_parameters(fn: Value) -> bool:
 
 
 def array_or_tensor(values: list[Value]) -> bool:
-    return any(type(value) is Tensor for value in values) and any(map(is_array, values))
+    return any(map(is_array, values)) and any(type(value) in (Tensor, Unknown) for value in values)
 
 
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:

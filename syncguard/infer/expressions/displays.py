@@ -7,7 +7,7 @@ from typing import Any, Final
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Seq, Table, Value
+from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, options
 from syncguard.infer.expressions import evaluate
 from syncguard.infer.expressions.elements import element_of, item_of
 from syncguard.infer.routine import Frame, Step
@@ -41,7 +41,7 @@ def _first(node: core.Node, value: Value) -> int:
     if type(node) is not INDEX or type(node.key) is not SLICE or type(value) is not Host:
         return 0
     key = node.key
-    if value.kind not in ("size", "shape") or len(key.bounds) != 1 or type(key.bounds[0]) is not CONST:
+    if value.kind not in SHAPES or len(key.bounds) != 1 or type(key.bounds[0]) is not CONST:
         return 0
     bound, (line, column, *end) = key.bounds[0], key.at
     ends = bound.at == (line, column + 1, *end)  # `[:2]`, and neither `[2:]` nor `[::2]`
@@ -54,8 +54,10 @@ def table(node: core.Map, frame: Frame) -> Value:
     for key, part in zip(node.keys, node.values, strict=True):
         value = evaluate.value_of(part, frame)
         if key is None:
-            items = {**items, **value.items} if type(value) is Table else items
-            rest.append(value.element if type(value) is Table else UNKNOWN)
+            held = [option for option in options(value) if option is not NONE]  # which `**` does not take
+            for option in held:
+                items = {**items, **option.items} if type(option) is Table else items
+            rest += [option.element if type(option) is Table else UNKNOWN for option in held]
             continue
         literal = evaluate.value_of(key, frame)
         if type(literal) is Const and isinstance(literal.value, (str, int, float, bool)):

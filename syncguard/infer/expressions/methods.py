@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
-from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
+from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
 from syncguard.infer.expressions.iterators import called, foremost
 from syncguard.infer.operations.apply import apply, by_keyword
 from syncguard.infer.operations.targets import begun
@@ -131,6 +131,6 @@ def host_method(
         if frame.world.places.is_("names", "pointers", name) and not (args or keywords):
             return Host("number")  # of all its elements
         return Seq("list", None, Host("number")) if name == "tolist" else Host("array")
-    if kind in ("size", "shape"):
+    if kind in SHAPES:
         return Host("int") if name == "numel" else Host(kind)
     return Host("object") if kind == "object" else Host(kind)

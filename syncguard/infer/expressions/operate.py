@@ -9,6 +9,7 @@ from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import (
     NONE,
+    SHAPES,
     UNKNOWN,
     Call,
     ClassOf,
@@ -109,6 +110,8 @@ def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fra
                 if a.items is None or b.items is None
                 else Seq(a.kind, (*a.items, *b.items))
             )
+        case Table(), Table() if what == "|":
+            return Table({**a.items, **b.items}, join(a.element, b.element), join(a.keys, b.keys))
         case (Seq(), _) if what == "*x":
             return Seq(a.kind, None, a.element)
         case (_, Seq()) if what == "*x":
@@ -145,7 +148,7 @@ def overloaded(what: str, a: Value, b: Value, at: At, frame: Frame) -> Value | N
 def item_by_item(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> None:
     """Two tuples, or a shape and a tuple, are equal if their items are, of which each two are asked."""
     for one, other in ((a, b), (b, a)) if what in ("==", "!=") else ():
-        if type(one) is not Seq or one.items is None or not (kind(other) in ("size", "shape") or _as_long(one, other)):
+        if type(one) is not Seq or one.items is None or not (kind(other) in SHAPES or _as_long(one, other)):
             continue
         for i, item in enumerate(one.items):
             beside = other.items[i] if type(other) is Seq and other.items is not None else UNKNOWN
@@ -180,6 +183,8 @@ def on_host(what: str, a: Value, b: Value) -> Value:
     if what in COMPARISONS:
         return Host("array") if "array" in (kind(a), kind(b)) else Host("bool")
     kinds = {kind(a), kind(b)}
+    if what == "+" and not kinds.isdisjoint(SHAPES) and (longer := _longer(a, b)) is not None:
+        return longer
     if "array" in kinds:
         return Host("array")
     if kinds <= {"int", "float", "bool", "number", "size"}:
@@ -188,6 +193,14 @@ def on_host(what: str, a: Value, b: Value) -> Value:
             _read(a) or _read(b),
         )
     return (begun(a) if what == "+" else Host("str")) if kinds == {"str"} else UNKNOWN
+
+
+def _longer(a: Value, b: Value) -> Value | None:
+    """What a shape and another, or a tuple, are together; None where one side is neither."""
+    for one, other in ((a, b), (b, a)):
+        if kind(one) in SHAPES and type(other) is Seq:
+            return Seq("tuple", None, join(other.element, Host("int"))) if holds_tensor(other) else Host("shape")
+    return Host("shape") if kind(a) in SHAPES and kind(b) in SHAPES else None
 
 
 def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:

@@ -30,6 +30,7 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
+from syncguard.infer.expressions.applying import APPLYING
 from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element, foremost
 from syncguard.infer.functions.setters import sets_by_name
 from syncguard.infer.moves import moved
@@ -66,42 +67,6 @@ def _enumerate(args: list[Value], keywords: dict[str, Value], at: At, nodes: tup
     return Seq("iterator", None, Seq("tuple", (Host("int"), element(args[0], at, frame) if args else UNKNOWN)))
 
 
-def _map(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    from syncguard.infer.expressions.calls import invoke
-
-    return (
-        Seq("iterator", None, invoke(args[0], [element(arg, at, frame) for arg in args[1:]], {}, at, nodes[1:], frame))
-        if len(args) > 1
-        else UNKNOWN
-    )
-
-
-OF_CHECKPOINT: Final = frozenset(
-    "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
-)
-
-
-def _checkpoint(
-    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
-) -> Value | None:
-    """Activation checkpointing calls its first argument with the others."""
-    from syncguard.infer.expressions.calls import invoke
-
-    if not args:
-        return None
-    handed = {name: value for name, value in keywords.items() if name not in OF_CHECKPOINT}
-    return invoke(args[0], args[1:], handed, at, nodes[1:], frame)
-
-
-def _reduce(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    item = element(args[1], at, frame) if len(args) > 1 else UNKNOWN
-    if len(args) > 2:  # what it begins with, and then what is made of that
-        result = join(args[2], called(args[0], [args[2], item], at, (), frame))
-        return join(args[2], called(args[0], [result, item], at, (), frame))
-    result = called(args[0], [item, item], at, (), frame) if args else UNKNOWN
-    return item if tensor_in(result) is None else result
-
-
 def _defaultdict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     return Table({}, called(args[0], [], at, (), frame)) if args and type(args[0]) in (Named, Call) else Table({})
 
@@ -111,11 +76,20 @@ def _first(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[N
 
 
 def _dict(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
-    first = args[0] if args else None
+    first = _of_pairs(args[0], at, frame) if args and type(args[0]) is Seq else args[0] if args else None
     return Table(
         {**(first.items if type(first) is Table else {}), **{k: v for k, v in keywords.items() if k}},
         first.element if type(first) is Table else UNKNOWN,
+        first.keys if type(first) is Table else UNKNOWN,
     )
+
+
+def _of_pairs(pairs: Seq, at: At, frame: Frame) -> Table | None:
+    """What a dict of some pairs holds: `dict(zip(names, tensors))`."""
+    pair = element(pairs, at, frame)
+    if type(pair) is not Seq or pair.kind != "tuple" or pair.items is None or len(pair.items) != 2:
+        return None
+    return Table({}, pair.items[1], pair.items[0])
 
 
 def _super(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -280,9 +254,9 @@ def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[N
 
 
 FUNCTIONS: Final[dict[str, Function]] = {
-    **ITERATORS,
+    **ITERATORS, **APPLYING,
     "builtins.list": _collect("list"), "builtins.tuple": _collect("tuple"), "builtins.set": _collect("set"),
-    "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate, "builtins.map": _map,
+    "builtins.frozenset": _collect("set"), "builtins.zip": _zip, "builtins.enumerate": _enumerate,
     "builtins.next": _first,
     "builtins.dict": _dict, "collections.OrderedDict": _dict, "builtins.super": _super, "builtins.getattr": _getattr,
     "builtins.setattr": _setattr, "functools.partial": _partial, "builtins.len": _len, "builtins.bool": _bool,
@@ -300,6 +274,5 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "collections.defaultdict": _defaultdict,
-    "functools.reduce": _reduce, "torch.utils.checkpoint.checkpoint": _checkpoint,
     "collections.deque": _collect("list"), "builtins.slice": _slice,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from syncguard.infer.domain.contents import tensor_in, unpacked
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import MASKS, tensor_sureness
 from syncguard.infer.domain.values import (
+    SHAPES,
     UNKNOWN,
     Alias,
     Bound,
@@ -100,7 +101,7 @@ def part_of(items: tuple[Value, ...], key: Const) -> Value:
 
 
 def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -> Value:
-    if type(of) is Host and of.kind in ("size", "shape"):
+    if type(of) is Host and of.kind in SHAPES:
         read_index(key, node, frame)
         return Host("shape" if type(key) is Seq else "int")
     if kind_of(of) == "str":

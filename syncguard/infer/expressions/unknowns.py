@@ -14,7 +14,7 @@ from syncguard.infer.branches.receivers import (
     works,
 )
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import UNKNOWN, Const, Host, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Tensor, Unknown, Value, options
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
@@ -98,8 +98,12 @@ def reshaped(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> bool:
     of the host, is no news."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    sized = name in frame.world.reshapers and any(map(number_sureness, args))
+    sized = name in frame.world.reshapers and any(map(_sizes, args))
     return sized and bool(nodes) and type(quiet_value(nodes[0], frame)) is Unknown
+
+
+def _sizes(value: Value) -> bool:
+    return number_sureness(value) > 0 or (type(value) is Host and value.kind in SHAPES)
 
 
 def fetched(of: Unknown, told: str, nodes: Nodes, frame: Frame) -> Value | None:

@@ -21,8 +21,8 @@ class Arguments:
         for i, value in enumerate(args):
             if i >= len(names):
                 self.rest.append(value)
-            elif i == len(names) - 1 and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
-                self.named[names[i]] = Seq("tuple", tuple(args[i:]))
+            elif i == len(names) - 1 and len(args) > len(names) and names[i] != "self":
+                self.named[names[i]] = Seq("tuple", tuple(args[i:]))  # view(a, b, c): all of it is the last one's
                 break
             else:
                 self.named[names[i]] = value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, options
+from syncguard.infer.domain.values import SHAPES, Const, Host, Seq, Tensor, Value, options
 from syncguard.infer.operations.arguments import Arguments
 
 ORDER: Final = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
@@ -72,4 +72,5 @@ def nested(value: Value) -> int:
         inner = {nested(option) for option in options(value.element)} if value.items != () else {-1}
         deepest = inner.pop()
         return -1 if inner or deepest < 0 else deepest + 1
-    return 0 if number(value) in NUMBERS else -1
+    kind = number(value)
+    return 1 if kind in SHAPES else 0 if kind in NUMBERS else -1
