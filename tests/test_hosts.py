@@ -908,3 +908,14 @@ def test_what_prepares_on_the_host_computes_on_the_device_with_what_a_model_gave
     lines = (head + PIPE).splitlines()
     (line,) = [number for number, text in enumerate(lines, 1) if "small.cpu()" in text]
     assert found(tmp_path, head + PIPE) == [(line, "SG202")]
+
+
+def test_what_torch_keeps_for_itself_and_is_asked_for_is_no_tensor():
+    text = """
+    import torch
+    from torch.distributed.distributed_c10d import _get_default_store
+
+    def first(x: torch.Tensor):
+        return _get_default_store().add("k", 1) == 1 and x.sum() > 0
+    """
+    assert codes(text) == []

@@ -279,6 +279,19 @@ CASES = [
                     continue
                 x /= 2
     """),
+    ("SG204", "skipped", """
+        def f(x: torch.Tensor):
+            n = (x > 0).sum()
+            if n == 0:
+                return None
+            return x / n
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor, t: torch.Tensor, end: float):
+            if t > end:
+                return torch.zeros_like(x)
+            return x * t
+    """),
     ("SG204", "", """
         def f(x: torch.Tensor):
             if x.max() > 1:

@@ -12,9 +12,10 @@ from syncguard.judge.standing import Place
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.walk import around, bound_in
+from syncguard.read.walk import around, bound_in, walk
 
 KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+COMPARED = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
 BATCHES = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -137,7 +138,15 @@ def told(place: Place) -> bool:
 
 
 def skipped(place: Place) -> bool:
-    return any(type(part) is core.If and leaves(part.body) for part in place.tests())
+    """A test for whether anything is there leads out."""
+    counts = place.world.places.tables["manners"]["counts"]
+    asked = {why.text.rpartition(".")[2] for why in place.causes[:COMPARED]}  # `n = mask.sum()`, `if n == 0`
+    return any(
+        type(part) is core.If
+        and leaves(part.body)
+        and any(name in counts for name in (*asked, *[last_name(one) for one in walk(part.test)]))
+        for part in place.tests()
+    )
 
 
 def leaves(body: tuple[Node, ...]) -> bool:

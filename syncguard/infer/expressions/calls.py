@@ -159,7 +159,9 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     if last[:1].isupper() and not last.isupper():
         return Instance(None, name)
     if name.startswith("torch."):
-        return UNKNOWN if frame.world.places.is_("names", "descriptions", name) else Unknown(frame.why(name, at))
+        asks = last.startswith("_") and not args and not keywords  # `_get_default_store()` computes nothing
+        told = asks or frame.world.places.is_("names", "descriptions", name)
+        return UNKNOWN if told else Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
