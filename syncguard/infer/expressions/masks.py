@@ -47,7 +47,7 @@ def _flags(key: Tensor, node: Node, frame: Frame) -> bool:
 
     if type(node) is DO and node.what in ("&", "|", "^"):
         sides = [quiet_value(side, frame) for side in node.args]
-        return all(type(side) is Tensor and side.dtype in ("", *MASKS) for side in sides)
+        return all(type(side) is Tensor and (not side.dtype or side.dtype in MASKS) for side in sides)
     turned = key.why is not None and frame.world.places.is_("factories", "turned", key.why.text)
     return turned or (type(node) is DO and node.what == "~")
 
