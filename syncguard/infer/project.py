@@ -10,7 +10,7 @@ from typing import Final
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import held_there, holds_tensor, tensors_in, there
+from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
 from syncguard.infer.domain.keys import key_of
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
@@ -212,10 +212,8 @@ class World(Definitions):
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
         found = promises.of_receiver(found, routine, receiver, self.places)
-        if type(receiver) is Instance and receiver.device == "host":
-            passed = [tensor for arg in [*args, *keywords.values()] for tensor in tensors_in(arg)]
-            if not any(tensor.on_device for tensor in passed):
-                found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
+        if type(receiver) is Instance and receiver.device == "host" and not any_on_device([*args, *keywords.values()]):
+            found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
         return placed(found, routine, given, keywords, receiver is not None, at, frame)
 
     def called(

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.routine import Asked, Routine
-from syncguard.judge.settled import plainly
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import Node

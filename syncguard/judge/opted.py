@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
+from syncguard.infer.branches.meant import plainly
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
@@ -15,7 +16,7 @@ from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
-from syncguard.judge.settled import UNSET, outcome_of, plainly
+from syncguard.judge.settled import UNSET, outcome_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import walk

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.meant import plainly
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import Host
 from syncguard.infer.functions.annotations import promised
@@ -14,7 +15,7 @@ from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
 from syncguard.judge.fields import all_given, takes
-from syncguard.judge.settled import outcome_of, plainly
+from syncguard.judge.settled import outcome_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.walk import everything, walk

@@ -48,14 +48,6 @@ def outcome_of(test: Node, place: Place) -> Told | None:
     return Told(bool(told.value), told.by) if told is not None else None
 
 
-def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
-    """The same without `not`."""
-    while type(test) is core.Do and test.what in ("not", "truth"):
-        outcome = outcome is not (test.what == "not")
-        test = test.args[0]
-    return test, outcome
-
-
 def _either(told: list[Told | None], decisive: bool) -> Told | None:
     """One operand that is `decisive` decides; else all must be known."""
     for one in told:

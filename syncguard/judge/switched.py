@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.meant import plainly
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import DEEPEST, Place, Written, passed_to, sources_of
 from syncguard.judge.opted import only_where, shown
-from syncguard.judge.settled import outcome_of, plainly, told_of
+from syncguard.judge.settled import outcome_of, told_of
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import Node

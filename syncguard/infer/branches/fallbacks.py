@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.keeps import BUILDS
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
 from syncguard.infer.domain.sureness import number_sureness
@@ -41,9 +41,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm turns off the flag that leads to it, which nothing but what makes the object turns on: `if
     self.first: ...; self.first = False`."""
-    while type(test) is DO and test.what in ("not", "truth"):
-        outcome = outcome is not (test.what == "not")
-        test = test.args[0]
+    test, outcome = plainly(test, outcome)
     owner, node = frame.routine.owner, frame.routine.node
     if type(test) is not ATTR or owner is None or type(node) is not FUNCTION or not node.params:
         return False
@@ -72,9 +70,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm makes a tensor of what is none, where no call that we see gives a number: `if not
     torch.is_tensor(t): t = torch.tensor([t])`."""
-    while type(test) is DO and test.what in ("truth", "not"):
-        outcome = outcome is not (test.what == "not")
-        test = test.args[0]
+    test, outcome = plainly(test, outcome)
     if outcome or type(test) is not CALL:
         return False
     match test:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, LEAVE, MODULE, NAME, RUN
+from syncguard.read.tags import BIND, CONST, DO, FUNCTION, LEAVE, MODULE, NAME, RUN
 from syncguard.read.walk import around, binds, everything, loops_around, targets, walk
 
 
@@ -107,6 +107,14 @@ def answer(node: Node) -> Node | None:
     body = [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]
     last = body[0] if len(body) == 1 else None
     return last.value if type(last) is LEAVE and last.what == "return" else None
+
+
+def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
+    """A test and how it comes out, without `not`."""
+    while type(test) is DO and (test.what == "not" or test.what == "truth"):
+        outcome = outcome is not (test.what == "not")
+        test = test.args[0]
+    return test, outcome
 
 
 def as_test(value: Node) -> Node | None:

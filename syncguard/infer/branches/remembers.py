@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.domain.values import Tensor, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -39,9 +39,7 @@ def _fills(body: tuple[Node, ...], asked: tuple[Node, Node] | None, frame: Frame
 
 def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
     """The key and the table of a test by which this outcome says that the key is not there."""
-    while type(test) is DO and test.what in ("truth", "not"):
-        outcome = outcome is not (test.what == "not")
-        test = test.args[0]
+    test, outcome = plainly(test, outcome)
     if type(test) is not DO:
         return None
     match test:

@@ -45,6 +45,11 @@ def tensors_in(value: Value) -> list[Tensor]:
     return [tensor for part in inner for tensor in tensors_in(part)]
 
 
+def any_on_device(values: list[Value]) -> bool:
+    """Whether a tensor that these are, may be, or list may be on the device."""
+    return any(tensor.on_device for value in values for tensor in tensors_in(value))
+
+
 def changed(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     """The value with each of these tensors changed; the same object where none is."""
     match value:

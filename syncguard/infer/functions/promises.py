@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, tensors_in, without
+from syncguard.infer.domain.contents import any_on_device, changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import (
     UNKNOWN,
@@ -113,8 +113,7 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
 
 def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
     """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there."""
-    passed = [tensor for arg in args for tensor in tensors_in(arg)]
-    return bool(frame.routine.host) and not info.is_module and not any(tensor.on_device for tensor in passed)
+    return bool(frame.routine.host) and not info.is_module and not any_on_device(args)
 
 
 def by_place(returned: Value, args: list[Value]) -> bool:
