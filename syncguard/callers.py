@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.examine import Examined
-from syncguard.judge.reach import Function
+from syncguard.judge.called import Function
 from syncguard.read import allow
 from syncguard.read.source import Source
 from syncguard.terms import Finding, Rule

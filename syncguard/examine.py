@@ -20,11 +20,12 @@ from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, word
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Used
 from syncguard.judge.behind import Behind
+from syncguard.judge.called import Function
 from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
-from syncguard.judge.reach import Function, functions_of
+from syncguard.judge.reach import functions_of
 from syncguard.read import allow, core
 from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower

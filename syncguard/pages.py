@@ -46,6 +46,14 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "row": "a tensor of the numbers of a range",
     "sizes": "a tensor that is made by its type, and filled",
     "asked": "a condition that is handed on",
+    "each_row": "an index of a range, to take one of each row",
+    "stored": "an index that an object keeps",
+    "made": "an index that is a list made for it",
+    "written_back": "what is written back through the same mask",
+    "written": "what is written through an index",
+    "neighbour": "what is fetched beside something else",
+    "element": "an element of what others are fetched of too",
+    "barred": "what a trainer shows at each step",
 }
 
 

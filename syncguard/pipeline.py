@@ -17,9 +17,10 @@ from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
+from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
-from syncguard.judge.reach import Function, Where, behind, gpuless, reached
+from syncguard.judge.reach import behind, gpuless, reached
 from syncguard.judge.warmth import for_callers, for_hot_code
 from syncguard.read import project
 from syncguard.read.find import find

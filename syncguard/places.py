@@ -25,6 +25,7 @@ class Places:
         self.joins, self.groups, self.exchanges = (
             frozenset(tables["cold"][key]) for key in ("joins", "groups", "exchanges")
         )
+        self.collectives = frozenset(f"{name}()" for name in tables["manners"]["collectives"])
         self._met = {table: {key: Met(told) for key, told in keys.items()} for table, keys in tables.items()}
         self._tests: dict[str, bool] = {}
         self._measuring: dict[str, bool] = {}

@@ -68,11 +68,12 @@ def hidden(finding: Finding, config: Config) -> str:
     """What keeps a finding from being reported with these settings, or how it would be; '' where it is."""
     if finding.allowed:
         return f"allowed by a comment: {finding.allowed}"
+    asked = []
     if finding.heat not in HEATS[config.heat]:
-        return f"reported with `--heat {'all' if finding.heat == 'cold' else finding.heat}`"
+        asked.append(f"--heat {'all' if finding.heat == 'cold' else finding.heat}")
     if finding.confidence not in CONFIDENCES[config.confidence]:
-        return f"reported with `--confidence {finding.confidence}`"
-    return ""
+        asked.append(f"--confidence {finding.confidence}")
+    return f"reported with `{' '.join(asked)}`" if asked else ""
 
 
 def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:

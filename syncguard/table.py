@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard import atomic, folder
 from syncguard.examine import Examined, Interface
-from syncguard.judge.reach import Function
+from syncguard.judge.called import Function
 
 WHOLE, ADDED = ".msgpack", ".added"
 KEPT = 6  # tables in the folder: other settings, other versions

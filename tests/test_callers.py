@@ -133,6 +133,11 @@ def test_what_was_computed_by_somebody_unknown_is_no_proof_for_another_file(proj
     assert checked() == ()
 
 
+def test_what_torch_computes_of_it_is_one_again(project):
+    write({"net": NET.replace("x.cuda().amax()", "torch.maximum(unknown(x), x).abs()")})
+    assert WAIT in places(checked())
+
+
 def test_the_order_of_files_and_the_number_of_workers_change_nothing(project, monkeypatch):
     write({"other": NET.replace("Net", "Other").replace("amax", "amin")})
     once = checked("p/ops.py", "p/net.py", "p/other.py")
@@ -161,6 +166,104 @@ def test_what_the_file_finds_itself_is_found_once(project):
     )
     found = [finding for finding in checked() if finding.site.path == "p/ops.py"]
     assert [(f.site.line, f.because[0].path) for f in found] == [(6, "")]
+
+
+MEAN = """\
+def mean(values, weights=None):
+    if weights is None:
+        return values.mean()
+    return (values * weights).sum() / weights.sum()
+"""
+READER = """\
+import torch
+from .ops import mean
+
+
+def report(history, x: torch.Tensor):
+    return 1 if mean({given}) > 0 else 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("torch.tensor(history)", []),
+        ("torch.tensor(history), None", []),
+        ("torch.tensor(history), weights=torch.ones(len(history))", []),
+        ("torch.tensor(history), x", ["SG204"]),
+        ("x", ["SG204"]),
+    ],
+)
+def test_what_a_call_leaves_out_is_none_in_its_other_file(project, given, found):
+    write({"ops": MEAN, "net": READER.format(given=given), "plain": ""})
+    assert [finding.code for finding in checked()] == found
+
+
+KEEPERS = """\
+from dataclasses import dataclass
+
+
+class Box:
+    def __init__(self, low, high=None):
+        self.low = low
+        self.high = high
+
+
+class History:
+    def __init__(self):
+        self.rows, self.last = [], None
+
+    def add(self, row):
+        self.rows.append(row)
+        self._keep(row)
+
+    def _keep(self, row):
+        self.last = row
+
+
+@dataclass
+class Output:
+    first: object = None
+"""
+KEPT = """\
+import torch
+from .ops import Box, History, Output
+
+
+def run(x: torch.Tensor, count: int):
+    history = History()
+    {given}
+    return 1 if {read} > 0 else 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "found"),
+    [
+        ("box = Box(x.min(), 3)", "box.low", ["SG204"]),
+        ("box = Box(x.min(), 3)", "box.high", []),
+        ("box = Box(1, high=x.max())", "box.high", ["SG204"]),
+        ("box = Box(count)", "box.low", []),
+        ("box = Box(torch.zeros(3).min())", "box.low", []),
+        ("history.add(x.sum())", "history.last", ["SG204"]),
+        ("history.add(x.sum())", "history.rows[-1]", ["SG204"]),
+        ("history.add(count)", "history.last", []),
+        ("out = Output(x.sum())", "out.first", ["SG204"]),
+        ("out = Output(count)", "out.first", []),
+    ],
+)
+def test_what_is_kept_by_an_instance_of_another_files_class(project, given, read, found):
+    write({"ops": KEEPERS, "net": KEPT.format(given=given, read=read), "plain": "", "first": "import p.net"})
+    assert [finding.code for finding in checked("p/net.py", "p/first.py")] == found
+
+
+def test_what_one_file_gives_is_kept_for_no_other(project):
+    kept = KEPT.format(given="history.add(x.sum())", read="history.last")
+    other = kept.replace("history.add(x.sum())", "pass")
+    write({"ops": KEEPERS, "net": kept, "plain": other, "again": kept})
+    for order in (("net", "plain", "again"), ("again", "net", "plain"), ("plain", "again", "net")):
+        found = checked(*(f"p/{name}.py" for name in order))
+        assert sorted(finding.site.path for finding in found) == ["p/again.py", "p/net.py"]
 
 
 class TestRemembered:

@@ -376,6 +376,15 @@ def test_explain_tells_what_is_found_and_why_it_is_not_reported(ran):
     assert "reported" not in ran("explain", "net.py:10")[1]
 
 
+def test_explain_names_all_that_a_finding_would_have_to_be_asked_for_with(ran):
+    Path("net.py").write_text(
+        "import torch\n\n\nclass Net(torch.nn.Module):\n"
+        "    def __init__(self, scale: int | torch.Tensor | None = None):\n"
+        "        self.scale = scale if scale else 1\n"
+    )
+    assert "\n  cold      reported with `--heat all --confidence possible`\n" in ran("explain", "net.py:6")[1]
+
+
 @pytest.mark.parametrize("what", ["waits.py:6:16", "./waits.py:6:16", "waits.py:6"])
 def test_explain_takes_a_place_as_findings_write_it(ran, what):
     code, out, _ = ran("explain", what)

@@ -155,6 +155,45 @@ def test_a_gate_around_the_backward_pass_is_the_rhythm_of_training() -> None:
     ) == ["hot", "amortized"]
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        """
+                if {test}:
+                    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    optimizer.step()
+                    optimizer.zero_grad()
+                    print(norm)
+        """,
+        """
+                if {test}:
+                    update(model, optimizer)
+
+        def update(model, optimizer):
+            norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            print(norm)
+        """,
+        """
+                if not ({test}):
+                    continue
+                norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                optimizer.zero_grad()
+                print(norm)
+        """,
+    ],
+)
+def test_a_gate_around_what_the_optimizer_takes_is_the_rhythm_of_training(rest: str) -> None:
+    fit = """
+        def fit(model, batches, optimizer, every):
+            for step, x in enumerate(batches):
+                torch.relu(model(x)).sum().backward()"""
+    assert heats(fit + rest.format(test="(step + 1) % every == 0")) == ["hot"]
+    assert heats(fit + rest.format(test="step % every == 0").replace("optimizer.zero_grad()", "")) == ["amortized"]
+
+
 LEARNS = """
     def learn(model, x):
         loss = torch.relu(model(x)).sum()
@@ -1837,6 +1876,90 @@ def test_what_a_command_starts_runs_once(start: str, heat: str) -> None:
             {start}
         """
     assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}
+
+
+@pytest.mark.parametrize(
+    ("decorator", "heats"),
+    [
+        ("@cli.command()", {"max": "cold", "sum": "unknown"}),
+        ("@hydra.main(config_path=None)", {"max": "cold", "sum": "unknown"}),
+        ("@cli.option", {"max": "unknown", "sum": "unknown"}),
+    ],
+)
+def test_a_command_is_a_script(decorator: str, heats: dict[str, str]) -> None:
+    text = f"""
+        {decorator}
+        def encode(model, x: torch.Tensor, count):
+            print(model(x).max().item())
+            for i in range(count):
+                print((model(x) * i).sum().item())
+        """
+    findings = found(text)
+    assert [one.heat for one in findings if one.code == "SG201"] == list(heats.values())
+
+
+@pytest.mark.parametrize(
+    ("beside", "heat"), [("torch.save(model, path)", "cold"), ("dist.all_gather(parts, x)", "unknown")]
+)
+def test_a_barrier_ends_a_phase_where_nothing_is_exchanged(beside: str, heat: str) -> None:
+    text = f"""
+        import torch.distributed as dist
+
+        def publish(model, path, parts, x: torch.Tensor):
+            dist.barrier()
+            {beside}
+        """
+    assert heats(text) == [heat]
+    assert (
+        heats(
+            text + "\n        def train(loader, m):\n            for x in loader:\n                m(x).backward()\n"
+            "                publish(m, '', [], x)\n"
+        )[0]
+        == "hot"
+    )
+
+
+@pytest.mark.parametrize(("beside", "wanted"), [("torch.cuda.empty_cache()", []), ("x = x + 1", ["unknown"])])
+def test_memory_is_given_back_between_phases(beside: str, wanted: list[str]) -> None:
+    text = f"""
+        def release(x):
+            {beside}
+            torch.cuda.synchronize()
+        """
+    assert heats(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "heat"),
+    [
+        ("training_step", "", "hot"),
+        ("validation_step", "", "amortized"),
+        ("validation_step", ", on_step=True", "hot"),
+    ],
+)
+def test_a_bar_shows_an_evaluation_at_its_end(name: str, more: str, heat: str) -> None:
+    text = f"""
+        import pytorch_lightning as pl
+
+        class Net(pl.LightningModule):
+            def {name}(self, batch: torch.Tensor, batch_idx):
+                self.log("loss", self.net(batch).mean(), prog_bar=True{more})
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("signature", "heat"),
+    [
+        ("calibrate(module, x: torch.Tensor)", "cold"),
+        ("expected_calibration_error(module, x: torch.Tensor)", "unknown"),
+        ("fit_names(state_dict, x: torch.Tensor, strict, missing_keys, unexpected_keys)", "cold"),
+        ("fit_names(state_dict, x: torch.Tensor, strict, keys)", "unknown"),
+        ("shutdown(module, x: torch.Tensor)", "cold"),
+    ],
+)
+def test_a_model_is_calibrated_and_loaded_once(signature: str, heat: str) -> None:
+    assert heats(f"def {signature}:\n    return x.max().item()\n") == [heat]
 
 
 @pytest.mark.parametrize(

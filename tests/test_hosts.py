@@ -919,3 +919,24 @@ def test_what_torch_keeps_for_itself_and_is_asked_for_is_no_tensor():
         return _get_default_store().add("k", 1) == 1 and x.sum() > 0
     """
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(("declared", "wanted"), [("device: str", []), ("device", ["SG202"]), ("kind: str", ["SG202"])])
+def test_a_declared_device_is_the_cpu_only_where_nothing_else_is_asked_for(declared: str, wanted: list[str]) -> None:
+    text = f"""
+    import dataclasses
+    import torch
+
+    @dataclasses.dataclass
+    class Settings:
+        {declared} = "cpu"
+
+    class Agent:
+        def __init__(self, settings: Settings):
+            self.settings = settings
+
+        def update(self, buffer):
+            batch = buffer.sample(3)
+            return batch["seen"].to(self.settings.{declared.partition(":")[0]}).long()
+    """
+    assert codes(text) == wanted

@@ -361,6 +361,173 @@ CASES = [
         def f(x: torch.Tensor):
             return x[:, [-1]]
     """),
+    ("SG307", "each_row", """
+        def f(x: torch.Tensor, labels: torch.Tensor):
+            return x[range(len(x)), labels]
+    """),
+    ("SG307", "stored", """
+        import numpy as np
+        class Net(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.diagonal = np.arange(n)
+            def forward(self, x):
+                return x[self.diagonal, self.diagonal]
+    """),
+    ("SG307", "made", """
+        def f(x: torch.Tensor):
+            keep = [i for i in range(len(x)) if i % 3]
+            return x[keep]
+    """),
+    ("SG307", "made", """
+        from torch.utils.data.sampler import BatchSampler, SubsetRandomSampler
+        def f(x: torch.Tensor):
+            for picked in BatchSampler(SubsetRandomSampler(range(len(x))), 4, drop_last=True):
+                x[picked].sum().backward()
+    """),
+    ("SG307", "made", """
+        def f(x: torch.Tensor, wanted):
+            kept = []
+            for i in range(len(x)):
+                if wanted[i]:
+                    kept.append(i)
+            return x[kept]
+    """),
+    ("SG307", "stored", """
+        import numpy as np
+        class Net(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.diagonal = np.diag_indices(n)
+            def forward(self, x):
+                x[self.diagonal[0], self.diagonal[1]] = x.mean()
+                return x
+    """),
+    ("SG307", "", """
+        def f(x: torch.Tensor):
+            order = [2, 0, 1]
+            return x[order]
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor):
+            inside = x > 0
+            out = torch.zeros_like(x)
+            out[inside] = x[inside].sqrt()
+            return out
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, spline, widths: torch.Tensor):
+            inside = x > 0
+            out, logs = torch.zeros_like(x), torch.zeros_like(x)
+            out[inside], logs[inside] = spline(x.exp(), widths=widths[inside, :])
+            return out, logs
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            inside = x > 0
+            out = torch.zeros_like(x)
+            out[inside] = 1.0
+            return out, x[x < 3].mean()
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor):
+            inside = x > 0
+            out = torch.zeros_like(x)
+            root = x[inside].sqrt()
+            out[inside] = root + 1
+            return out
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, out: torch.Tensor):
+            inside = x > 0
+            top = x[inside].max()
+            out[inside] = 3 * x
+            return top
+    """),
+    ("SG204", "skipped", """
+        def f(x: torch.Tensor):
+            bad = torch.isnan(x)
+            if bad.any():
+                x[bad] = x.mean()
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor):
+            bad = torch.isnan(x)
+            if bad.any():
+                x[bad] = x.mean()
+            else:
+                x = x + 1
+    """),
+    ("SG208", "written", """
+        def f(x: torch.Tensor, row: torch.Tensor):
+            x[x.argmax()] = row
+    """),
+    ("SG208", "", """
+        def f(x: torch.Tensor, row: torch.Tensor):
+            return x[x.argmax()]
+    """),
+    ("SG202", "brought", """
+        def f(model, data):
+            for x, y in DataLoader(data):
+                y = y.cuda()
+                model(x.cuda()).sum().backward()
+                print(y.cpu())
+    """),
+    ("SG202", "element", """
+        def f(x: torch.Tensor, rows):
+            for i in range(rows):
+                print(x[i].tolist())
+    """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            ids = x.argmax(-1).tolist()
+            scores = y.exp().tolist()
+            return ids, scores
+    """),
+    ("SG202", "neighbour", """
+        def f(states: dict[str, torch.Tensor]):
+            return {name: state.cpu() for name, state in states.items()}
+    """),
+    ("SG202", "collected", """
+        def f(model, batches):
+            kept = []
+            for x in batches:
+                kept.append(model(x.cuda()).softmax(-1).cpu())
+            return torch.cat(kept)
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor):
+            return x.exp().cpu()
+    """),
+    ("SG302", "number", """
+        def f(x: torch.Tensor, t, n):
+            return x + torch.tensor([t] * n, device=x.device)
+    """),
+    ("SG302", "number", """
+        def f(x: torch.Tensor):
+            return x + torch.tensor(0.0, device=x.device)
+    """),
+    ("SG302", "row", """
+        def f(x: torch.Tensor, n):
+            return x + torch.tensor(range(n), device=x.device)
+    """),
+    ("SG302", "", """
+        def f(x: torch.Tensor, rows):
+            return x + torch.tensor(rows, device=x.device)
+    """),
+    ("SG201", "barred", """
+        import pytorch_lightning as pl
+        class Net(pl.LightningModule):
+            def training_step(self, batch, batch_idx):
+                loss = self.criterion(batch).mean()
+                self.log("loss", loss, prog_bar=True)
+                return loss
+    """),
+    ("SG301", "batch", """
+        def f(model, data):
+            for batch in DataLoader(data):
+                model(**{k: v.cuda() for k, v in batch.items()}).sum().backward()
+    """),
 ]  # fmt: skip
 
 

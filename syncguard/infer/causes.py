@@ -117,15 +117,23 @@ def _passes(given: Given, why: Why) -> bool:
 
 
 def _through(why: Why, wanted: Callable[[Why], bool]) -> bool:
-    """Whether a chain of reasons has such a link, and none of which nobody knows what it gives back."""
+    """Whether a chain of reasons has such a link, and none of which nobody knows what it gives back, unless torch has
+    taken it for a tensor since."""
     link: Why | None = why
     found = False
     for _ in range(LINKS):
         if link is None or link.text in VAGUE:
             break
         found = found or wanted(link)
+        if found and _computed_by_torch(link.text):
+            return True
         link = link.parent
     return found and link is None
+
+
+def _computed_by_torch(text: str) -> bool:
+    """Whether this is the result of a function of torch, which takes tensors alone, not of what may be a method."""
+    return text.startswith("torch.") and not text.startswith("torch.Tensor.")
 
 
 def _shows(root: Why, param: core.Param) -> bool:

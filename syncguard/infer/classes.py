@@ -12,12 +12,12 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     ClassOf,
-    Const,
     Instance,
     Named,
     Tensor,
     Unknown,
     Value,
+    constant,
     options,
 )
 from syncguard.infer.home import Home
@@ -145,7 +145,7 @@ class ClassInfo:
                 if type(part) is CALL and type(part.fn) is ATTR and part.fn.name == "__init__":
                     for key, value in part.keywords:
                         if key == name and type(value) is CONST:
-                            return Const(value.value)
+                            return constant(value.value)
         return None
 
     def expected(self, name: str) -> Value:

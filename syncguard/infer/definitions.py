@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.contents import any_on_device, without
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -31,9 +31,6 @@ from syncguard.read.tags import ATTR, BIND, FUNCTION, MODULE, NAME
 
 class Definitions(Outcomes):
     """The part of the world that defines: functions, classes, and what their instances hold."""
-
-    def look_again(self, routines: Iterable[Routine]) -> None:
-        raise NotImplementedError
 
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         raise NotImplementedError
@@ -127,7 +124,10 @@ class Definitions(Outcomes):
             self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value))
-        elif self.teaches and frame.routine in self.storing(info, name):
+        elif not self.teaches:
+            if any_on_device([value]):
+                self.keeps.append((info, name, value))
+        elif frame.routine in self.storing(info, name):
             info.learn(name, value)
 
     def register(

@@ -265,11 +265,15 @@ class World(Definitions):
         if member is not None and type(member[0]) is Call:
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
+            elif frame.home.own and any_on_device(passed):
+                routine = member[0].routine
+                self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             declared = info.find(name)
             # What a field of another file's class is declared to hold is said there.
-            if value is not UNKNOWN and name and (info.home.own or (declared is not None and declared[0] is UNKNOWN)):
+            unsaid = declared is not None and (declared[0] is UNKNOWN or declared[0] is NONE)
+            if value is not UNKNOWN and name and (info.home.own or unsaid):
                 self.learn(info, name, value, frame)
         after = info.find("__post_init__") if info.home.own else None
         if after is not None and type(after[0]) is Call:

@@ -88,13 +88,19 @@ class Sighting:
         self.always = True  # of a function of another file: whether every call of it comes here, and for nothing else
 
 
+Kept = tuple["ClassInfo", str, Value]  # an attribute of a class, and what it holds
+
+
 class Told:
-    """What a function of another file did when it was given this: what it returned, where it waited, whom it asked."""
+    """What a function of another file did when it was given this: what it returned, where it waited, whom it asked, and
+    the tensors that it let instances of classes keep."""
 
-    __slots__ = ("asks", "given", "returned", "waits")
+    __slots__ = ("asks", "given", "keeps", "returned", "waits")
 
-    def __init__(self, returned: Value, given: Given, waits: tuple[Sighting, ...], asks: Asks) -> None:
-        self.returned, self.given, self.waits, self.asks = returned, given, waits, asks
+    def __init__(
+        self, returned: Value, given: Given, waits: tuple[Sighting, ...], asks: Asks, keeps: tuple[Kept, ...]
+    ) -> None:
+        self.returned, self.given, self.waits, self.asks, self.keeps = returned, given, waits, asks, keeps
 
 
 class Routine:

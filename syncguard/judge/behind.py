@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
 
@@ -14,10 +16,10 @@ from syncguard.judge.calling import Callers, Made
 from syncguard.judge.chosen import kept
 from syncguard.judge.opted import opted
 from syncguard.places import Places
-from syncguard.read import core
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
-HERE = "in this file called "
+HERE: Final = "in this file called "
 Known = dict[str, Fact]  # options, by what is said of them
 
 
@@ -53,7 +55,7 @@ class Behind(msgspec.Struct):
     def _called(self, routine: Routine) -> bool:
         """Whether a function is run by those who call it by its name, and by nobody else that we would see."""
         node, owner = routine.node, routine.owner
-        if type(node) is not core.Function or kept(routine) or _runs_itself(routine, self.world.places):
+        if type(node) is not FUNCTION or kept(routine) or _runs_itself(routine, self.world.places):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))

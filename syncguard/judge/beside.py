@@ -3,23 +3,26 @@ sent as texts, what is shown to people, what is measured. Another file may yet c
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.stepping import pause
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.tags import FUNCTION, LOOP
 from syncguard.read.walk import walk
 
-COMPARED = "named as what others are compared with"
-PICKLED = "sends objects to other processes as texts, which is seldom asked for"
-SHOWN = "waits for somebody who looks at what it shows"
-MEASURED = "in a file of benchmarks"
-BESIDE = frozenset((COMPARED, PICKLED, SHOWN, MEASURED))
+COMPARED: Final = "named as what others are compared with"
+PICKLED: Final = "sends objects to other processes as texts, which is seldom asked for"
+SHOWN: Final = "waits for somebody who looks at what it shows"
+MEASURED: Final = "in a file of benchmarks"
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED))
 
 
 def beside(routine: Routine, places: Places) -> str:
     """The reason, '' where there is none."""
     node = routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return ""
     if is_reference(routine, places):
         return COMPARED
@@ -44,4 +47,4 @@ def _pickles(node: core.Function, places: Places) -> bool:
 def _shows(node: core.Function, places: Places) -> bool:
     if pause(node.body, places.tables["gates"]["pauses"]) is None:
         return False
-    return not any(type(part) is core.Loop for part in walk(node.body))
+    return not any(type(part) is LOOP for part in walk(node.body))

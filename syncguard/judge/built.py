@@ -4,7 +4,7 @@ where such an object is made."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -20,11 +20,12 @@ from syncguard.judge.calling import Callers
 from syncguard.judge.opted import opted
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import BIND, CALL, CHOOSE, CLASS, FUNCTION, IF
 from syncguard.read.walk import parts
 from syncguard.terms import Fact
 
-MADE = "in this file made "
-ASKING = ("isinstance", "issubclass")
+MADE: Final = "in this file made "
+ASKING: Final = ("isinstance", "issubclass")
 Mention = tuple[Routine | None, tuple[Asked, ...]]  # the function that names it, and the tests around that
 
 
@@ -71,18 +72,18 @@ def _mentions(home: Home) -> dict[str, list[Mention]]:
             name = cast(core.Name, node).id
             if name in classes and name not in within:
                 found.setdefault(name, []).append((routine, tests))
-        elif type(node) is core.If or type(node) is core.Choose:
+        elif type(node) is IF or type(node) is CHOOSE:
             for outcome, arm in ((False, _arm(node, False)), (True, _arm(node, True))):
                 todo += [(part, routine, (*tests, (node.test, outcome)), within) for part in reversed(arm)]
             todo.append((node.test, routine, tests, within))
-        elif type(node) is core.Call and last_name(node.fn) in ASKING:
+        elif type(node) is CALL and last_name(node.fn) in ASKING:
             continue
         elif kind not in whole or _stand_in(lines, node):
-            if type(node) is core.Function:
+            if type(node) is FUNCTION:
                 if not _stand_in(lines, node, *node.decorators):
                     continue
                 routine, tests = home.made.get(id(node)), ()
-            elif type(node) is core.Class:
+            elif type(node) is CLASS:
                 within = (*within, node.name)
             todo += [(part, routine, tests, within) for part in reversed(_values(node))]
     return found
@@ -95,15 +96,15 @@ def _stand_in(lines: list[int], node: Node, *above: Node) -> bool:
 
 
 def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:
-    if type(node) is core.Choose:
+    if type(node) is CHOOSE:
         return (node.yes,) if outcome else (node.no,)
     return cast(core.If, node).body if outcome else cast(core.If, node).orelse
 
 
 def _values(node: Node) -> list[Node]:
     """The parts of a piece but for what only declares it."""
-    if type(node) is core.Function:
+    if type(node) is FUNCTION:
         return [*node.decorators, *[one.default for one in node.params if one.default is not None], *node.body]
-    if type(node) is core.Bind:
+    if type(node) is BIND:
         return [*node.targets, *([node.value] if node.value is not None else [])]
     return parts(node)

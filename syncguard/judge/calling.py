@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
@@ -15,10 +16,11 @@ from syncguard.judge.carried import parsed
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME
 from syncguard.read.walk import binds, everything, targets
 from syncguard.terms import Fact
 
-ME = ("self", "cls")
+ME: Final = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
 
 
@@ -67,14 +69,14 @@ class Callers:
     @cached_property
     def set(self) -> frozenset[str]:
         """The attributes that the file, if it is checked itself, assigns to what is not the object of a method."""
-        aims = [aim for part in self.binding for aim in targets(part) if type(aim) is core.Attr]
-        return frozenset([aim.name for aim in aims if type(aim.of) is not core.Name or aim.of.id not in ME])
+        aims = [aim for part in self.binding for aim in targets(part) if type(aim) is ATTR]
+        return frozenset([aim.name for aim in aims if type(aim.of) is not NAME or aim.of.id not in ME])
 
     @cached_property
     def turned(self) -> frozenset[str]:
         """Those of these that are set to what is written there: `config.exact = True`."""
-        binds = [part for part in self.binding if type(part) is core.Bind and type(part.value) is core.Const]
-        return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is core.Attr])
+        binds = [part for part in self.binding if type(part) is BIND and type(part.value) is CONST]
+        return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is ATTR])
 
     @cached_property
     def parsed(self) -> dict[str, list[core.Node | None]]:
@@ -125,24 +127,24 @@ def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Ro
 def by_name(info: ClassInfo) -> bool:
     """Whether a class calls methods by names that it is given, with what it is given: `getattr(self, name)(*args)`. Any
     may be meant."""
-    methods = [part for part in info.node.body if type(part) is core.Function]
+    methods = [part for part in info.node.body if type(part) is FUNCTION]
     if not any("(0getattr" in method.uses.get(ME[0], ()) for method in methods):
         return False
     parts = everything(tuple(methods))
-    handed = [part.fn for part in parts if type(part) is core.Call and any(map(_starred, part.args))]
-    called = {fn.id for fn in handed if type(fn) is core.Name}
-    binds = [part for part in parts if type(part) is core.Bind and type(part.targets[0]) is core.Name]
+    handed = [part.fn for part in parts if type(part) is CALL and any(map(_starred, part.args))]
+    called = {fn.id for fn in handed if type(fn) is NAME}
+    binds = [part for part in parts if type(part) is BIND and type(part.targets[0]) is NAME]
     kept = [bind.value for bind in binds if getattr(bind.targets[0], "id", "") in called]
     return any(map(_picked, (*handed, *kept)))
 
 
 def _starred(arg: core.Node) -> bool:
-    return type(arg) is core.Do and arg.what == "*"
+    return type(arg) is DO and arg.what == "*"
 
 
 def _picked(node: core.Node | None) -> bool:
     """Whether this is `getattr(self, name)`."""
-    if type(node) is not core.Call or type(node.fn) is not core.Name or node.fn.id != "getattr" or len(node.args) < 2:
+    if type(node) is not CALL or type(node.fn) is not NAME or node.fn.id != "getattr" or len(node.args) < 2:
         return False
     of, name = node.args[:2]
-    return type(of) is core.Name and of.id == "self" and type(name) is core.Name
+    return type(of) is NAME and of.id == "self" and type(name) is NAME

@@ -4,6 +4,7 @@ parser of arguments says that it is by default."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 import msgspec
 
@@ -11,8 +12,9 @@ from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.home import Home
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import CONST, NAME
 
-FLAGS = {"store_true": False, "store_false": True}
+FLAGS: Final = {"store_true": False, "store_false": True}
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -29,18 +31,18 @@ def read_of(node: Node) -> Asked | None:
         case core.Attr(of=of, name=name) | core.Index(of=of, key=core.Const(value=str() as name)):
             return Asked(of, name, None)
         case core.Call(
-            fn=core.Attr(of=of, name="get"), args=(core.Const(value=str() as name), *rest), keywords=keywords
-        ) if len(rest) < 2:
-            given = [*rest, *[value for key, value in keywords if key in ("default", "default_value")]]
+            fn=core.Attr(of=of, name="get"), args=(core.Const(value=str() as name), *_), keywords=keywords
+        ) if len(node.args) < 3:
+            given = [*node.args[1:], *[value for key, value in keywords if key in ("default", "default_value")]]
             return Asked(of, name, given[0] if given else core.Const(None, node.at))
-        case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *rest)):
-            return Asked(of, name, rest[0] if rest else None)
+        case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
+            return Asked(of, name, node.args[2] if len(node.args) > 2 else None)
     return None
 
 
 def carried(node: Node, is_carrier: Callable[[str], bool]) -> bool:
     """Whether a part of a chain of names is what settings are kept in: `self.cfg.model`, `cfg["model"]`."""
-    if type(node) is core.Name:
+    if type(node) is NAME:
         return is_carrier(node.id)
     asked = read_of(node)
     return asked is not None and (is_carrier(asked.name) or carried(asked.of, is_carrier))
@@ -58,8 +60,8 @@ def parsed(home: Home) -> dict[str, list[Node | None]]:
 def _destination(call: core.Call) -> Iterator[str]:
     """The attribute that holds an argument: as is said, or its first long name."""
     said = [value for key, value in call.keywords if key == "dest"]
-    for node in said or [arg for arg in call.args if type(arg) is core.Const and str(arg.value)[:2] == "--"]:
-        if type(node) is core.Const and isinstance(node.value, str):
+    for node in said or [arg for arg in call.args if type(arg) is CONST and str(arg.value)[:2] == "--"]:
+        if type(node) is CONST and isinstance(node.value, str):
             yield node.value.lstrip("-").replace("-", "_")
             return
 
@@ -69,4 +71,4 @@ def _default(call: core.Call) -> Node | None:
     action = given.get("action")
     if "default" in given or "required" in given or "" in given:
         return given.get("default")
-    return core.Const(FLAGS.get(action.value) if type(action) is core.Const else None, call.at)
+    return core.Const(FLAGS.get(action.value) if type(action) is CONST else None, call.at)

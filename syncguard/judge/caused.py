@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.terms import Fact, Finding
 
-PASSES = "passes it on"
+PASSES: Final = "passes it on"
 
 
 def caused_by(

@@ -9,6 +9,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.tell import snippet
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
 
@@ -33,7 +34,7 @@ def _same(node: Node, decorator: core.Call) -> bool:
 
 def _keeper(node: Node) -> core.Call | None:
     """The decorator of a function that is given a key: a text, or the name of one of several."""
-    for decorator in node.decorators if type(node) is core.Function else ():
+    for decorator in node.decorators if type(node) is FUNCTION else ():
         match decorator:
             case core.Call(fn=fn, args=(core.Const(value=str() as key), *_)) if "regist" in last_name(fn):
                 return decorator if "::" not in key else None

@@ -11,6 +11,7 @@ from syncguard.infer.routine import Frame
 from syncguard.judge.defaults import DEEPEST, Place, passed_to, sources_of
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, FUNCTION, INDEX, NAME
 from syncguard.read.walk import walk
 
 
@@ -23,16 +24,16 @@ def classes_of(node: Node, place: Place) -> list[ClassInfo]:
 
 def _classes(node: Node, place: Place) -> list[ClassInfo]:
     routine = place.routine
-    params = routine.node.params if type(routine.node) is core.Function else ()
+    params = routine.node.params if type(routine.node) is FUNCTION else ()
     if place.depth > DEEPEST:
         return []
-    if type(node) is core.Attr:
+    if type(node) is ATTR:
         held = [found for info in classes_of(node.of, place) for found in _held(info, node.name, place)]
         return held or _of_sources(node, place)
-    if type(node) is core.Index and type(node.of) is core.Name:
+    if type(node) is INDEX and type(node.of) is NAME:
         several = next((param for param in params if param.name == getattr(node.of, "id", "")), None)
         return _instances(_elements(_may_be(several, place.frame))) if several is not None else []
-    if type(node) is not core.Name:
+    if type(node) is not NAME:
         return []
     param = next((param for param in params if param.name == node.id), None)
     if param is None:
@@ -80,7 +81,7 @@ def _registered(info: ClassInfo, name: str, place: Place) -> list[ClassInfo]:
     """The classes of what the constructor hands to a method of its own by this name: `self.register(net=net)`."""
     member = info.find("__init__")
     routine = member[0].routine if member is not None and type(member[0]) is Call else None
-    if routine is None or type(routine.node) is not core.Function or not routine.node.params:
+    if routine is None or type(routine.node) is not FUNCTION or not routine.node.params:
         return []
     place.routine.uses[routine.home.path, routine.qualname] = None
     me = routine.node.params[0].name
@@ -88,7 +89,7 @@ def _registered(info: ClassInfo, name: str, place: Place) -> list[ClassInfo]:
         match part:
             case core.Call(fn=core.Attr(of=core.Name(id=of)), keywords=keywords) if of == me:
                 for key, value in keywords:
-                    if key == name and type(value) is core.Name:
+                    if key == name and type(value) is NAME:
                         return classes_of(value, place.of(routine))
     return []
 

@@ -4,6 +4,7 @@ constructor takes, of fields, of constants of a file."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -22,10 +23,11 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
+from syncguard.read.tags import ATTR, BIND, FUNCTION, IF, NAME, SEQ
 from syncguard.read.walk import around, loops_around
 
-DEEPEST = 6  # expressions that are followed from one to the next
-MOST = 20  # calls that are asked what they pass
+DEEPEST: Final = 6  # expressions that are followed from one to the next
+MOST: Final = 20  # calls that are asked what they pass
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -61,7 +63,7 @@ class Sources(msgspec.Struct, frozen=True):
     data: Callable[[], bool] = lambda: False
 
 
-NOTHING = Sources()
+NOTHING: Final = Sources()
 
 
 def sources_of(node: Node, place: Place) -> Sources:
@@ -84,7 +86,7 @@ def sources_of(node: Node, place: Place) -> Sources:
 def _of_name(node: Node, name: str, place: Place) -> Sources:
     routine = place.routine
     function = routine.node
-    if type(function) is not core.Function:
+    if type(function) is not FUNCTION:
         return _of_constant(name, place)
     param = next((param for param in function.params if param.name == name), None)
     every = binders(routine).get(name, ())
@@ -95,9 +97,9 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
         outer = _around(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
     bind = binds[0]
-    if len(binds) > 1 or type(bind) is not core.Bind or bind.value is None or not _names(bind.targets[0], name):
+    if len(binds) > 1 or type(bind) is not BIND or bind.value is None or not _names(bind.targets[0], name):
         return NOTHING
-    if type(bind.value) is core.Seq and bind.value.kind != "tuple" and not bind.value.items:
+    if type(bind.value) is SEQ and bind.value.kind != "tuple" and not bind.value.items:
         return NOTHING  # it is there to be filled
     there = replace(place, depth=place.depth + 1)
     if param is None:
@@ -118,7 +120,7 @@ def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tup
 
 
 def _names(node: Node, name: str) -> bool:
-    return type(node) is core.Name and node.id == name
+    return type(node) is NAME and node.id == name
 
 
 def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
@@ -126,7 +128,7 @@ def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
     for part in function.body:
         if part is bind:
             return bind.value
-        if type(part) is core.If and bind.value is not None:
+        if type(part) is IF and bind.value is not None:
             if any(inner is bind for inner in part.body):
                 return core.Choose(part.test, bind.value, core.Name(name, bind.at), bind.at)
             if any(inner is bind for inner in part.orelse):
@@ -158,7 +160,7 @@ def _default(param: Param, place: Place) -> Written | None:
 def passed_to(param: Param, place: Place) -> list[Written]:
     """What each call in the file gives a parameter; nothing where one of them does not tell."""
     routine, node = place.routine, place.routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return []
     places, default, found = positional(node), _default(param, place), []
     calls = place.callers.named(node.name)
@@ -176,7 +178,7 @@ def passed_to(param: Param, place: Place) -> list[Written]:
 def _bound(call: core.Call, routine: Routine) -> bool:
     """Whether the receiver of a call takes the first place of the method that it calls."""
     owner, node = routine.owner, routine.node
-    if owner is None or type(call.fn) is not core.Attr or type(node) is not core.Function:
+    if owner is None or type(call.fn) is not ATTR or type(node) is not FUNCTION:
         return False
     static = any(_names(decorator, "staticmethod") for decorator in node.decorators)
     return not static and not _names(call.fn.of, owner.name)
@@ -190,7 +192,7 @@ def is_carrier(place: Place) -> Callable[[str], bool]:
 
 def keywords_of(routine: Routine) -> list[str]:
     """The parameters of a function that hold arguments by name: `**kwargs`, and one that is called so."""
-    params = routine.node.params if type(routine.node) is core.Function else ()
+    params = routine.node.params if type(routine.node) is FUNCTION else ()
     return [param.name for param in params if param.kind == "**" or param.name.endswith("kwargs")]
 
 
@@ -234,8 +236,8 @@ def bound_once(home: Home, name: str) -> Node | None:
     """What the top level of a file binds a name to, if nothing else in the file is ever bound to it."""
     binds = binders(home.top).get(name, ()) if home.top is not None else ()
     bind = binds[0] if len(binds) == 1 else None
-    plain = type(bind) is core.Bind and any(bind is part for part in home.core.body)
-    return bind.value if plain and type(bind) is core.Bind and _names(bind.targets[0], name) else None
+    plain = type(bind) is BIND and any(bind is part for part in home.core.body)
+    return bind.value if plain and type(bind) is BIND and _names(bind.targets[0], name) else None
 
 
 def path_of(node: Node) -> str:

@@ -9,6 +9,7 @@ from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, DO, NAME
 
 
 def asked_of(node: Node, frame: Frame) -> str | None:
@@ -24,18 +25,18 @@ def asked_of(node: Node, frame: Frame) -> str | None:
 
 def default_in(node: Node) -> tuple[Node | None, Any]:
     """What is written for the case that it is not set; else what is told then."""
-    if type(node) is core.Call:
+    if type(node) is CALL:
         given = (*node.args[1:2], *[value for key, value in node.keywords if key == "default"])
         return (given[0], None) if given else (None, None)
-    return None, type(node) is core.Do and node.what == "not in"
+    return None, type(node) is DO and node.what == "not in"
 
 
 def _reads(fn: Node, frame: Frame) -> bool:
-    if type(fn) is core.Attr and fn.name == "get":
+    if type(fn) is ATTR and fn.name == "get":
         return _is(fn.of, "keepers", frame)
     return _is(fn, "readers", frame)
 
 
 def _is(node: Node, key: str, frame: Frame) -> bool:
-    value = value_at(node, frame) if type(node) is core.Name or type(node) is core.Attr else None
+    value = value_at(node, frame) if type(node) is NAME or type(node) is ATTR else None
     return type(value) is Named and frame.world.places.is_("environment", key, value.name)

@@ -23,6 +23,7 @@ from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, path_of
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
 
 
@@ -63,11 +64,11 @@ def _has(info: ClassInfo, name: str) -> bool:
 def all_given(node: Node, place: Place) -> tuple[Written, ...]:
     """All that the methods of its classes ever give an attribute; nothing where one of them does not tell."""
     found: list[Written] = []
-    for info in classes_of(node.of, place) if type(node) is core.Attr else ():
+    for info in classes_of(node.of, place) if type(node) is ATTR else ():
         place.routine.uses.update(info.elsewhere)
         for one in info.mro:
-            for part, path, routine in _stored(one, node.name if type(node) is core.Attr else "", place):
-                if type(part) is not core.Bind or part.value is None or path_of(part.targets[0]) != path:
+            for part, path, routine in _stored(one, node.name if type(node) is ATTR else "", place):
+                if type(part) is not BIND or part.value is None or path_of(part.targets[0]) != path:
                     return ()
                 found.append((part.value, place.of(routine)))
     return tuple(found)
@@ -93,7 +94,7 @@ def _holds_tensor(classes: list[ClassInfo], name: str, frame: Frame) -> bool:
 
 def _kept(of: Node, name: str, place: Place) -> Sources | None:
     """An argument of a constructor that is kept with the others under one name: `self.config.mode`."""
-    if type(of) is not core.Attr or not place.frame.world.places.is_("names", "arguments", of.name):
+    if type(of) is not ATTR or not place.frame.world.places.is_("names", "arguments", of.name):
         return None
     written = [_argument(info, name, place) for info in classes_of(of.of, place)]
     told = tuple([one for one in written if one is not None])
@@ -103,7 +104,7 @@ def _kept(of: Node, name: str, place: Place) -> Sources | None:
 def _argument(info: ClassInfo, name: str, place: Place) -> Written | None:
     """The default of a parameter of the constructor."""
     maker = _maker(info)
-    if maker is None or type(maker.node) is not core.Function:
+    if maker is None or type(maker.node) is not FUNCTION:
         return None
     place.routine.uses.update(info.elsewhere)
     place.routine.uses[maker.home.path, maker.qualname] = None
@@ -118,7 +119,7 @@ def _maker(info: ClassInfo) -> Routine | None:
 
 def _of_module(of: Node, name: str, place: Place) -> Sources | None:
     """A constant of another file that is asked for by the name of the file."""
-    held = place.frame.lookup(of.id) if type(of) is core.Name else None
+    held = place.frame.lookup(of.id) if type(of) is NAME else None
     home = place.frame.world.interface(held.place) if type(held) is Source else None
     if home is None or home.top is None:
         return None
@@ -173,7 +174,7 @@ def _made(
     written = assigned.written
     if written is None:
         return None
-    if type(written[0]) is core.Const:
+    if type(written[0]) is CONST:
         return (written, True) if not assigned.literal or (switched and _flag(written[0])) else None
     for one in reversed(info.mro[: info.mro.index(owner)]):
         written = _handed_up(written, one, place)
@@ -186,13 +187,13 @@ def _given_otherwise(written: Written, info: ClassInfo, place: Place) -> bool:
     node, there = written
     maker, home = there.routine.node, place.callers.home
     param = _param(node, maker)
-    if param is None or type(maker) is not core.Function or maker.name != "__init__" or not home.own:
+    if param is None or type(maker) is not FUNCTION or maker.name != "__init__" or not home.own:
         return False
-    said = param.default.value if type(param.default) is core.Const else None
+    said = param.default.value if type(param.default) is CONST else None
     other = []
     for call in calls_of(info.name, home):
         nodes = given(call, param, positional(maker)[1:], False)[:1] if not spread(call) else []
-        other += [call for value in nodes if type(value) is core.Const and value.value != said]
+        other += [call for value in nodes if type(value) is CONST and value.value != said]
     return bool(other) and not {id(call) for call in other} <= {id(part) for part in walk(home.core.body)}
 
 
@@ -201,11 +202,11 @@ def _handed_up(written: Written, info: ClassInfo, place: Place) -> Written:
     node, there = written
     upper, lower = there.routine.node, info.members.get("__init__")
     param = _param(node, upper)
-    if type(lower) is not Call or param is None or type(upper) is not core.Function:
+    if type(lower) is not Call or param is None or type(upper) is not FUNCTION:
         return written
     place.routine.uses[info.home.path, lower.routine.qualname] = None
     for call in walk(lower.routine.node.body):
-        if type(call) is core.Call and last_name(call.fn) == "__init__":
+        if type(call) is CALL and last_name(call.fn) == "__init__":
             nodes = given(call, param, positional(upper), _upwards(call))
             named = [value for key, value in call.keywords if key == param.name]
             if named or (nodes and not any(not key for key, _ in call.keywords)):
@@ -215,12 +216,12 @@ def _handed_up(written: Written, info: ClassInfo, place: Place) -> Written:
 
 def _upwards(call: core.Call) -> bool:
     """Whether this is `super().__init__(x)`, and not `Base.__init__(self, x)`."""
-    return type(call.fn) is core.Attr and type(call.fn.of) is core.Call
+    return type(call.fn) is ATTR and type(call.fn.of) is CALL
 
 
 def _param(node: Node | None, function: Node) -> core.Param | None:
-    params = function.params if type(function) is core.Function else ()
-    return next((param for param in params if type(node) is core.Name and param.name == node.id), None)
+    params = function.params if type(function) is FUNCTION else ()
+    return next((param for param in params if type(node) is NAME and param.name == node.id), None)
 
 
 def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
@@ -228,11 +229,11 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     for part, path, routine in _stored(info, name, place):
         node = routine.node
         turns = info.world.places.is_("names", "switches", routine.name)
-        value = part.value if type(part) is core.Bind and path_of(part.targets[0]) == path else None
+        value = part.value if type(part) is BIND and path_of(part.targets[0]) == path else None
         switch = turns and (_flag(value) or _param(value, node) is not None)
         made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
-        reset = type(value) is core.Const and value.value is False and made is None
-        yield Assigned(made, type(value) is core.Const, switch, reset)
+        reset = type(value) is CONST and value.value is False and made is None
+        yield Assigned(made, type(value) is CONST, switch, reset)
 
 
 def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
@@ -248,7 +249,7 @@ def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
 def _storing(info: ClassInfo, name: str) -> Iterator[Stored]:
     for routine in info.world.storing(info, name):
         node = routine.node
-        if type(node) is core.Function and node.params:
+        if type(node) is FUNCTION and node.params:
             path = f"{node.params[0].name}.{name}"
             for part in walk(node.body):
                 if binds(part) and any(path_of(aim) == path for aim in walk(targets(part))):
@@ -264,7 +265,7 @@ def _taken(value: Node) -> Node:
 
 
 def _flag(node: Node | None) -> bool:
-    return type(node) is core.Const and isinstance(node.value, bool)
+    return type(node) is CONST and isinstance(node.value, bool)
 
 
 def _takes_fields(info: ClassInfo) -> bool:
@@ -276,5 +277,5 @@ def _takes_fields(info: ClassInfo) -> bool:
 def _declared(node: core.Class, name: str) -> Iterator[Node]:
     """The default of a field: `name: bool = False`."""
     for part in node.body:
-        if type(part) is core.Bind and part.value is not None:
+        if type(part) is BIND and part.value is not None:
             yield from [part.value for aim in part.targets if path_of(aim) == name]

@@ -11,11 +11,12 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
-from syncguard.judge.paced import keep_time, pace, takes_step, trained
+from syncguard.judge.paced import keep_time, pace, shown_at_end, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
     deprecated,
+    ends_phase,
     exported,
     is_cold,
     makes_groups,
@@ -23,9 +24,10 @@ from syncguard.judge.seldom import (
     script,
     test_file,
 )
-from syncguard.judge.warmth import SELDOM, Warmth
+from syncguard.judge.warmth import BETWEEN, SELDOM, Warmth
 from syncguard.places import Places, matches
 from syncguard.read import core
+from syncguard.read.tags import DO, FUNCTION, LOOP, RUN, SEQ
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -122,10 +124,10 @@ def rarely(
 def holds_steps(routine: Routine, places: Places) -> bool:
     """Whether a function is named as what loops over the steps, and does: what stands around its loops runs once."""
     node = routine.node
-    if type(node) is not core.Function or not places.is_("hot", "around", routine.name):
+    if type(node) is not FUNCTION or not places.is_("hot", "around", routine.name):
         return False
-    outside = tuple(part for part in node.body if type(part) is not core.Loop)
-    return any(type(part) is core.Loop for part in walk(node.body)) and not trains(outside, places)
+    outside = tuple(part for part in node.body if type(part) is not LOOP)
+    return any(type(part) is LOOP for part in walk(node.body)) and not trains(outside, places)
 
 
 def followed(
@@ -214,7 +216,7 @@ def left_lying(callee: Routine, caller: Routine) -> bool:
     """Whether a method gives a tensor that its caller has no use for; `normal_` gives what it changed."""
     if callee.name.endswith("_") or callee.returned is None or tensor_in(callee.returned) is None:
         return False
-    whole = {part.value.at for part in walk(getattr(caller.node, "body", ())) if type(part) is core.Run}
+    whole = {part.value.at for part in walk(getattr(caller.node, "body", ())) if type(part) is RUN}
     return all(at in whole for at, _ in caller.calls[callee])
 
 
@@ -260,7 +262,7 @@ def root(
 ) -> str:
     """Why a routine runs at every step by itself; '' if it does not."""
     name, owner = routine.name, routine.owner
-    if type(routine.node) is not core.Function or name == "<lambda>":
+    if type(routine.node) is not FUNCTION or name == "<lambda>":
         return ""
     dotted = f"{owner.name}.{name}" if owner is not None else name
     if matches(cold, name) or matches(cold, dotted):
@@ -284,8 +286,11 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     context, cold = sighting.context, test_file(routine, places)
     if context.failing:
         return "cold", ()
-    if places.is_("cold", "ops", sighting.op) and warmth.heat != "hot" and not context.loops:
-        return "cold", ()
+    if warmth.heat != "hot" and not context.loops:
+        if places.is_("cold", "ops", sighting.op):
+            return "cold", ()
+        if warmth.heat == "unknown" and ends_phase(sighting, routine, places):
+            return "cold", (Fact(BETWEEN, sighting.at[0], routine.home.path),)
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
     lasting = sighting.hazard in places.tables["hot"]["settings"]
@@ -296,7 +301,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"
     if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
-        whole = any(type(loop.node) is core.Loop and call in loop.node.calls for loop in context.loops for call in runs)
+        whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(_few(loop.node) for loop in context.loops)
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
@@ -308,6 +313,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
     gate = "where this level is logged" if sighting.op in places.tables["cold"]["whispers"] else context.gate
+    if sighting.hazard == "item" and shown_at_end(sighting, routine, places):
+        gate = "at the end of the epoch"
     if gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {gate}", 0))
     return base, path
@@ -318,13 +325,13 @@ def _few(loop: core.Node) -> bool:
     iterable = getattr(loop, "iterable", None)
     match iterable:
         case core.Seq(items=items):
-            return not any(type(item) is core.Do and item.what == "*" for item in items)
+            return not any(type(item) is DO and item.what == "*" for item in items)
         case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
             return True
         case core.Do(what="+", args=parts):  # names, and one more
-            return any(type(part) is core.Seq for part in parts)
+            return any(type(part) is SEQ for part in parts)
     return False
 
 
 def line_of(routine: Routine) -> int:
-    return routine.node.at[0] if type(routine.node) is core.Function else 1
+    return routine.node.at[0] if type(routine.node) is FUNCTION else 1

@@ -4,11 +4,12 @@ their own file could."""
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import Final
 
-from syncguard.judge.reach import Function, Where
+from syncguard.judge.called import Function, Where
 from syncguard.terms import Fact
 
-SCRIPTS = ("main", "")  # which tell nothing of how often what they call runs
+SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
 
 
 def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where]) -> dict[Where, Fact]:

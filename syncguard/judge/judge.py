@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
@@ -76,7 +77,7 @@ def source_of(sighting: Sighting, sync: Sync, lines: Sequence[str]) -> str:
     return f"{{{source}}}" if sighting.hazard == "print-tensor" and sighting.operand == sighting.at else source
 
 
-PROTOCOLS = {
+PROTOCOLS: Final = {
     "torch.Tensor.__bool__": "bool()", "torch.Tensor.__getitem__": "indexing",
     "torch.Tensor.__setitem__": "item assignment", "torch.Tensor.__format__": "formatting",
     "torch.Tensor.__index__": "indexing", "torch.Tensor.__contains__": "`in`",

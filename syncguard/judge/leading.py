@@ -10,13 +10,14 @@ from syncguard.infer.routine import Asked, Routine
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF
 from syncguard.read.walk import around
 
 
 def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     """The tests, with the outcome that each must have; none where it is given, or bound elsewhere as well."""
     name, node = _asked(test, outcome), routine.node
-    params = node.params if type(node) is core.Function else ()
+    params = node.params if type(node) is FUNCTION else ()
     if not name or name in [param.name for param in params]:
         return
     binds = binders(routine).get(name, ())
@@ -43,12 +44,12 @@ def _asked(test: Node, outcome: bool) -> str:
 
 
 def _nothing(bind: Node) -> bool:
-    return type(bind) is core.Bind and type(bind.value) is core.Const and not bind.value.value
+    return type(bind) is BIND and type(bind.value) is CONST and not bind.value.value
 
 
 def _tests(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
     """The tests around a statement, from without."""
     for held in enclosing(parts, aim.at):
-        if type(held) is core.If:
+        if type(held) is IF:
             outcome = any(around(part.at, aim.at) for part in held.body)
             yield (id(held.test), outcome), (held.test, outcome)

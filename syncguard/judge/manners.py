@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, CHECK, COMP, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME, RUN, SEQ, UPDATE
 from syncguard.read.walk import around, bound_in, walk
 
-KEPT = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
-COMPARED = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
-BATCHES = frozenset(("batch", "pinned batch", "part"))
+KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+COMPARED: Final = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
+BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
 def waits_so(manner: str, sighting: Sighting, routine: Routine, world: World, words: Mapping[str, str]) -> bool:
@@ -39,7 +42,7 @@ def number(place: Place) -> bool:
 
 def row(place: Place) -> bool:
     """It is made of the numbers of a range."""
-    return _made_of(place, lambda args: bool(args) and type(args[0]) is core.Call and last_name(args[0].fn) == "range")
+    return _made_of(place, lambda args: bool(args) and type(args[0]) is CALL and last_name(args[0].fn) == "range")
 
 
 def sizes(place: Place) -> bool:
@@ -48,9 +51,7 @@ def sizes(place: Place) -> bool:
     if why is None or place.begins(why, "converts"):
         return False
     fills = place.world.places.tables["manners"]["fills"]
-    filled = any(
-        type(part) is core.Attr and part.name in fills and part.of.at == why.root.at for part in place.pieces()
-    )
+    filled = any(type(part) is ATTR and part.name in fills and part.of.at == why.root.at for part in place.pieces())
     return _made_of(place, lambda args: len(args) > 1 or (filled and len(args) == 1))
 
 
@@ -59,7 +60,7 @@ def _made_of(place: Place, fits: Callable[[tuple[Node, ...]], bool]) -> bool:
     why = place.sighting.why
     if why is None or not place.begins(why, "converts", "of_data"):
         return False
-    return any(type(part) is core.Call and part.at == why.root.at and fits(part.args) for part in place.pieces())
+    return any(type(part) is CALL and part.at == why.root.at and fits(part.args) for part in place.pieces())
 
 
 def batch(place: Place) -> bool:
@@ -70,18 +71,28 @@ def batch(place: Place) -> bool:
 def kept(place: Place) -> bool:
     """What is copied is kept in an attribute, or in a name from around the function."""
     why, node = place.sighting.why, place.routine.node
-    if why is None or KEPT.fullmatch(place.operand) is None or type(node) is not core.Function:
+    if why is None or KEPT.fullmatch(place.operand) is None or type(node) is not FUNCTION:
         return False
     here = why.root.path in ("", place.routine.home.path) and around(node.at, why.root.at)
     name, _, rest = place.operand.partition("[")[0].partition(".")
-    own = {part.id for part in bound_in(node.body) if type(part) is core.Name}
+    own = {part.id for part in bound_in(node.body) if type(part) is NAME}
+    for part in place.pieces():
+        if type(part) is COMP:
+            own |= {one.id for target, _, _ in part.clauses for one in walk(target) if type(one) is NAME}
     given = {param.name for param in node.params}
     return not here and (bool(rest) or name not in own | given)
 
 
 def brought(place: Place) -> bool:
-    """What is read was on the host before, and has only been moved and looked at in other shapes since."""
-    return len(place.causes) > 1 and _of_host(place) and not _shared(place)
+    """What is read was on the host before, and has only been moved and looked at in other shapes since; what was made a
+    tensor elsewhere may have been changed there."""
+    causes, made = place.causes, place.world.places.tables["factories"]["converts"]
+    if len(causes) < 2 or not _of_host(place) or _shared(place):
+        return False
+    root = causes[-1]
+    return root.text not in made or (
+        root.path in ("", place.routine.home.path) and around(place.routine.node.at, root.at)
+    )
 
 
 def reduced(place: Place) -> bool:
@@ -102,10 +113,10 @@ def _shared(place: Place) -> bool:
     """Whether a collective got what is read."""
     collectives, name = place.world.places.tables["manners"]["collectives"], place.operand.partition("[")[0]
     return any(
-        type(part) is core.Call
+        type(part) is CALL
         and part.at < place.sighting.at
         and last_name(part.fn) in collectives
-        and any(type(given) is core.Name and given.id == name for given in (*part.args, *dict(part.keywords).values()))
+        and any(type(given) is NAME and given.id == name for given in (*part.args, *dict(part.keywords).values()))
         for part in place.pieces()
     )
 
@@ -119,54 +130,63 @@ def computed(place: Place) -> bool:
 
 
 def checked(place: Place) -> bool:
-    return any(type(part) is core.Check or (type(part) is core.If and raises(part.body)) for part in place.tests())
+    return any(type(part) is CHECK or (type(part) is IF and raises(part.body)) for part in place.tests())
 
 
 def raises(body: tuple[Node, ...]) -> bool:
-    return bool(body) and type(body[-1]) is core.Leave and body[-1].what == "raise"
+    return bool(body) and type(body[-1]) is LEAVE and body[-1].what == "raise"
 
 
 def told(place: Place) -> bool:
     says = place.world.places.tables["manners"]["says"]
     return any(
-        type(part) is core.If
+        type(part) is IF
         and not part.orelse
         and part.body
-        and all(type(one) is core.Run and last_name(one.value) in says for one in part.body)
+        and all(type(one) is RUN and last_name(one.value) in says for one in part.body)
         for part in place.tests()
     )
 
 
 def skipped(place: Place) -> bool:
-    """A test for whether anything is there leads out."""
+    """A test for whether anything is there leads out, or to what is done with what is there: `if m.any(): x[m] = y`."""
     counts = place.world.places.tables["manners"]["counts"]
     asked = {why.text.rpartition(".")[2] for why in place.causes[:COMPARED]}  # `n = mask.sum()`, `if n == 0`
     return any(
-        type(part) is core.If
-        and leaves(part.body)
+        type(part) is IF
+        and (leaves(part.body) or selects(part))
         and any(name in counts for name in (*asked, *[last_name(one) for one in walk(part.test)]))
         for part in place.tests()
     )
 
 
+def selects(test: core.If) -> bool:
+    """Whether what a test asks about picks elements behind it, and nothing is done instead."""
+    if test.orelse:
+        return False
+    names = {part.id for part in walk(test.test) if type(part) is NAME}
+    keys = [part.key for part in walk(test.body) if type(part) is INDEX]
+    return any(type(part) is NAME and part.id in names for key in keys for part in (key, *getattr(key, "items", ())))
+
+
 def leaves(body: tuple[Node, ...]) -> bool:
-    return len(body) == 1 and type(body[0]) is core.Leave and body[0].what != "raise"
+    return len(body) == 1 and type(body[0]) is LEAVE and body[0].what != "raise"
 
 
 def largest(place: Place) -> bool:
     """It is compared with others for the largest or the smallest of them."""
     if place.sighting.op not in ("builtins.max", "builtins.min"):
         return False
-    calls = [part for part in place.pieces() if type(part) is core.Call and part.at == place.sighting.at]
+    calls = [part for part in place.pieces() if type(part) is CALL and part.at == place.sighting.at]
     return not any("key" in dict(call.keywords) or _of_rows(call.args) for call in calls)
 
 
 def _of_rows(args: tuple[Node, ...]) -> bool:
     """Whether this is one list of tuples: the first of each that differ decide."""
     only = args[0] if len(args) == 1 else None
-    if type(only) is core.Comp:
-        return type(only.body[0]) is core.Seq
-    return type(only) is core.Call and last_name(only.fn) == "zip"
+    if type(only) is COMP:
+        return type(only.body[0]) is SEQ
+    return type(only) is CALL and last_name(only.fn) == "zip"
 
 
 def asked(place: Place) -> bool:
@@ -176,41 +196,64 @@ def asked(place: Place) -> bool:
 
 def repeated(place: Place) -> bool:
     """It is the test of a loop, or of what ends one."""
-    return any(type(part) is core.Loop or (type(part) is core.If and ends_loop(part.body)) for part in place.tests())
+    return any(type(part) is LOOP or (type(part) is IF and ends_loop(part.body)) for part in place.tests())
 
 
 def ends_loop(body: tuple[Node, ...]) -> bool:
-    return len(body) == 1 and type(body[0]) is core.Leave and body[0].what == "break"
+    return len(body) == 1 and type(body[0]) is LEAVE and body[0].what == "break"
 
 
 def branched(place: Place) -> bool:
     """It is asked in the test of a branch."""
-    return any(type(part) is core.If for part in place.tests())
+    return any(type(part) is IF for part in place.tests())
 
 
 def added(place: Place) -> bool:
     """It is added to what is kept: `self.total += x.item()`."""
-    return any(
-        type(part) is core.Update and part.what == "+" and type(part.target) is not core.Name for part in place.around()
-    )
+    return any(type(part) is UPDATE and part.what == "+" and type(part.target) is not NAME for part in place.around())
 
 
 def collected(place: Place) -> bool:
     last = list(place.around())[-1:]
-    return bool(last) and type(last[0]) is core.Run and last_name(last[0].value) == "append"
+    return bool(last) and type(last[0]) is RUN and last_name(last[0].value) == "append"
+
+
+def element(place: Place) -> bool:
+    """An element of what others are fetched of too."""
+    return several(place) and all(type(part) is INDEX for part in place.read())
+
+
+def neighbour(place: Place) -> bool:
+    """Something else is fetched just above or below, or in the turns of a comprehension."""
+    one = place.sighting
+    if any(type(part) is COMP and around(part.at, one.at) for part in place.pieces()):
+        return True
+    return any(
+        other.hazard == one.hazard and other.at[:2] != one.at[:2] and abs(other.at[0] - one.at[0]) <= 1
+        for other in place.routine.sightings.values()
+    )
 
 
 def updated(place: Place) -> bool:
-    return any(type(part) is core.Update and part.target.at == place.sighting.at for part in place.around())
+    return any(type(part) is UPDATE and part.target.at == place.sighting.at for part in place.around())
 
 
 def beside(place: Place) -> bool:
     """Through an index of which more than one part picks elements."""
     plain = (core.Slice, core.Const, core.Seq)
-    written = (part for part in place.pieces() if type(part) is core.Index and part.at == place.sighting.at)
+    written = (part for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at)
     return any(
-        type(part.key) is core.Seq and sum(not isinstance(one, plain) for one in part.key.items) > 1 for part in written
+        type(part.key) is SEQ and sum(not isinstance(one, plain) for one in part.key.items) > 1 for part in written
     )
+
+
+def written(place: Place) -> bool:
+    return place.sighting.op == "torch.Tensor.__setitem__"
+
+
+def barred(place: Place) -> bool:
+    """A trainer shows it for each step."""
+    return place.world.places.is_("gates", "shows", place.sighting.op)
 
 
 def bound(place: Place) -> bool:
@@ -236,11 +279,13 @@ def argument(place: Place) -> bool:
     return op.startswith("torch.") and not op.startswith("torch.Tensor.__")
 
 
-MANNERS: dict[str, Callable[[Place], bool]] = {
+MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "drawn": drawn, "number": number, "row": row, "sizes": sizes, "batch": batch, "kept": kept, "brought": brought,
     "reduced": reduced, "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped,
     "repeated": repeated, "asked": asked,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
+    "each_row": each_row, "stored": stored, "made": made, "written_back": written_back, "written": written,
+    "barred": barred, "neighbour": neighbour, "element": element,
 }  # fmt: skip

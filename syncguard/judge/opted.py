@@ -17,8 +17,8 @@ from syncguard.judge.leading import leading
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of
-from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import DO, EITHER, FUNCTION, IF, LEAVE
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -26,7 +26,7 @@ from syncguard.terms import Fact
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
     """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
     function is chosen by."""
-    decorated = type(routine.node) is core.Function and bool(routine.node.decorators)
+    decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
     if not (context.tests or decorated):
         return ()
     key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
@@ -58,7 +58,7 @@ def only_where(test: str, outcome: bool, default: str) -> str:
 def _written(test: Node, lines: Sequence[str]) -> str:
     """A test as it is written; of a `case`, with what is matched against its pattern."""
     shown = snippet(test.at, lines)
-    if type(test) is core.Do and len(test.args) == 2 and test.args[0].at[:2] < test.at[:2]:
+    if type(test) is DO and len(test.args) == 2 and test.args[0].at[:2] < test.at[:2]:
         return f"{snippet(test.args[0].at, lines)} == {shown}"
     return shown
 
@@ -81,7 +81,7 @@ def _demanded(routine: Routine) -> Container[tuple[int, bool]]:
     that are asked in turn is one of these."""
     written = routine.written
     if written.demanded is None:
-        every = [part for part in walk(routine.node.body) if type(part) is core.If]
+        every = [part for part in walk(routine.node.body) if type(part) is IF]
         later = {id(part.orelse[0]) for part in every if len(part.orelse) == 1 and not _raises(part.body)}
         tests = [part for part in every if id(part) not in later]
         arms = [(part.test, arm is part.orelse, arm) for part in tests for arm in (part.body, part.orelse)]
@@ -91,7 +91,7 @@ def _demanded(routine: Routine) -> Container[tuple[int, bool]]:
 
 def _raises(arm: tuple[Node, ...]) -> bool:
     last = arm[-1] if arm else None
-    return type(last) is core.Leave and last.what == "raise"
+    return type(last) is LEAVE and last.what == "raise"
 
 
 def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
@@ -125,7 +125,7 @@ def _shown(value: Any) -> str:
 def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
     """The parts of a test that must each come out so, for it to come out so."""
     test, outcome = plainly(test, outcome)
-    if type(test) is core.Either and (test.what == "and") is outcome:
+    if type(test) is EITHER and (test.what == "and") is outcome:
         for operand in test.operands:
             yield from necessary(operand, outcome)
     else:

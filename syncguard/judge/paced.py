@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from syncguard.infer.branches.gates import last_name, trains
-from syncguard.infer.routine import Routine
+from syncguard.infer.branches.gates import last_name, sets_rhythm, trains
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of
 from syncguard.places import Places
-from syncguard.read import core
+from syncguard.read.tags import CALL, FUNCTION, LOOP
 from syncguard.read.walk import walk
 
 
@@ -44,18 +44,26 @@ def keep_time(routines: Sequence[Routine], places: Places, known: dict[Routine, 
 def takes_step(routine: Routine, places: Places) -> bool:
     """Whether each call of a function is a step: it runs a backward pass and has an optimizer take it, in no loop."""
     node = routine.node
-    if type(node) is not core.Function or not trains(node.body, places):
+    if type(node) is not FUNCTION or not trains(node.body, places):
         return False
-    looped = {id(part) for loop in walk(node.body) if type(loop) is core.Loop for part in walk(loop)}
-    calls = [part for part in walk(node.body) if type(part) is core.Call and id(part) not in looped]
+    looped = {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop)}
+    calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in looped]
     takes = places.tables["hot"]["loop_takes"]
     return trains(tuple(calls), places) and any(last_name(call.fn) in takes for call in calls)
 
 
 def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:
-    """Whether a function, or one that it calls, runs a backward pass: then what calls it now and then is the step."""
+    """Whether a function, or one that it calls, trains: then what calls it now and then is the step."""
     if routine not in known:
         known[routine] = False  # while we look, for those that call one another
-        body = routine.node.body if type(routine.node) is core.Function else ()
-        known[routine] = trains(body, places) or any(trained(callee, places, known) for callee in routine.calls)
+        body = routine.node.body if type(routine.node) is FUNCTION else ()
+        known[routine] = sets_rhythm(body, places) or any(trained(callee, places, known) for callee in routine.calls)
     return known[routine]
+
+
+def shown_at_end(sighting: Sighting, routine: Routine, places: Places) -> bool:
+    """Whether a value is logged where an evaluation goes through its batches, and not asked to be shown for each."""
+    if not (places.is_("gates", "shows", sighting.op) and places.is_("gates", "evaluates", routine.name)):
+        return False
+    calls = [part for part in walk(routine.node.body) if type(part) is CALL and part.at == sighting.at]
+    return not any(key == "on_step" for call in calls for key, _ in call.keywords)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import came_from_device
@@ -12,11 +13,12 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
+from syncguard.read.tags import CALL
 from syncguard.read.walk import walk
 from syncguard.terms import Heat
 
-VALIDATION = WORDS[0]
-NEAR = 3  # lines between a synchronize and the clock that it is for
+VALIDATION: Final = WORDS[0]
+NEAR: Final = 3  # lines between a synchronize and the clock that it is for
 
 
 def hazard_of(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -40,11 +42,11 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """An explicit synchronize beside a clock is there to time, one behind several copies that do not block lands them,
-    and one where a graph is captured is asked for; outside hot code that is all that it does."""
+    one where a graph is captured or memory is given back is asked for; outside hot code that is all that it does."""
     line = sighting.at[0]
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
-    if heat != "hot" and (lands(sighting, routine) or captures(sighting, routine, world)):
+    if heat != "hot" and (lands(sighting, routine) or captures(sighting, routine, world) or frees(sighting, routine)):
         return ""
     measures = (
         bool(routine.clocks)
@@ -69,6 +71,13 @@ def captures(sighting: Sighting, routine: Routine, world: World) -> bool:
         other.op in ops and (sighting.at < other.at or loops <= {step.node.at for step in other.context.loops})
         for other in routine.sightings.values()
     )
+
+
+def frees(sighting: Sighting, routine: Routine) -> bool:
+    """Whether memory is given back beside this."""
+    line = sighting.at[0]
+    others = routine.sightings.values()
+    return any(other.hazard == "empty-cache" and abs(other.at[0] - line) <= NEAR for other in others)
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -103,7 +112,7 @@ def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> st
         return sighting.hazard
     if not routine.home.moves_batches:
         return ""
-    calls = (part for part in walk(routine.node.body) if type(part) is core.Call)
+    calls = (part for part in walk(routine.node.body) if type(part) is CALL)
     again = heat == "hot" or sighting.context.loops
     return sighting.hazard if again or not any(_first_of(call, sighting.at) for call in calls) else ""
 
@@ -112,7 +121,7 @@ def _first_of(call: core.Call, at: At) -> bool:
     """Whether this is `next(iter(...))` of what stands there."""
     inner: core.Node = call
     for name in ("next", "iter"):
-        if type(inner) is not core.Call or last_name(inner.fn) != name or not inner.args:
+        if type(inner) is not CALL or last_name(inner.fn) != name or not inner.args:
             return False
         inner = inner.args[0]
     return inner.at == at
@@ -124,7 +133,7 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
     return sighting.hazard if home.steps and not says(home, "precision", world) else ""
 
 
-REFINE: dict[str, Callable[[Sighting, Routine, World, Heat], str]] = {
+REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
     "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded,
     "matmul-precision": unprecise, "debugging-on": debugging, "distribution-validation": validated,
 }  # fmt: skip

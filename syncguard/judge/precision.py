@@ -8,6 +8,7 @@ from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR
 
 
 def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
@@ -27,11 +28,9 @@ def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
 
 
 def _is_dtype(node: Node) -> bool:
-    return type(node) is core.Attr and node.name == "dtype"
+    return type(node) is ATTR and node.name == "dtype"
 
 
 def _named(key: str, node: Node, frame: Frame) -> bool:
-    of = value_at(node.of, frame) if type(node) is core.Attr else None
-    return (
-        type(of) is Named and type(node) is core.Attr and frame.world.places.is_("names", key, f"{of.name}.{node.name}")
-    )
+    of = value_at(node.of, frame) if type(node) is ATTR else None
+    return type(of) is Named and type(node) is ATTR and frame.world.places.is_("names", key, f"{of.name}.{node.name}")

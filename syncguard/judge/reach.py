@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import handed_about
@@ -14,43 +14,15 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.behind import HERE
+from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.heat import holds_steps
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
-from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.terms import Fact, Heat
+from syncguard.read.tags import FUNCTION
+from syncguard.terms import Fact
 
-SEEN = "as far as we see called "
-Where = tuple[str, str]  # a file and the qualified name of a function in it
-
-
-class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
-    nothing hot."""
-
-    path: str
-    name: str
-    line: int
-    step: str = ""
-    step_line: int = 0
-    rare: bool = False
-    options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
-
-
-class Function(msgspec.Struct, frozen=True, array_like=True):
-    """A function of a file: how warm the file itself makes it, and what it calls that may be made hot."""
-
-    name: str
-    heat: Heat
-    path: tuple[Fact, ...]
-    calls: tuple[Called, ...]
-    gpuless: bool = False  # it runs in a process that sees no GPU
-    open: bool = True  # others may run it than those who call it by its name
-    keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
-    options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
-    named: bool = False  # its file does nothing with it but call it by its name
-    here: bool = False  # it is cold for its callers in its own file alone
+SEEN: Final = "as far as we see called "
 
 
 def functions_of(
@@ -123,7 +95,7 @@ def _beside_steps(call: tuple[At, Context]) -> bool:
 def _open(routine: Routine) -> bool:
     """Whether a function may be called by others than those who name it: a method, or what a decorator hands on."""
     node = routine.node
-    return type(node) is not core.Function or routine.owner is not None or bool(node.decorators or routine.closure)
+    return type(node) is not FUNCTION or routine.owner is not None or bool(node.decorators or routine.closure)
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:

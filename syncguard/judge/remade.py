@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.classes import ClassInfo
@@ -10,9 +11,10 @@ from syncguard.infer.domain.values import UNKNOWN, Instance, options
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.tags import CALL, FUNCTION
 from syncguard.read.walk import walk
 
-MAKERS = ("__init__", "__post_init__")
+MAKERS: Final = ("__init__", "__post_init__")
 
 
 def remakes(routines: Iterable[Routine], places: Places) -> frozenset[ClassInfo]:
@@ -22,7 +24,7 @@ def remakes(routines: Iterable[Routine], places: Places) -> frozenset[ClassInfo]
         made
         for routine in routines
         if (mine := routine.owner) is not None
-        and type(routine.node) is core.Function
+        and type(routine.node) is FUNCTION
         and not (mine.is_module or places.seldom(routine.name) or places.is_("names", "copies", routine.name))
         and {"classmethod", "staticmethod"}.isdisjoint(map(last_name, routine.node.decorators))
         for made in (*_given(routine, mine), *_like_itself(routine.node, mine))
@@ -40,8 +42,7 @@ def _given(routine: Routine, mine: ClassInfo) -> Iterator[ClassInfo]:
 def _like_itself(node: core.Function, mine: ClassInfo) -> Iterator[ClassInfo]:
     """The class of a method that calls `type(self)`."""
     if "(0type" in node.uses.get("self", ()) and any(
-        type(part) is core.Call and type(part.fn) is core.Call and last_name(part.fn.fn) == "type"
-        for part in walk(node.body)
+        type(part) is CALL and type(part.fn) is CALL and last_name(part.fn.fn) == "type" for part in walk(node.body)
     ):
         yield mine
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Named
-from syncguard.infer.routine import Routine
+from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of
 from syncguard.judge.remade import made_anew
 from syncguard.places import Places, matches
 from syncguard.read import core
+from syncguard.read.tags import CALL, FUNCTION, LEAVE, NAME, RUN
 from syncguard.read.walk import bound_in, walk
+
+HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
@@ -31,20 +35,21 @@ def programs(routines: Sequence[Routine], places: Places) -> None:
 
 def _takes_settings_alone(routine: Routine, places: Places) -> bool:
     node = routine.node
-    if type(node) is not core.Function or routine.closure or places.seldom(routine.name):
+    if type(node) is not FUNCTION or routine.closure or places.seldom(routine.name):
         return False
     given = [param.name.lower() for param in node.params if param.default is None]
     return all(places.is_("names", "settings", name) for name in given)
 
 
 def script(routine: Routine, places: Places) -> bool:
-    """The top level of a file, its `main` and what does its work, and what has a process join others: they run once,
-    and tell nothing of how often what they call runs."""
+    """The top level of a file, its `main` and what does its work, a command, and what has a process join others: they
+    run once, and tell nothing of how often what they call runs."""
     node = routine.node
     if (
-        type(node) is not core.Function
+        type(node) is not FUNCTION
         or routine.program
         or (routine.name == "main" and routine.owner is None and not routine.closure)
+        or (node.decorators and any(places.is_("cold", "commands", last_name(part)) for part in node.decorators))
     ):
         return True
     return _calls(routine, places.joins)
@@ -52,7 +57,7 @@ def script(routine: Routine, places: Places) -> bool:
 
 def _calls(routine: Routine, names: frozenset[str]) -> bool:
     node = routine.node
-    return type(node) is core.Function and not all(names.isdisjoint(asked) for asked in node.uses.values())
+    return type(node) is FUNCTION and not all(names.isdisjoint(asked) for asked in node.uses.values())
 
 
 def is_cold(
@@ -75,6 +80,7 @@ def is_cold(
         or clicked(routine, places)
         or makes_groups(routine, places)
         or in_a_try(routine, places)
+        or loads_state(routine, places)
     )
 
 
@@ -83,9 +89,22 @@ def in_a_try(routine: Routine, places: Places) -> bool:
     return bool(routine.closure) and any(places.is_("cold", "tries", name) for name in routine.qualname.split(".")[:-1])
 
 
+def loads_state(routine: Routine, places: Places) -> bool:
+    """Whether a function takes what a module hands to its hooks as it is loaded, whatever its name."""
+    node = routine.node
+    if type(node) is not FUNCTION or len(node.params) < HANDED:
+        return False
+    return any(places.is_("cold", "load_hooks", param.name) for param in node.params)
+
+
 def makes_groups(routine: Routine, places: Places) -> bool:
     """Whether it makes groups of processes; its loops may run long, as those of a script."""
     return _calls(routine, places.groups)
+
+
+def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
+    """Whether this is a barrier in a function that has no tensors exchanged, which are in order without it."""
+    return places.is_("cold", "barriers", sighting.op) and not _calls(routine, places.collectives)
 
 
 def logarithm(routine: Routine) -> bool:
@@ -97,12 +116,12 @@ def logarithm(routine: Routine) -> bool:
 def _gives_back(routine: Routine) -> bool:
     """Whether a function gives nothing but what it was given, as it was: `return loss`."""
     node = routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return False
-    bound = {part.id for part in bound_in(node.body) if type(part) is core.Name}
+    bound = {part.id for part in bound_in(node.body) if type(part) is NAME}
     given = {param.name for param in node.params} - bound
-    leaves = (part for part in walk(node.body) if type(part) is core.Leave and part.what == "return")
-    return all(type(leave.value) is core.Name and leave.value.id in given for leave in leaves)
+    leaves = (part for part in walk(node.body) if type(part) is LEAVE and part.what == "return")
+    return all(type(leave.value) is NAME and leave.value.id in given for leave in leaves)
 
 
 def clicked(routine: Routine, places: Places) -> bool:
@@ -136,16 +155,16 @@ def exported(routine: Routine, places: Places) -> bool:
 def deprecated(routine: Routine, places: Places) -> bool:
     """Whether a function says, whenever it is called, that it should not be."""
     node = routine.node
-    if type(node) is not core.Function:
+    if type(node) is not FUNCTION:
         return False
-    runs = [part.value for part in node.body if type(part) is core.Run]
+    runs = [part.value for part in node.body if type(part) is RUN]
     return any(_deprecates(part, places) for part in runs) or any(
         places.is_("cold", "deprecators", last_name(part)) for part in node.decorators
     )
 
 
 def _deprecates(call: core.Node, places: Places) -> bool:
-    if type(call) is not core.Call:
+    if type(call) is not CALL:
         return False
     kinds = (*call.args[1:2], *[value for name, value in call.keywords if name == "category"])
     return places.is_("cold", "deprecators", last_name(call.fn)) or any(

@@ -3,7 +3,7 @@ default."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import plainly
@@ -18,10 +18,11 @@ from syncguard.judge.fields import all_given, takes
 from syncguard.judge.settled import outcome_of
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CONST, DO, EITHER, FUNCTION, NAME
 from syncguard.read.walk import everything, walk
 
-ASKS = ("truth", "not")
-FEW = (0, 1)  # what a number is that asks for nothing
+ASKS: Final = ("truth", "not")
+FEW: Final = (0, 1)  # what a number is that asks for nothing
 
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
@@ -80,7 +81,7 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     """Whether this is a setting, or stands for some; one that is compared with a text is a choice."""
     if place.depth > DEEPEST:
         return False
-    if type(node) is core.Either or type(node) is core.Do:
+    if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
     asked = read_of(node)
     if asked is not None and _carried(asked, place):
@@ -88,10 +89,10 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text) for one in written)
-    if type(node) is core.Attr:
-        given = [one for one in all_given(node, place) if type(one[0]) is not core.Const or one[0].value]
+    if type(node) is ATTR:
+        given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         return bool(given) and all(_setting(*one, text) for one in given)
-    return type(node) is core.Name and _chosen(node.id, place, text)
+    return type(node) is NAME and _chosen(node.id, place, text)
 
 
 def _carried(asked: Asked, place: Place) -> bool:
@@ -101,14 +102,14 @@ def _carried(asked: Asked, place: Place) -> bool:
     of = asked.of
     if not carried(of, is_carrier(place)) or classes_of(of, place):
         return False
-    return type(of) is not core.Attr or all(takes(info, of.name) for info in classes_of(of.of, place))
+    return type(of) is not ATTR or all(takes(info, of.name) for info in classes_of(of.of, place))
 
 
 def _chosen(name: str, place: Place, text: bool) -> bool:
     """Whether this is a parameter that everybody must give who calls from without, one of a few; of yes and no if an
     object keeps it: what a call is told of its data is said so as well."""
     node = place.routine.node
-    if type(node) is not core.Function or private(place.routine) or not steady(name, place.routine):
+    if type(node) is not FUNCTION or private(place.routine) or not steady(name, place.routine):
         return False
     param = next((param for param in node.params if param.name == name), None)
     if param is None or param.default is not None or param.kind not in ("positional", "keyword"):
@@ -125,15 +126,15 @@ def _chosen(name: str, place: Place, text: bool) -> bool:
 
 def _only_tested(name: str, maker: Routine) -> bool:
     """Whether a constructor keeps what it is given in an attribute of which its class asks nothing but yes or no."""
-    binds = [part for part in walk(maker.node.body) if type(part) is core.Bind]
+    binds = [part for part in walk(maker.node.body) if type(part) is BIND]
     kept = {
         target.path
         for bind in binds
         for target in bind.targets
-        if type(target) is core.Attr and type(bind.value) is core.Name and bind.value.id == name
+        if type(target) is ATTR and type(bind.value) is NAME and bind.value.id == name
     }
     pieces = everything(maker.owner.node.body) if maker.owner is not None and kept else []
-    bound = {id(target) for part in pieces if type(part) is core.Bind for target in part.targets}
-    tested = {id(arg) for part in pieces if type(part) is core.Do and part.what in ASKS for arg in part.args}
-    reads = [part for part in pieces if type(part) is core.Attr and part.path in kept and id(part) not in bound]
+    bound = {id(target) for part in pieces if type(part) is BIND for target in part.targets}
+    tested = {id(arg) for part in pieces if type(part) is DO and part.what in ASKS for arg in part.args}
+    reads = [part for part in pieces if type(part) is ATTR and part.path in kept and id(part) not in bound]
     return bool(reads) and all(id(part) in tested for part in reads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -13,14 +13,15 @@ from syncguard.judge.defaults import Place, is_carrier, keywords_of, path_of, so
 from syncguard.judge.environment import asked_of, default_in
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import CONST, FUNCTION, NAME
 
-COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
-CASTS: dict[str, Callable[[Any], Any]] = {"bool": bool, "int": int, "float": float, "str": str}
-UNSET = object()  # a variable of the environment
-SPELLINGS = ("lower", "upper", "strip")
+CASTS: Final[dict[str, Callable[[Any], Any]]] = {"bool": bool, "int": int, "float": float, "str": str}
+UNSET: Final = object()  # a variable of the environment
+SPELLINGS: Final = ("lower", "upper", "strip")
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -84,18 +85,18 @@ def _told(node: Node, place: Place) -> Told | None:
             return _all(args, place, operator.neg)
         case core.Do(what="truth" | "not"):
             return outcome_of(node, place)
-        case core.Do(what=what, args=(_, _) as sides) if what in COMPARE:
+        case core.Do(what=what, args=sides) if what in COMPARE and len(sides) == 2:
             # Two options that must be the same, or another, belong to one thing: nobody sets one of them alone.
             options = [one for side in sides if (one := told_of(side, place)) is not None and one.by]
             return None if what in ("==", "!=") and len(options) > 1 else _all(sides, place, COMPARE[what])
-        case core.Either(what=what, operands=(*before, last)):
+        case core.Either(what=what, operands=operands):
             by: dict[str, Any] = {}
-            for operand in before:
+            for operand in operands[:-1]:
                 told = told_of(operand, place)
                 if told is None or bool(told.value) is (what == "or"):
                     return told
                 by |= told.by
-            told = told_of(last, place)
+            told = told_of(operands[-1], place)
             return Told(told.value, {**by, **told.by}) if told is not None else None
         case core.Choose(test=test, yes=yes, no=no):
             told = outcome_of(test, place)
@@ -112,8 +113,8 @@ def _taken(call: core.Call, place: Place) -> Told | None:
     asked = read_of(call)
     if asked is None or asked.default is None or asked.name in place.callers.set:
         return None
-    switch = type(asked.default) is core.Const and isinstance(asked.default.value, bool)
-    mine = type(call.fn) is core.Name and _is_own(asked.of, place)
+    switch = type(asked.default) is CONST and isinstance(asked.default.value, bool)
+    mine = type(call.fn) is NAME and _is_own(asked.of, place)
     if mine or not (switch or carried(asked.of, is_carrier(place))):
         return None
     told = told_of(asked.default, place)
@@ -123,8 +124,8 @@ def _taken(call: core.Call, place: Place) -> Told | None:
 def _is_own(node: Node, place: Place) -> bool:
     """Whether this is the object of a method."""
     function = place.routine.node
-    params = function.params if type(function) is core.Function and place.routine.owner is not None else ()
-    return bool(params) and type(node) is core.Name and node.id == params[0].name
+    params = function.params if type(function) is FUNCTION and place.routine.owner is not None else ()
+    return bool(params) and type(node) is NAME and node.id == params[0].name
 
 
 def _called(call: core.Call, place: Place) -> Told | None:
@@ -138,7 +139,7 @@ def _called(call: core.Call, place: Place) -> Told | None:
         ) if of in keywords_of(place.routine):
             told = told_of(default, place)
             return Told(told.value, {name: told.value, **told.by}) if told is not None else None
-        case core.Call(fn=core.Name(id=name), args=(_,) as args, keywords=()) if name in CASTS:
+        case core.Call(fn=core.Name(id=name), args=args, keywords=()) if name in CASTS and len(args) == 1:
             return _all(args, place, CASTS[name])
         case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import plainly
@@ -17,10 +18,11 @@ from syncguard.judge.settled import outcome_of, told_of
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, CHOOSE, FUNCTION, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
-SWITCH = "not_false"
+SWITCH: Final = "not_false"
 
 
 def switched(
@@ -49,17 +51,17 @@ def switches_of(sighting: Sighting, pack: Pack) -> list[str]:
 
 
 def _call_at(sighting: Sighting, routine: Routine) -> core.Call | None:
-    calls = (part for part in walk(routine.node.body) if type(part) is core.Call)
+    calls = (part for part in walk(routine.node.body) if type(part) is CALL)
     return next((call for call in calls if call.at == sighting.at), None)
 
 
 def _given(switch: str, call: core.Call, place: Place) -> Iterator[Written]:
     """What is passed by the name of an argument: to the call, or else to what made the object whose method it is."""
     made: list[Written] = [(call, place)]
-    if type(call.fn) is core.Attr and all(key != switch for key, _ in call.keywords):
+    if type(call.fn) is ATTR and all(key != switch for key, _ in call.keywords):
         made = _makers(call.fn.of, place)
     for one, there in made:
-        if type(one) is core.Call:
+        if type(one) is CALL:
             yield from ((value, there) for key, value in one.keywords if key == switch)
 
 
@@ -67,13 +69,13 @@ def _makers(node: Node, place: Place) -> list[Written]:
     """The expressions that something was made by, as far as they are seen."""
     if place.depth > DEEPEST:
         return []
-    if type(node) is core.Choose:
+    if type(node) is CHOOSE:
         return [*_makers(node.yes, place), *_makers(node.no, place)]
-    if type(node) is not core.Name and type(node) is not core.Attr:
+    if type(node) is not NAME and type(node) is not ATTR:
         return [(node, place)]
     written = list(sources_of(node, place).written)
     function = place.routine.node
-    if type(node) is core.Name and type(function) is core.Function and steady(node.id, place.routine):
+    if type(node) is NAME and type(function) is FUNCTION and steady(node.id, place.routine):
         param = next((one for one in function.params if one.name == node.id), None)
         written = passed_to(param, place) if param is not None else written
     return [one for source in written for one in _makers(*source)]

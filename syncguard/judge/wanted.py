@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, NAME, SEQ, SLICE
 from syncguard.read.walk import around, everything, mentions, walk
 
-COMPARES = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
+COMPARES: Final = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 
 
 def several(place: Place) -> bool:
     """An element of what others are read of too: by the same function, or in the turns of a loop."""
     return any(
-        _turned(part, place) or (type(part) is core.Index and _picked(part) and _others(part, place))
+        _turned(part, place) or (type(part) is INDEX and _picked(part) and _others(part, place))
         for part in place.read()
     )
 
@@ -24,26 +27,26 @@ def _turned(part: Node, place: Place) -> bool:
     """Whether this is what a loop over a list or a tensor comes to in each turn, or what its turn picks."""
     turns = set[str]()
     for loop in place.pieces():
-        if type(loop) is core.Comp and around(loop.at, part.at):
-            turns |= {name.id for target, _, _ in loop.clauses for name in walk(target) if type(name) is core.Name}
-        if type(loop) is core.Loop and loop.target is not None and around(loop.at, part.at):
-            turns |= {name.id for name in walk(loop.target) if type(name) is core.Name}
-    if type(part) is core.Index:
-        return _picked(part) and any(type(name) is core.Name and name.id in turns for name in walk(part.key))
-    return type(part) is core.Name and part.id in turns
+        if type(loop) is COMP and around(loop.at, part.at):
+            turns |= {name.id for target, _, _ in loop.clauses for name in walk(target) if type(name) is NAME}
+        if type(loop) is LOOP and loop.target is not None and around(loop.at, part.at):
+            turns |= {name.id for name in walk(loop.target) if type(name) is NAME}
+    if type(part) is INDEX:
+        return _picked(part) and any(type(name) is NAME and name.id in turns for name in walk(part.key))
+    return type(part) is NAME and part.id in turns
 
 
 def _picked(part: core.Index) -> bool:
     """Whether this picks one element: by numbers, or what may be some."""
-    keys = part.key.items if type(part.key) is core.Seq else (part.key,)
-    return all(type(key) is core.Name or (type(key) is core.Const and type(key.value) is int) for key in keys)
+    keys = part.key.items if type(part.key) is SEQ else (part.key,)
+    return all(type(key) is NAME or (type(key) is CONST and type(key.value) is int) for key in keys)
 
 
 def _others(part: core.Index, place: Place) -> bool:
     """Whether other elements of the same tensor are read, too."""
     read = {one.operand for one in place.routine.sightings.values() if one.hazard == place.sighting.hazard}
     return any(
-        type(other) is core.Index and other.at != part.at and other.at in read and alike(other.of, part.of)
+        type(other) is INDEX and other.at != part.at and other.at in read and alike(other.of, part.of)
         for other in place.pieces()
     )
 
@@ -51,7 +54,7 @@ def _others(part: core.Index, place: Place) -> bool:
 def sized(place: Place) -> bool:
     """A number that says how large something is, or how often a loop turns."""
     last = next(reversed([*place.around()]), None)
-    bound = last.targets[0] if type(last) is core.Bind and len(last.targets) == 1 else None
+    bound = last.targets[0] if type(last) is BIND and len(last.targets) == 1 else None
     return any(_sizes(part, place, bound) for part in place.pieces())
 
 
@@ -59,17 +62,15 @@ def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
     """Whether a call or a slice is given it as a size, or the name that it is bound to."""
     names = place.world.places.tables["names"]
     sizes = list[Node]()
-    if type(part) is core.Slice:
+    if type(part) is SLICE:
         sizes += part.bounds
-    elif type(part) is core.Call:
+    elif type(part) is CALL:
         sizes += part.args if last_name(part.fn) in names["counting"] else ()
         if last_name(part.fn) in names["picking"]:
-            sizes += (
-                part.args[1:] if type(part.fn) is core.Attr and part.fn.path.startswith("torch.") else part.args[:1]
-            )
+            sizes += part.args[1:] if type(part.fn) is ATTR and part.fn.path.startswith("torch.") else part.args[:1]
         sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
     return any(
-        around(size.at, place.sighting.at) or (type(bound) is core.Name and mentions(size, bound.id)) for size in sizes
+        around(size.at, place.sighting.at) or (type(bound) is NAME and mentions(size, bound.id)) for size in sizes
     )
 
 
@@ -83,7 +84,7 @@ def counted(place: Place) -> bool:
         or not place.begins(causes[-1], "converts")
     ):
         return False
-    made = [part for part in everything(owner.node.body) if type(part) is core.Call and part.at == causes[-1].at]
+    made = [part for part in everything(owner.node.body) if type(part) is CALL and part.at == causes[-1].at]
     plain = {*COMPARES, *place.world.places.tables["manners"]["moves"]}
     compared = all(why.text.rpartition(".")[2] in plain for why in causes[:-1])
     return compared and any(one_number(part.args) for part in made)
@@ -92,8 +93,8 @@ def counted(place: Place) -> bool:
 def one_number(args: tuple[Node, ...]) -> bool:
     """Whether what comes first is a number, or a list of one and the same: `[1, 1]`, `[n] * size`."""
     first = args[0] if args else None
-    if type(first) is core.Do and first.what == "*x":
-        return any(type(part) is core.Seq and len(part.items) == 1 for part in first.args)
-    parts = walk(first.args[0] if type(first) is core.Do and first.what == "neg" else first)
-    numbers = {part.value for part in parts if type(part) is core.Const}
-    return len(numbers) == 1 and all(type(part) in (core.Const, core.Seq) for part in parts)
+    if type(first) is DO and first.what == "*x":
+        return any(type(part) is SEQ and len(part.items) == 1 for part in first.args)
+    parts = walk(first.args[0] if type(first) is DO and first.what == "neg" else first)
+    numbers = {part.value for part in parts if type(part) is CONST}
+    return len(numbers) == 1 and all(type(part) in (CONST, SEQ) for part in parts)

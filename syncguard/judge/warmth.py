@@ -8,6 +8,7 @@ from syncguard.judge.beside import BESIDE
 from syncguard.terms import Fact, Heat
 
 SELDOM = "in its file called only by what runs seldom"
+BETWEEN = "ends a phase, unless another file calls it at every step"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
@@ -26,7 +27,7 @@ class Warmth(msgspec.Struct, frozen=True):
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what is cold says that it is so as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text == SELDOM or fact.text in BESIDE for fact in path)
+    return for_hot_code(path) or any(fact.text in (SELDOM, BETWEEN) or fact.text in BESIDE for fact in path)
 
 
 def for_hot_code(path: tuple[Fact, ...]) -> bool:

@@ -23,7 +23,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return None
     if known.callee(node).rpartition(".")[2] == LOADER.rpartition(".")[2]:
         edit = told(node, "pin_memory", f"{torch}.cuda.is_available()", region)
-        what = "a batch"
+        what, other = "a batch", ""
     else:
         if not isinstance(node.func, cst.Attribute) or node.func.attr.value not in COPIES:
             return None
@@ -33,10 +33,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         if not isinstance(source, cst.Name) or refilled(source, region):
             return None
         edit = told(node, "non_blocking", "True", region)
-        what = f"`{source.value}`"
+        what, other = f"`{source.value}`", ""
+        if isinstance(known.value(source), Unknown):
+            other = f", and `{node.func.attr.value}` of what is no tensor must take `non_blocking`"
     if edit is None:
         return None
-    return Proposal("unsafe", f"nothing may write into {what} before its copy has arrived", (edit,))
+    return Proposal("unsafe", f"nothing may write into {what} before its copy has arrived{other}", (edit,))
 
 
 def handed(call: cst.Call, source: cst.BaseExpression, region: Region, known: Known) -> Proposal | None:

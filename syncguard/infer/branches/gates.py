@@ -186,8 +186,15 @@ def flags(done: Env, failed: list[Env]) -> dict[str, bool]:
 
 
 def trains(body: tuple[Node, ...], places: Places) -> bool:
-    """Whether a body runs a backward pass: a test around it sets the rhythm of training, and makes nothing rare."""
+    """Whether a body runs a backward pass."""
     return any(type(node) is CALL and last_name(node.fn) in places.passes for node in walk(body))
+
+
+def sets_rhythm(body: tuple[Node, ...], places: Places) -> bool:
+    """Whether a body runs a backward pass, or has an optimizer take what several have added up: a test around it sets
+    the rhythm of training, and makes nothing rare."""
+    called = {last_name(node.fn) for node in walk(body) if type(node) is CALL}
+    return not called.isdisjoint(places.passes) or called.issuperset(places.tables["hot"]["loop_takes"])
 
 
 def last_name(node: Node) -> str:

@@ -181,11 +181,7 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
     if is_none:
         return {path: NONE}
     value = value_at(subject, frame)
-    return (
-        {path: without(value, lambda option: option is NONE or (type(option) is Const and option.value is None))}
-        if type(value) is not Unknown
-        else {}
-    )
+    return {path: without(value, lambda option: option is NONE)} if type(value) is not Unknown else {}
 
 
 def _dtype(subject: Node, kind: Node, equal: bool, frame: Frame) -> dict[str, Value]:

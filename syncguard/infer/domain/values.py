@@ -107,6 +107,11 @@ TRUE: Final = Const(True)
 FALSE: Final = Const(False)
 
 
+def constant(value: Any) -> Const:
+    """A literal; of None, True and False there is one each, so that `is` tells them."""
+    return NONE if value is None else TRUE if value is True else FALSE if value is False else Const(value)
+
+
 class Host(Value):
     """A value on the host that is no tensor: int float bool str number size array device dtype object.
 

@@ -29,6 +29,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions import calls
 from syncguard.infer.heirs import assigned
 from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -43,7 +44,7 @@ def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     if type(of) is not Union:
         only = None if of is NONE else _of(of, name, node, frame)
         return UNKNOWN if only is None else only
-    kinds = [option for option in options(of) if not (type(option) is Const and option.value is None)]
+    kinds = [option for option in options(of) if option is not NONE]
     if name in frame.world.no_array and any(type(option) is Tensor for option in kinds):
         kinds = [option for option in kinds if type(option) is not Host or option.kind != "array"]
     if any(type(option) is Named for option in kinds):  # `lib = cupy if fast else numpy`: a module is no tensor
@@ -152,7 +153,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
             if "property" in kinds:
                 return calls.invoke(Call(value.routine, of), [], {}, node.at, (), frame)
             value = bound(value, kinds, of, info)
-        held = beside(held, value, name, info)
+        held = beside(held, chosen_later(value, name, info, node, frame), name, info)
     elif held is None and not above and not frame.routine.host:
         held = assigned(info, name, frame.routine)
     if held is not None and held is not UNKNOWN:
@@ -175,11 +176,19 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
     return known if known is not None else Bound(of, name)
 
 
+def chosen_later(value: Value, name: str, info: ClassInfo, node: core.Attr, frame: Frame) -> Value:
+    """The same; of a declared device that is the CPU, that it is so unless who makes an instance gives another."""
+    if type(value) is not Const or type(value.value) is not str or not frame.world.places.is_("names", "devices", name):
+        return value
+    left = device_of(value) == "host" and name in info.fields()
+    return Host(LEFT_ON_HOST, frame.why("left on host", node.at)) if left else value
+
+
 def beside(held: Value | None, value: Value, name: str, info: ClassInfo) -> Value:
     """What methods assign, and what the class says: with `x = None` it only declares what they will assign."""
     if held is None:
         held = value
-    elif held is NONE or not (type(value) is Const and value.value is None):
+    elif held is NONE or value is not NONE:
         held = join(held, value)
     return info.expected(name) if held is NONE else held
 

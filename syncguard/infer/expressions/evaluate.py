@@ -33,6 +33,7 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    constant,
     options,
 )
 from syncguard.infer.expressions import attributes, calls
@@ -59,8 +60,7 @@ def value_of(node: Node, frame: Frame) -> Value:
 
 
 def const(node: core.Const, frame: Frame) -> Value:
-    value = node.value
-    return NONE if value is None else TRUE if value is True else FALSE if value is False else Const(value)
+    return constant(node.value)
 
 
 def name(node: core.Name, frame: Frame) -> Value:

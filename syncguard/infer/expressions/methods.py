@@ -6,7 +6,20 @@ from typing import Final
 
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
-from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, keys_of, kind_of
+from syncguard.infer.domain.values import (
+    NONE,
+    SHAPES,
+    UNKNOWN,
+    Const,
+    Host,
+    Seq,
+    Table,
+    Tensor,
+    Value,
+    keys_of,
+    kind_of,
+    options,
+)
 from syncguard.infer.expressions.iterators import called, foremost
 from syncguard.infer.operations.apply import apply, by_keyword
 from syncguard.infer.operations.targets import begun
@@ -85,11 +98,9 @@ def table_method(of: Table, name: str, args: list[Value]) -> Value:
     keys = keys_of(of)
     match name:
         case "get" | "pop" | "setdefault":
-            held = (
-                of.items.get(args[0].value, of.element)
-                if args and type(args[0]) is Const and isinstance(args[0].value, (str, int))
-                else known
-            )
+            held = known
+            if args and type(args[0]) is Const and isinstance(args[0].value, (str, int)):
+                held = of.items.get(args[0].value) or beside_default(of.element, args)
             return join(held, args[1]) if len(args) > 1 else held
         case "values":
             return Seq("iterator", None, known)
@@ -100,6 +111,17 @@ def table_method(of: Table, name: str, args: list[Value]) -> Value:
         case "copy":
             return of
     return NONE if name in MUTATORS or name == "clear" else UNKNOWN
+
+
+def beside_default(element: Value, args: list[Value]) -> Value:
+    """An item under a key that nothing was seen to be put under: what has a yes, a no or a text in its place is no
+    tensor, though others are."""
+    default = args[1] if len(args) > 1 else NONE
+    if type(default) is not Const or type(default.value) not in (bool, str):
+        return element
+    kinds = options(element)
+    others = [kind for kind in kinds if type(kind) is not Tensor]
+    return element if len(others) == len(kinds) else join_all([*others, Host(kind_of(default))])
 
 
 def of_text(name: str) -> Value:

@@ -53,14 +53,10 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     if what == "*x":
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
     if what not in TAKE_NONE:
-        pairs = [pair for pair in pairs if not any(_none(side) for side in pair)] or pairs
+        pairs = [pair for pair in pairs if NONE not in pair] or pairs
     found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
-
-
-def _none(value: Value) -> bool:
-    return type(value) is Const and value.value is None
 
 
 def _repeats(a: Value, b: Value) -> bool:

@@ -9,6 +9,7 @@ from syncguard.infer.domain.contents import tensor_in, unpacked
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import MASKS, tensor_sureness
 from syncguard.infer.domain.values import (
+    NONE,
     SHAPES,
     UNKNOWN,
     Alias,
@@ -176,7 +177,7 @@ def indexed(of: Tensor, key: Value, result: Value) -> Value:
     parts = key.items if type(key) is Seq and key.kind == "tuple" and key.items is not None else (key,)
     rank = of.rank
     for part in parts:
-        if type(part) is Const and part.value is None:
+        if part is NONE:
             rank += rank >= 0
         elif (type(part) is Const and isinstance(part.value, int)) or (
             type(part) is Host and part.kind in ("int", "number", "size")

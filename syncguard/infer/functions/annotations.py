@@ -196,13 +196,24 @@ def _union(values: list[Value]) -> Value:
     """A declared union: its tensor is one of several things, so we are not sure of it."""
     kinds = [value for value in values if value is not NONE]
     sure = len(kinds) == 1
-    marked = [value.but(either=True) if type(value) is Tensor and not sure else value for value in values]
+    marked = [value if sure or not _rivalled(value, kinds) else changed(value, _either) for value in values]
     if any(_made_on_host(value) for value in kinds):
         marked = [changed(value, _anywhere) for value in marked]
     result = marked[0]
     for value in marked[1:]:
         result = join(result, value)
     return result
+
+
+def _rivalled(value: Value, kinds: list[Value]) -> bool:
+    """Whether something else may stand in the place of these tensors: of `list[Tensor] | list[int]` numbers."""
+    if type(value) is Tensor:
+        return True
+    return type(value) is Seq and any(type(kind) is Seq and not holds_tensor(kind) for kind in kinds)
+
+
+def _either(tensor: Tensor) -> Tensor:
+    return tensor.but(either=True)
 
 
 def _made_on_host(value: Value) -> bool:

@@ -11,7 +11,7 @@ from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION, NAME
-from syncguard.read.walk import everything
+from syncguard.read.walk import everything, walk
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -24,17 +24,11 @@ def host_reason(routine: Routine, world: Names) -> str:
     owner, places = routine.owner, world.places
     if _foreign(routine, places):
         return "it is for a device of another kind"
-    if owner is not None and not owner.is_module:
-        for name in owner.external():
-            if any(
-                world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]
-            ):
-                return f"`{owner.name}` is a {name.rpartition('.')[2]}"
-        if any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world):
-            return f"`{owner.name}` prepares data on the host"
+    if owner is not None and not places.is_("hot", "batch_hooks", routine.name) and (why := prepares(owner, world)):
+        return why
     name = routine.qualname.rpartition(".")[2]
     moves = owner is not None and (owner.is_module or any(owner.find(move) for move in world.movers))
-    if places.is_("host", "functions", name) and not moves:
+    if places.is_("host", "functions", name) and not moves and not _picks_by_tensor(routine, world):
         return f"`{name}` prepares data on the host"
     compiler = _compiler(routine, world)
     if compiler:
@@ -53,6 +47,31 @@ def host_reason(routine: Routine, world: Names) -> str:
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
     return home.processes or ""
+
+
+def prepares(owner: ClassInfo, world: Names) -> str:
+    """Why the methods of a class prepare data on the host; '' where it is none that says so."""
+    if owner.is_module:
+        return ""
+    places = world.places
+    for name in owner.external():
+        if any(world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]):
+            return f"`{owner.name}` is a {name.rpartition('.')[2]}"
+    named = any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world)
+    return f"`{owner.name}` prepares data on the host" if named else ""
+
+
+def _picks_by_tensor(routine: Routine, world: Names) -> bool:
+    """Whether a method that gives items is declared to take a tensor: no loader asks for its items so."""
+    node = routine.node
+    if type(node) is not FUNCTION or node.name not in world.places.tables["host"]["item_methods"]:
+        return False
+    declared = [param.annotation for param in node.params[1:] if param.annotation is not None]
+    return any(
+        type(part) in (NAME, ATTR) and world.is_tensor_type(_named(part, routine.home))
+        for annotation in declared
+        for part in walk(annotation)
+    )
 
 
 def _foreign(routine: Routine, places: Places) -> bool:

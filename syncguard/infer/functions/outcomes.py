@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import left_out
@@ -14,7 +15,7 @@ from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
-from syncguard.infer.routine import Asks, Frame, Given, Routine, Sighting, Told
+from syncguard.infer.routine import Asks, Frame, Given, Kept, Routine, Sighting, Told
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At
@@ -41,6 +42,7 @@ class Outcomes(Modules):
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
         self.learning: set[tuple[ClassInfo, str]] = set()  # attributes whose assigning methods run for the first time
+        self.keeps: list[Kept] = []  # the tensors that a run for one caller lets instances of classes keep
         self.teaches = True  # whether what is assigned now is so for every caller
 
     def body(self, routine: Routine, node: core.Function) -> Value:
@@ -63,6 +65,7 @@ class Outcomes(Modules):
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
         if known is not None:
+            self.lend(known, given, frame)
             return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
@@ -71,9 +74,12 @@ class Outcomes(Modules):
         routine.actual = actual
         if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
+        keeps, self.keeps = self.keeps, []
         first = self.aside(routine, node, given)
         found, sightings, asks = self.itself(routine, node, given, first[0]) or first
-        routine.contexts[key] = Told(found, given, tuple(sightings.values()), asks)
+        kept, self.keeps = tuple(self.keeps) if given else (), keeps
+        routine.contexts[key] = told = Told(found, given, tuple(sightings.values()), asks, kept)
+        self.lend(told, given, frame)
         self.teaches, routine.actual = teaches, None
         if not given:
             routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
@@ -83,11 +89,23 @@ class Outcomes(Modules):
             routine.pays[key] = self.waits
         return found
 
+    def lend(self, told: Told, given: Given, frame: Frame) -> None:
+        """Let the file that is checked see what the instances keep that it gives tensors to."""
+        for info, name, value in told.keeps:
+            value = reasons.retold(value, told.given, given)
+            if frame.home.own:
+                self.look_again(info.lend(name, value))
+            else:
+                self.keeps.append((info, name, value))
+
+    def look_again(self, routines: Iterable[Routine]) -> None:
+        raise NotImplementedError
+
     def telling(
         self, routine: Routine, node: core.Function, given: Given, left: list[core.Param], world: World
     ) -> Given:
         """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself, and
-        the number that a parameter is left with which might be a tensor."""
+        the number or None that a parameter is left with which might be a tensor."""
         if not given or routine.home.top is None or routine.home.top.running:
             return given
         told = routine.annotated
@@ -96,7 +114,7 @@ class Outcomes(Modules):
             told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
-        numbers = {param.name: default for param in left if (default := number(param)) and tensor_in(told[param.name])}
+        defaults = {param.name: known for param in left if (known := default(param, told[param.name]))}
         moved = {name for name, value in given.items() if routine.host and fed(value)}
         if moved:
             asking = Frame(world, routine, {})
@@ -104,7 +122,7 @@ class Outcomes(Modules):
                 **told,
                 **{p.name: parameters.annotated(asking, p, "assumed") for p in node.params if p.name in moved},
             }
-        seen = {name: refined(told[name], outlined(value)) for name, value in {**numbers, **given}.items()}
+        seen = {name: refined(told[name], outlined(value)) for name, value in {**defaults, **given}.items()}
         return {
             name: value
             for name, value in seen.items()
@@ -145,8 +163,11 @@ class Outcomes(Modules):
         return routine.alone or {}
 
 
-def number(param: core.Param) -> Host | None:
-    """The number that a parameter is by default, if it is one."""
-    default = param.default
-    value = default.value if type(default) is CONST else None
-    return Host(type(value).__name__) if type(value) in (int, float) else None
+def default(param: core.Param, told: Value) -> Value | None:
+    """The number or None that a parameter is by default which its annotation, or nobody, says might be a tensor."""
+    if type(param.default) is not CONST:
+        return None
+    value, tensor = param.default.value, tensor_in(told) is not None
+    if value is None:
+        return NONE if tensor or told is UNKNOWN else None
+    return Host(type(value).__name__) if tensor and type(value) in (int, float) else None

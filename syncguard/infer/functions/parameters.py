@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
@@ -20,10 +21,12 @@ from syncguard.infer.domain.values import (
     Tensor,
     Unknown,
     Value,
+    constant,
     kind_of,
     options,
 )
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation, of_items
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
@@ -70,6 +73,8 @@ def _text(declared: Value) -> bool:
 def annotated(frame: Frame, param: Param, place: str) -> Value:
     """What the annotation says that a parameter may hold, its default None included."""
     declared = promised(param.annotation, frame, place)
+    if place == "host" and tensor_in(declared) is not None and of_items(frame):
+        declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):
         return declared
     if type(declared) is Tensor:
@@ -105,13 +110,13 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if declared is not UNKNOWN:
         return refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
-        left_out = routine.aside and seen is None and type(param.default) is CONST and param.default.value is None
-        return NONE if left_out else Host("dtype")
+        left_out = seen is None and type(param.default) is CONST and param.default.value is None
+        return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
     if type(default) is CONST and default.value is not None:
-        known: Value = Host(kind_of(Const(default.value)))
+        known: Value = Host(kind_of(constant(default.value)))
         return known if seen is None else join(known, seen)
     found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
     if found is UNKNOWN:
@@ -201,6 +206,8 @@ def _by_use(frame: Frame, param: Param, position: int) -> Value:
     """What its uses, or its place in a module's forward, tell of a parameter whose type nobody declared."""
     if _typed(param) and not _loader(frame, param):
         return UNKNOWN
+    if of_evaluation(param, frame):
+        return evaluation(param, frame)
     if frame.world.places.is_("names", "lists", param.name) and not _asked_as_tensor(frame, param):
         return Seq("list", None)
     found = frame.world.evidence(param.name, param.name, frame, param.at)
@@ -267,7 +274,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     """A parameter of a module's forward holds a tensor if it is used as more than a flag."""
     routine = frame.routine
     node = routine.node
-    if routine.owner is not None and position == 1 and frame.world.places.is_("hot", "batch_methods", routine.name):
+    if routine.owner is not None and of_batch(node, param, position, frame.world.places):
         return Unknown(frame.why("forward", param.at))
     if routine.owner is None or type(node) is not FUNCTION:
         return UNKNOWN

@@ -54,9 +54,11 @@ def refined(declared: Value, seen: Value | None) -> Value:
         passed = tensor_in(seen)
         if tensor_in(declared) is None and _besides(declared, seen):
             return join(declared, seen)
-        if passed is None or not all(type(option) is Tensor or option is NONE for option in declared.options):
+        alone = type(seen) is Tensor
+        kept = [option for option in declared.options if not (alone and _number(option))]
+        if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
             return declared
-        return join_all([refined(option, passed) for option in declared.options])
+        return join_all([refined(option, passed) if type(option) is Tensor else option for option in kept])
     if type(declared) is not Tensor:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
@@ -67,6 +69,11 @@ def refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _number(option: Value) -> bool:
+    """Whether this is a number, or a slice of such: `int | slice | Tensor`, and a tensor is what it is given."""
+    return number_sureness(option) > 0 or (type(option) is Seq and option.kind == "slice")
 
 
 def _bare(declared: Value, seen: Value) -> bool:

@@ -48,15 +48,15 @@ def missing(args: Arguments, name: str) -> int:
     value = args.get(name)
     if value is None and args.open:
         return POSSIBLE
-    if value is None or value is NONE or (type(value) is Const and value.value is None):
+    if value is None or value is NONE:
         return CERTAIN
-    return POSSIBLE if type(value) is Union and any(type(o) is Const and o.value is None for o in value.options) else NO
+    return POSSIBLE if type(value) is Union and NONE in value.options else NO
 
 
 def none(args: Arguments, name: str) -> int:
     """None was written, where leaving it out means something else."""
     value = args.get(name)
-    return CERTAIN if value is NONE or (type(value) is Const and value.value is None) else NO
+    return CERTAIN if value is NONE else NO
 
 
 def some(args: Arguments, name: str) -> int:
@@ -99,7 +99,16 @@ def single(args: Arguments, name: str) -> int:
 
 
 def number(args: Arguments, name: str) -> int:
-    return max((number_sureness(option) for option in options(args.get(name) or UNKNOWN)), default=NO)
+    """A number of Python's; a zero that may as well be a tensor is seldom left one: each turn of a loop adds to it."""
+    kinds = options(args.get(name) or UNKNOWN)
+    added = any(type(kind) is Tensor for kind in kinds)
+    return max(
+        (min(number_sureness(kind), POSSIBLE if added and _zero(kind) else CERTAIN) for kind in kinds), default=NO
+    )
+
+
+def _zero(value: Value) -> bool:
+    return type(value) is Const and type(value.value) in (int, float) and not value.value
 
 
 def data(args: Arguments, name: str) -> int:

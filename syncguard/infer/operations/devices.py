@@ -40,9 +40,9 @@ def device_made(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
 def _made(asked: Value | None, args: Arguments) -> str:
     """Where a factory builds that is asked for no device by name."""
     filled = args.get("out")
-    if filled is not None and not (type(filled) is Const and filled.value is None):
+    if filled is not None and filled is not NONE:
         return filled.device if type(filled) is Tensor else "assumed"  # `torch.arange(n, out=x.new())`
-    if asked is not None and not (type(asked) is Const and asked.value is None):
+    if asked is not None and asked is not NONE:
         return "host" if type(asked) is Const and asked.value == MEMORYLESS else "assumed"
     drawn = args.get("generator")
     if type(drawn) is Instance and drawn.device == "host":

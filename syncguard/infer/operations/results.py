@@ -172,7 +172,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
         together
         and beside is not None
         and device in GUESSED
-        and any(tensor.rank > 0 and built_on_host(tensor) for tensor in tensors)
+        and any(tensor.rank > 0 and built_on_host(tensor) and not tensor.void for tensor in tensors)
     ):
         device = "host"  # with what is elsewhere it would raise, but for one without dimensions
     if beside is not None and device == "host" and any(tensor.on_device for tensor in tensors):

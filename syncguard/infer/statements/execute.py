@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from syncguard.infer.branches.arms import turned
-from syncguard.infer.branches.gates import NOTHING, fails, flags, size_threshold, trains
+from syncguard.infer.branches.gates import NOTHING, fails, flags, sets_rhythm, size_threshold
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
@@ -37,7 +37,7 @@ from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BRING, CONST, DO, LEAVE
+from syncguard.read.tags import ATTR, BRING, CONST, DO, FUNCTION, LEAVE, LOOP
 from syncguard.read.walk import walk
 
 ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
@@ -87,6 +87,8 @@ def branch(node: core.If, frame: Frame) -> None:
             frame.quiet += side.off
             frame.sometimes += open_ and not failed
             gate = "" if failed or side.gate == NOTHING else side.gate
+            if gate and sets_rhythm(_rest(node, frame), frame.world.places):
+                gate = ""
             frame.surround(gate=gate, test=(node.test, side.outcome), off=side.off)
     if alive(frame) and recalled(node, frame):
         frame.surround(gate=BUILDS)
@@ -94,11 +96,18 @@ def branch(node: core.If, frame: Frame) -> None:
         frame.surround(gate=GROWS)
 
 
+def _rest(node: core.If, frame: Frame) -> tuple[Node, ...]:
+    """What follows an `if` that stands in the body of a loop, or of a function, by itself."""
+    around = frame.context.loops[-1].node if frame.context.loops else frame.routine.node
+    body: tuple[Node, ...] = around.body if type(around) is LOOP or type(around) is FUNCTION else ()
+    return next((body[at + 1 :] for at, part in enumerate(body) if part is node), ())
+
+
 def _take(side: Side, other: Side, test: Node, frame: Frame) -> None:
     """Run one arm of an `if`."""
     # where anything else would be a failure, this is what there always is
     gate = side.excuse if side.gate and fails(other.body, frame) else side.gate or side.excuse
-    rare = gate if gate and not trains(side.body, frame.world.places) else ""
+    rare = gate if gate and not sets_rhythm(side.body, frame.world.places) else ""
     failing = frame.context.failing or fails(side.body, frame)
     surrounding = frame.surround(gate=rare, failing=failing, test=(test, side.outcome), off=side.off)
     seen = len(frame.emitted)

@@ -1,0 +1,37 @@
+"""What a file tells the others of its functions' heat, in the form in which it is kept."""
+
+from __future__ import annotations
+
+import msgspec
+
+from syncguard.terms import Fact, Heat
+
+Where = tuple[str, str]  # a file and the qualified name of a function in it
+
+
+class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
+    nothing hot."""
+
+    path: str
+    name: str
+    line: int
+    step: str = ""
+    step_line: int = 0
+    rare: bool = False
+    options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
+
+
+class Function(msgspec.Struct, frozen=True, array_like=True):
+    """A function of a file: how warm the file itself makes it, and what it calls that may be made hot."""
+
+    name: str
+    heat: Heat
+    path: tuple[Fact, ...]
+    calls: tuple[Called, ...]
+    gpuless: bool = False  # it runs in a process that sees no GPU
+    open: bool = True  # others may run it than those who call it by its name
+    keeper: str = ""  # what keeps it in a table beside others: who calls one of them calls any
+    options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
+    named: bool = False  # its file does nothing with it but call it by its name
+    here: bool = False  # it is cold for its callers in its own file alone

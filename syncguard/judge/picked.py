@@ -1,0 +1,88 @@
+"""A subscript in, how it picks out: one of each row, by what an object keeps, by a list made for it, or what is written
+back through the same mask."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.statements.collected import alike
+from syncguard.judge.standing import Place
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
+from syncguard.read.walk import bound_in, mentions
+
+
+def each_row(place: Place) -> bool:
+    """One of each row is read, and a range of Python's counts the rows: `x[range(n), labels]`."""
+    return any(
+        type(part.key) is SEQ
+        and len(part.key.items) > 1
+        and type(part.key.items[0]) is CALL
+        and part.key.items[0].at == place.sighting.operand
+        and last_name(part.key.items[0].fn) == "range"
+        for part in _subscripts(place)
+    )
+
+
+def stored(place: Place) -> bool:
+    """What picks is kept by the object whose method this is, and not set by it."""
+    method, kept = place.routine.node, place.operand.partition("[")[0]
+    if place.routine.owner is None or type(method) is not FUNCTION or not method.params:
+        return False
+    if not kept.startswith(f"{method.params[0].name}."):
+        return False
+    binds = (part for part in place.pieces() if type(part) is BIND)
+    return all(type(to) is not ATTR or to.path != kept for part in binds for to in part.targets)
+
+
+def made(place: Place) -> bool:
+    """What picks is a list that is none written with its numbers."""
+    return any(not _written(part, place) for part in place.read())
+
+
+def _written(part: Node, place: Place) -> bool:
+    """Whether this is a list of numbers that are written there, or stands outside of the function."""
+    if type(part) is SEQ:
+        return True
+    function = place.routine.node
+    if type(part) is not NAME or type(function) is not FUNCTION:
+        return False
+    bound = [
+        one.value
+        for one in place.pieces()
+        if type(one) is BIND and any(type(to) is NAME and to.id == part.id for to in one.targets)
+    ]
+    if any(param.name == part.id for param in function.params):
+        return False
+    if not bound and any(type(one) is NAME and one.id == part.id for one in bound_in(function.body)):
+        return False  # by a loop, or by what is taken apart
+    return all(
+        type(value) is SEQ and value.items and all(type(item) is CONST for item in value.items) for value in bound
+    )
+
+
+def written_back(place: Place) -> bool:
+    """What is computed from the picked elements goes through the same mask: `out[mask] = f(x[mask])`, at once or by a
+    name."""
+    masks = [_mask(part) for part in _subscripts(place)]
+    last = next(reversed([*place.around()]), None)
+    names = [to.id for to in last.targets if type(to) is NAME] if type(last) is BIND else []
+    for part in place.pieces():
+        if type(part) is not BIND or type(part.value) is CONST:
+            continue
+        if not (part is last or any(mentions(part.value, name) for name in names)):
+            continue
+        targets = [one for whole in part.targets for one in (whole.items if type(whole) is SEQ else (whole,))]
+        if any(type(one) is INDEX and any(alike(_mask(one), mask) for mask in masks) for one in targets):
+            return True
+    return False
+
+
+def _subscripts(place: Place) -> list[core.Index]:
+    """The subscript that waits."""
+    return [part for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at]
+
+
+def _mask(part: core.Index) -> Node:
+    """The first part of a subscript."""
+    return part.key.items[0] if type(part.key) is SEQ and part.key.items else part.key
