@@ -1,72 +1,116 @@
-"""Changed sources in, what was found in them out: by a process beside this one, which asks what is still true."""
+"""Changed sources in, what was found in them out: by this process and another one beside it, which has begun while this
+one still asks what has changed."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import msgspec
 
 from syncguard import workers
 from syncguard.config import Config
-from syncguard.examine import Examined, Interface
+from syncguard.examine import Examined, Examiner, Interface
 from syncguard.read.source import Source
 from syncguard.workers import Done, Texts
 
 LEAST = 20_000  # characters of source that pay for a process beside this one
+MOST = 10_000  # sources whose numbers are sure to fit into a pipe
+DIGITS = 4  # bytes of such a number
 
 
 class Ahead:
-    """Sources that another process examines from now on, where this one has something else to do."""
+    """Sources that this process and another one examine, each taking the next one that is left. Where they are few, the
+    other one begins before it is known which of them have changed."""
 
-    def __init__(
-        self, sources: Sequence[Source], config: Config, fixes: frozenset[str], given: Texts, busy: bool
-    ) -> None:
-        self.sources, self.task = sources, (config, fixes, given)
-        self.child, self.pipe = self._begun() if busy and pays(sources, config) else (0, -1)
+    def __init__(self, sources: Sequence[Source], config: Config, fixes: frozenset[str], given: Texts) -> None:
+        self.sources, self.task, self.child = sources, (config, fixes, given), 0
+        self.changed = {source.path for source in sources}
+        if pays(sources, config):
+            self._begin()
+
+    def only(self, changed: Sequence[Source]) -> None:
+        """These have changed: what was found in others is not asked for."""
+        if self.child and not changed:
+            self._end()
+        if not self.child:
+            self.sources = changed
+            if pays(changed, self.task[0]):
+                self._begin()
+        self.changed = {source.path for source in changed}
 
     def result(self, more: Sequence[Source] = ()) -> tuple[list[Examined], dict[str, Interface]]:
-        """What was found in each of them, and in `more`, which this process examines now."""
+        """What was found in each that has changed, and in `more`."""
         if not self.child:
             return workers.examine([*self.sources, *more], *self.task)
-        ours = self._examined(more)
-        theirs = self._heard() or self._examined(self.sources)
-        return [*theirs.examined, *ours.examined], workers.together(theirs.interfaces, ours.interfaces)
+        examiner = Examiner(*self.task)
+        found = {source.path: examiner.examine(source) for source in self._taken()}
+        rest, others = workers.examine(more, *self.task, examiner) if more else ([], {})
+        lacking = [source for source in self.sources if source.path in self.changed - found.keys()]
+        theirs = self._heard() if lacking else self._end()
+        found |= {one.note.path: one for one in theirs.examined if one.note.path in self.changed}
+        found |= {source.path: examiner.examine(source) for source in lacking if source.path not in found}
+        ours = workers.together(others, examiner.interfaces())
+        return [*found.values(), *rest], workers.together(theirs.interfaces, ours)
 
-    def _examined(self, sources: Sequence[Source]) -> Done:
-        found, interfaces = workers.examine(sources, *self.task)
-        return Done(tuple(found), interfaces)
-
-    def _begun(self) -> tuple[int, int]:
+    def _begin(self) -> None:
         """Fork: such a process has all that is imported and read here."""
-        reads, writes = os.pipe()
-        if child := os.fork():
+        self.numbers, numbers = os.pipe()
+        os.write(numbers, b"".join(number.to_bytes(DIGITS, "big") for number in range(len(self.sources))))
+        os.close(numbers)
+        self.pipe, writes = os.pipe()
+        self.child = os.fork()
+        if self.child:
             os.close(writes)
-            return child, reads
+            return
         try:
-            os.close(reads)
+            os.close(self.pipe)
+            examiner = Examiner(*self.task)
+            found = tuple(examiner.examine(source) for source in self._next())
             with os.fdopen(writes, "wb") as pipe:
-                pipe.write(msgspec.msgpack.encode(self._examined(self.sources)))
+                pipe.write(msgspec.msgpack.encode(Done(found, examiner.interfaces())))
         finally:
             os._exit(0)  # whatever came between: who asked sees that nothing came
 
-    def _heard(self) -> Done | None:
-        """What the other process has found; None where it was killed."""
+    def _next(self) -> Iterator[Source]:
+        """The sources that nobody has taken yet: a number that one of the two reads is gone for the other."""
+        with os.fdopen(self.numbers, "rb", buffering=0) as numbers:
+            while number := numbers.read(DIGITS):
+                yield self.sources[int.from_bytes(number, "big")]
+
+    def _taken(self) -> Iterator[Source]:
+        return (source for source in self._next() if source.path in self.changed)
+
+    def _heard(self) -> Done:
+        """What the other process has found; nothing where it was killed."""
         with os.fdopen(self.pipe, "rb") as pipe:
             body = pipe.read()
-        with suppress(ChildProcessError):  # somebody else has waited for it
-            os.waitpid(self.child, 0)
+        self._wait()
         try:
             return msgspec.msgpack.decode(body, type=Done)
         except msgspec.MsgspecError:
-            return None
+            return Done()
+
+    def _end(self) -> Done:
+        """Do without the other process."""
+        os.close(self.pipe)
+        with suppress(ProcessLookupError):
+            os.kill(self.child, signal.SIGKILL)
+        self._wait()
+        return Done()
+
+    def _wait(self) -> None:
+        with suppress(ChildProcessError):  # somebody else has waited for it
+            os.waitpid(self.child, 0)
+        self.child = 0
 
 
 def pays(sources: Sequence[Source], config: Config) -> bool:
     """Whether one more process is worth its start, and more of them are not; and whether it is safe to fork."""
-    worth = LEAST <= sum(len(source.text) for source in sources) < workers.WORTH
+    worth = LEAST <= sum(len(source.text) for source in sources) < workers.WORTH and 1 < len(sources) < MOST
     return worth and (config.jobs or workers.available()) > 1 and sys.platform == "linux" and not threaded()
 
 

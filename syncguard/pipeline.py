@@ -159,6 +159,7 @@ def examine(
     if not config.cache:
         found = workers.examine(sources, config, fixes, texts)[0]
         return with_callers(found, sources, (), rules.rules), {}, ""
+    ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
     state = table.load(file)
     given = {source.path for source in sources}
@@ -168,7 +169,7 @@ def examine(
     digests |= {path: remembered[path].digest for path in callers if path not in texts and state.unchanged(path)}
     same = {*state.same(digests)}
     changed = [source for source in sources if source.path not in same]
-    ahead = Ahead(changed, config, fixes, texts, busy=bool(remembered))
+    ahead.only(changed)
     known = store.still_true(state, digests, texts)
     tellers = [read(path, texts) for path in callers if path not in known]
     doubtful = [source for source in sources if source.path in same and source.path not in known]

@@ -31,16 +31,20 @@ class Done(msgspec.Struct, frozen=True, array_like=True):
 
 
 def examine(
-    sources: Sequence[Source], config: Config, fixes: frozenset[str] = frozenset(), given: Texts | None = None
+    sources: Sequence[Source],
+    config: Config,
+    fixes: frozenset[str] = frozenset(),
+    given: Texts | None = None,
+    examiner: Examiner | None = None,
 ) -> tuple[list[Examined], dict[str, Interface]]:
     """Examine every source, with the rewrites of those in `fixes`; the result does not depend on how many work.
-    Files that are imported are read from `given` where they are in it.
+    Files that are imported are read from `given` where they are in it. An `examiner` is used where one is enough.
     """
     chunks = list(chunked(sources))
     jobs = min(config.jobs or available(), len(chunks))
     if jobs < 2 or sum(len(source.text) for source in sources) < WORTH:
-        examiner = Examiner(config, fixes, given)
-        return [examiner.examine(source) for source in sources], examiner.interfaces()
+        one = examiner or Examiner(config, fixes, given)
+        return [one.examine(source) for source in sources], one.interfaces()
     return _spread(chunks, config, fixes, given or {}, jobs)
 
 

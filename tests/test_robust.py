@@ -169,6 +169,17 @@ def test_edited_files_are_shared_with_a_process_that_may_be_killed(project, monk
         assert len(found) > 20
         assert found == pipeline.check(files, config(cache=False)).findings
     assert len(shared) == 2
+    monkeypatch.setattr(os, "fork", lambda: forked(killed=False))
+    for changed in (files[3:4], []):
+        for path in changed:
+            with Path(path).open("a") as file:
+                file.write("# edited again\n")
+        found = pipeline.check(files, config(jobs=2)).findings
+        assert found == pipeline.check(files, config(cache=False)).findings
+    assert len(shared) == 4
+    for child in shared:  # none is left, not even of those that were not asked
+        with pytest.raises(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
 
 
 def test_in_whatever_order_files_are_given_each_has_its_findings(project, plain):
