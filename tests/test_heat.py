@@ -1796,9 +1796,9 @@ def test_what_loops_beside_an_interface_may_run_long() -> None:
             def forward(self, x):
                 return x / x.max().item()
 
-        def talk(net: Net, x: torch.Tensor):
+        def talk(net: Net, x: torch.Tensor, y: torch.Tensor):
             while len(x) < 99:
-                x = torch.cat([x, net(x)])
+                x = torch.cat([x, net(y)])
                 print(x[-1].item())
         """
     assert heats(text) == ["hot", "unknown"]

@@ -124,7 +124,8 @@ def rarely(
 def holds_steps(routine: Routine, places: Places) -> bool:
     """Whether a function is named as what loops over the steps, and does: what stands around its loops runs once."""
     node = routine.node
-    if type(node) is not FUNCTION or not places.is_("hot", "around", routine.name):
+    named = places.is_("hot", "around", routine.name)
+    if type(node) is not FUNCTION or not (named or (routine.steps and places.is_("hot", "generates", routine.name))):
         return False
     outside = tuple(part for part in node.body if type(part) is not LOOP)
     return any(type(part) is LOOP for part in walk(node.body)) and not trains(outside, places)

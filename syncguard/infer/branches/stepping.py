@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from syncguard.infer.branches.feeding import feeds_itself
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
 from syncguard.infer.routine import Frame, Step
@@ -9,6 +12,8 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import walk
+
+FEEDS: Final = "the loop feeds"
 
 
 def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
@@ -23,7 +28,7 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
         for name in _names_in(node.iterable, frame):
             if places.is_("hot", "loop_names", name.lower()):
                 return f"the loop iterates over `{name}`"
-    return ""
+    return f"{FEEDS} `{model}` with what came of it" if (model := feeds_itself(node, frame)) else ""
 
 
 def waits_for_people(node: core.Loop, frame: Frame) -> str:
@@ -65,12 +70,17 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     node, places = step.node, frame.world.places
     if type(node) is not LOOP or not step.reason:
         return
+    around = frame.context.loops[-1] if frame.context.loops else None
+    if step.reason.startswith(FEEDS):
+        frame.routine.steps = node.at[0]
+        if around is not None and not around.reason:
+            around.steps = node.at[0]
+        return
     drawn = loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
     if not (drawn or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
-    around = frame.context.loops[-1] if frame.context.loops else None
     if not (drawn and around is not None and around.reason and node.calls & places.passes):
         return
     outer = around.node

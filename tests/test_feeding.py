@@ -1,0 +1,184 @@
+"""Loops that generate: each turn gives a model what it made in the turn before, and is a step."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = "import torch\n\n\n"
+
+
+def heats(text: str) -> list[str]:
+    config = Config(heat="all", stdin_filename="example.py")
+    found = pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings
+    return [finding.heat for finding in found if finding.code == "SG201"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        """
+        for t in timesteps:
+            noise = self.unet(x, t)
+            x = self.scheduler.step(noise, t, x)
+        """,
+        """
+        with self.progress_bar(n) as bar:
+            for i, t in enumerate(timesteps):
+                if self.interrupt:
+                    continue
+                doubled = torch.cat([x, x]) if self.guided else x
+                noise = self.transformer(hidden_states=doubled, timestep=t, return_dict=False)[0]
+                before = x.dtype
+                x = self.scheduler.step(noise, t, x, return_dict=False)[0]
+                bar.update()
+        """,
+        """
+        while not done:
+            inputs = self.prepare(x, **kwargs)
+            outputs = self(**inputs)
+            kwargs = self.updated(outputs, kwargs)
+        """,
+        """
+        for _ in range(n):
+            logits = model(x)
+            x = torch.cat([x, logits.argmax(-1)])
+        """,
+        """
+        tokens = [0]
+        while len(tokens) < n:
+            logits = self.decoder(torch.tensor(tokens))
+            tokens.append(logits.argmax(-1))
+        """,
+        """
+        for _ in range(n):
+            with torch.no_grad():
+                action = policy(x)
+            x, reward = env.step(action)
+        """,
+        """
+        for _ in range(n):
+            y, self.state = self.net(x, self.state)
+        """,
+    ],
+)
+def test_what_a_model_gave_is_fed_to_it_again(loop: str) -> None:
+    text = """
+        class Pipeline:
+            def run(self, x: torch.Tensor, n, timesteps, model, policy, env, done=False, **kwargs):
+                print(x.min().item())
+{loop}
+                    print(x.max().item())
+                return x
+        """
+    inner = 20 if "with self" not in loop else 24
+    body = textwrap.indent(textwrap.dedent(loop).strip("\n"), " " * 16)
+    text = text.format(loop=body).replace(" " * 20 + "print(x.max", " " * inner + "print(x.max")
+    assert heats(text) == ["amortized", "hot"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        # each layer is another one
+        """
+        for layer in self.layers:
+            x = layer(x)
+        """,
+        """
+        for model in models:
+            x = model(x)
+        """,
+        # no turn needs the one before
+        """
+        for x in chunks:
+            x = model(x)
+        """,
+        """
+        for chunk in chunks:
+            y = chunk * 2
+            y = model(y)
+            kept.append(y)
+        """,
+        """
+        for chunk in chunks:
+            h = self.encoder_model(chunk)
+            y = self.decoder(h)
+        """,
+        """
+        for chunk in chunks:
+            total += model(chunk)
+        """,
+        # no model
+        """
+        for i in range(n):
+            x = torch.relu(x)
+        """,
+        """
+        for i in range(n):
+            x = Model(x)
+        """,
+    ],
+)
+def test_other_loops_are_no_steps(loop: str) -> None:
+    text = """
+        class Pipeline:
+            def run(self, x: torch.Tensor, n, chunks, model, models, kept, total=0):
+                print(x.min().item())
+{loop}
+                    print(x.max().item())
+                return x
+        """
+    text = text.format(loop=textwrap.indent(textwrap.dedent(loop).strip("\n"), " " * 16))
+    assert heats(text) == ["unknown", "unknown"]
+
+
+def test_around_the_loop_of_a_function_that_generates_it_runs_once() -> None:
+    text = """
+        class Model(torch.nn.Module):
+            @torch.no_grad()
+            def {name}(self, ids: torch.Tensor, n):
+                longest = self.longest(ids)
+                for _ in range(n):
+                    logits = self(ids)
+                    ids = torch.cat([ids, logits.argmax(-1)])
+                    if self.ended(ids):
+                        break
+                return ids
+
+            def longest(self, ids):
+                return ids.sum(-1).max().item()
+
+            def ended(self, ids):
+                return (ids[:, -1] == 2).all().item()
+        """
+    assert heats(text.format(name="generate")) == ["amortized", "hot"]
+    assert heats(text.format(name="generate").replace("self(ids)", "self.embed(ids)")) == ["hot", "hot"]
+
+
+def test_a_loop_around_one_that_generates_is_no_step() -> None:
+    text = """
+        def images(model, noises: list[torch.Tensor], n):
+            for x in noises:
+                print(x.min().item())
+                for t in range(n):
+                    x = x - model(x, t)
+                    print(x.max().item())
+        """
+    assert heats(text) == ["amortized", "hot"]
+
+
+def test_a_model_that_is_refined_in_its_forward_is_no_other_step() -> None:
+    text = """
+        class Flow(torch.nn.Module):
+            def forward(self, x):
+                print(x.min().item())
+                for _ in range(12):
+                    x = self.net(x)
+                return x
+        """
+    assert heats(text) == ["hot"]
