@@ -20,8 +20,9 @@ from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
+from syncguard.judge.opted import off_by_default
 from syncguard.judge.reach import behind, gpuless, reached
-from syncguard.judge.warmth import for_callers, for_hot_code
+from syncguard.judge.warmth import SLOWER, UNASKED, for_callers, for_hot_code
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
@@ -49,6 +50,7 @@ class Report(msgspec.Struct, frozen=True):
     stale: tuple[Entry, ...] = ()  # of the baseline
     rules: tuple[Rule, ...] = ()  # that there are
     hot_loops: int = 0
+    left_out: int = 0  # findings that run too seldom for what is asked for
     faults: tuple[str, ...] = ()  # the tracebacks of errors of ours: each left one file unchecked
 
 
@@ -83,13 +85,15 @@ def check(
     hot, optional = reached(calls), behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls)}
 
-    def shown(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
-        return sorted(
-            (spelling.finding(f) for f in warm if wanted.shows(f) and not for_hot_code(f.hot_path)), key=order
-        )
+    def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
+        warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]
+        return [finding for finding in warm if not for_hot_code(finding.hot_path)]
 
-    findings = tuple(finding for one in examined for finding in shown(one, one.findings))
+    def shown(items: Sequence[Finding]) -> list[Finding]:
+        return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
+
+    warm = [heated(one, one.findings) for one in examined]
+    findings = tuple(finding for items in warm for finding in shown(items))
     divided = divide(past, findings, sources, examined, config, rules.rules)
     read = [source for source in sources if source.note.state == "read"]
     return Report(
@@ -98,7 +102,8 @@ def check(
         functions=sum(one.functions for one in examined),
         hot_loops=sum(one.hot_loops for one in examined),
         hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
-        allowed=tuple(finding for one in examined for finding in shown(one, one.allowed)),
+        left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
+        allowed=tuple(finding for one in examined for finding in shown(heated(one, one.allowed))),
         warnings=(warning,) if warning else (),
         texts={spelling.of(source.path): source.text for source in read} if fixes else {},
         baselined=divided.known,
@@ -202,12 +207,20 @@ def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], host
     """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
     call."""
     where = (path, finding.function)
-    open_ = finding.heat == "unknown" or (finding.heat == "cold" and for_callers(finding.hot_path))
+    open_ = finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
     if not open_ or not (where in hot or where in hosted):
         return finding
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))
     return replace(finding, heat="hot", hot_path=hot[where])
+
+
+def unless_set(finding: Finding) -> Finding:
+    """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one of
+    what runs now and then."""
+    if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
+        return finding
+    return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
 
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:

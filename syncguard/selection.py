@@ -48,6 +48,11 @@ class Selection(msgspec.Struct, frozen=True):
             return False
         return finding.code in CODES or (finding.heat in self.heats and finding.confidence in self.confidences)
 
+    def leaves_out(self, finding: Finding) -> bool:
+        """Whether the user would want to see a finding if it did not run so seldom."""
+        mine = finding.code in self.codes_for(finding.site.path) and finding.code not in CODES
+        return mine and finding.heat not in self.heats and finding.confidence in self.confidences
+
 
 def selection(config: Config, rules: Iterable[Rule]) -> Selection:
     """What a configuration selects of these rules. Raises ConfigError for a rule that does not exist."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -158,6 +159,74 @@ def test_around_the_loop_of_a_function_that_generates_it_runs_once() -> None:
         """
     assert heats(text.format(name="generate")) == ["amortized", "hot"]
     assert heats(text.format(name="generate").replace("self(ids)", "self.embed(ids)")) == ["hot", "hot"]
+
+
+AROUND = """
+    class Pipeline:
+        def run(self, x: torch.Tensor, n):
+            x = self.prepared(x)
+            for t in range(n):
+                x = x - self.unet(x, t)
+            return shown(x)
+
+        def prepared(self, x):
+            return self._scaled(x) if x.min().item() else x
+
+        def _scaled(self, x):
+            return x / x.max().item()
+
+    def shown(x):
+        return x.sum().item()
+    """
+
+
+def test_methods_that_are_called_around_it_run_once_too() -> None:
+    assert heats(AROUND) == ["amortized", "amortized", "unknown"]
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "def step(self, x):\n            return self._scaled(x)",
+        "def forward(self, x):\n            return self._scaled(x)",
+    ],
+)
+def test_but_not_what_others_call_as_well(caller: str) -> None:
+    heat = "hot" if "forward" in caller else "unknown"
+    assert heats(AROUND.replace("    def shown", f"        {caller}\n\n    def shown")) == [
+        "amortized",
+        heat,
+        "unknown",
+    ]
+
+
+def test_what_a_function_calls_whose_results_are_kept() -> None:
+    text = """
+        import functools
+
+        @functools.lru_cache
+        def table(size, device):
+            return filled(size, torch.ones(size, device=device))
+
+        def filled(size, x: torch.Tensor):
+            return [x[i].item() for i in range(size)]
+        """
+    assert heats(text) == ["amortized"]
+    assert heats(text.replace("@functools.lru_cache", "")) == ["unknown"]
+
+
+def test_what_another_file_calls_at_every_step_is_hot(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p").mkdir()
+    Path("p/__init__.py").touch()
+    Path("p/pipe.py").write_text(HEAD + textwrap.dedent(AROUND))
+    Path("p/net.py").write_text(
+        f"{HEAD}from p.pipe import Pipeline\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.pipe = Pipeline()\n\n"
+        "    def forward(self, x):\n        return self.pipe.prepared(x)\n"
+    )
+    found = pipeline.check(["p"], Config(heat="all", cache=False)).findings
+    assert [one.heat for one in found if one.code == "SG201"] == ["hot", "hot", "unknown"]
 
 
 def test_a_loop_around_one_that_generates_is_no_step() -> None:

@@ -267,9 +267,9 @@ def test_every_report_that_says_why_names_the_option(tmp_path: Path, ran: Callab
     path.write_text(f"{HEAD}def step(x: torch.Tensor, flag=False):\n    if flag:\n        return x.sum().item()\n")
     said = "only where `flag` holds; by default `flag` is `False`"
     for form in ("full", "junit", "sarif", "rdjson"):
-        _, out, _ = ran("check", "--isolated", "--no-cache", "-o", form, str(path))
+        _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", form, str(path))
         assert said in out, form
-    _, out, _ = ran("check", "--isolated", "--no-cache", "-o", "json", str(path))
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "json", str(path))
     (finding,) = json.loads(out)["findings"]
     assert finding["options"] == [{"path": str(path), "line": 5, "text": said}]
 
@@ -282,3 +282,31 @@ def test_options_in_a_notebook_stand_in_their_cells(tmp_path: Path, ran: Callabl
     _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "json", str(path))
     (finding,) = json.loads(out)["findings"]
     assert (finding["options"][0]["path"], finding["options"][0]["line"]) == (f"{path}:cell 1", 3)
+
+
+@pytest.mark.parametrize(
+    ("signature", "caller", "heat"),
+    [
+        ("flag=False", "", "amortized"),
+        ("flag", "", "unknown"),  # nobody sees what it is by default
+        ("flag=True", "", "unknown"),
+        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x)\n", "hot"),
+    ],
+)
+def test_what_nobody_asks_for_is_left_out(signature: str, caller: str, heat: str) -> None:
+    (finding,) = found(
+        f"def step(x: torch.Tensor, {signature}):\n    if flag:\n        print(x.sum().item())\n\n\n{caller}"
+    )
+    assert finding.heat == heat
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
+    path = tmp_path / "step.py"
+    path.write_text(f"{HEAD}def step(x: torch.Tensor, flag=False):\n    if flag:\n        return x.sum().item()\n")
+    counted = "1 left out that run seldom (--heat all) (1 file read; 1 function, 0 hot)"
+    code, out, _ = ran("check", "--isolated", "--no-cache", str(path))
+    assert (code, out.strip()) == (0, f"No findings, {counted}")
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--confidence", "certain", str(path))
+    assert "left out" not in out
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "json", str(path))
+    assert json.loads(out)["summary"]["left_out"] == 0

@@ -271,6 +271,7 @@ def test_json_has_exactly_the_documented_fields():
         "hot_loops": 2,
         "baselined": 0,
         "stale": 0,
+        "left_out": 0,
     }
 
 

@@ -11,7 +11,7 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
-from syncguard.judge.paced import keep_time, pace, shown_at_end, takes_step, trained
+from syncguard.judge.paced import around_steps, keep_time, pace, shown_at_end, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -91,7 +91,8 @@ def warmths(
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
             found[routine] = Warmth("amortized", (*found[routine].path, but))
-    return left(cooled(routines, found, places), places)
+    found = cooled(routines, found, places)
+    return left({**found, **around_steps(routines, found)}, places)
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:

@@ -4,7 +4,7 @@ other way."""
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from syncguard.infer.branches.meant import plainly
 from syncguard.infer.project import World
@@ -21,6 +21,8 @@ from syncguard.read.core import Node
 from syncguard.read.tags import DO, EITHER, FUNCTION, IF, LEAVE
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
+
+BY_DEFAULT: Final = "; by default "
 
 
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
@@ -48,6 +50,11 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
             text = only_where(_written(test, lines), outcome, default)
             found.setdefault(text, Fact(text, test.at[0]))
     return tuple(found.values())
+
+
+def off_by_default(option: Fact) -> bool:
+    """Whether it is seen what an option is unless it is set."""
+    return BY_DEFAULT in option.text
 
 
 def only_where(test: str, outcome: bool, default: str) -> str:
@@ -106,7 +113,7 @@ def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
         return None
     if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
         return None
-    return f"; by default {shown(told.by)}"
+    return f"{BY_DEFAULT}{shown(told.by)}"
 
 
 def shown(defaults: Mapping[str, Any]) -> str:

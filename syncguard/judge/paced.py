@@ -5,14 +5,17 @@ rhythm of the steps taken away."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from syncguard.infer.branches.gates import last_name, sets_rhythm, trains
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.branches.ungiven import private
+from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import callers_of
+from syncguard.judge.warmth import AROUND, Warmth
 from syncguard.places import Places
 from syncguard.read.tags import CALL, FUNCTION, LOOP
 from syncguard.read.walk import walk
+from syncguard.terms import Fact
 
 
 def pace(routines: Sequence[Routine]) -> None:
@@ -59,6 +62,33 @@ def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> boo
         body = routine.node.body if type(routine.node) is FUNCTION else ()
         known[routine] = sets_rhythm(body, places) or any(trained(callee, places, known) for callee in routine.calls)
     return known[routine]
+
+
+def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -> dict[Routine, Warmth]:
+    """The functions of unknown heat that their file calls, but for setup, in what runs now and then alone; methods and
+    private ones, which others have no name for, also around loops that take the steps."""
+    callers = callers_of(routines)
+    asked = [one for one in callers if one in found and found[one].heat == "unknown"]
+    told: dict[Routine, Warmth] = {}
+
+    def once(callee: Routine, caller: Routine, context: Context) -> bool:
+        loops = context.loops
+        if any(loop.reason for loop in loops):
+            return False
+        own = callee.owner is not None or private(callee)
+        around = own and bool(loops[-1].steps if loops else caller.steps)
+        return around or caller in told or found[caller].heat == "amortized"
+
+    changed = True
+    while changed:
+        changed = False
+        for callee in asked:
+            calls = [(caller, context) for caller, _, context in callers[callee] if caller is not callee]
+            warm = [call for call in calls if found[call[0]].heat != "cold" and not call[1].failing]
+            if callee not in told and warm and all(once(callee, *call) for call in warm):
+                at = (callee.node.at[0], callee.home.path)
+                told[callee], changed = Warmth("amortized", (Fact(AROUND, *at),)), True
+    return told
 
 
 def shown_at_end(sighting: Sighting, routine: Routine, places: Places) -> bool:

@@ -13,7 +13,7 @@ from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import DEEPEST, Place, Written, passed_to, sources_of
-from syncguard.judge.opted import only_where, shown
+from syncguard.judge.opted import BY_DEFAULT, only_where, shown
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.pack import Pack
 from syncguard.read import core
@@ -89,6 +89,6 @@ def _told(node: Node, place: Place, here: str, text_of: Texts) -> Fact | None:
         return None
     plain, holds = plainly(node, True)
     path = place.routine.home.path
-    default = f"; by default {shown(told.by)}" if told is not None and told.by else ""
+    default = f"{BY_DEFAULT}{shown(told.by)}" if told is not None and told.by else ""
     text = only_where(snippet(plain.at, text_of(path)), holds, default)
     return Fact(text, node.at[0], path if path != here else "")

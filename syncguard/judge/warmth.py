@@ -8,7 +8,10 @@ from syncguard.judge.beside import BESIDE
 from syncguard.terms import Fact, Heat
 
 SELDOM = "in its file called only by what runs seldom"
+AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
+SLOWER = ("amortized", "cold")
+UNASKED = "but only where an option is set that is off by default"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
@@ -21,13 +24,13 @@ class Warmth(msgspec.Struct, frozen=True):
 
     @property
     def here(self) -> bool:
-        """Whether it is cold for its callers in its own file alone: others may tell more."""
-        return self.heat == "cold" and for_callers(self.path)
+        """Whether it runs seldom for its callers in its own file alone: others may tell more."""
+        return self.heat in SLOWER and for_callers(self.path)
 
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
-    """Whether a path to what is cold says that it is so as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text in (SELDOM, BETWEEN) or fact.text in BESIDE for fact in path)
+    """Whether a path to what runs seldom says that it does as far as its own file tells."""
+    return for_hot_code(path) or any(fact.text in (SELDOM, AROUND, BETWEEN) or fact.text in BESIDE for fact in path)
 
 
 def for_hot_code(path: tuple[Fact, ...]) -> bool:

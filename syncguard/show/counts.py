@@ -30,6 +30,7 @@ class Counts(msgspec.Struct, frozen=True):
     baselined: int = 0
     stale: int = 0
     hot_loops: int = 0
+    left_out: int = 0
 
 
 def counts(report: Report) -> Counts:
@@ -53,6 +54,7 @@ def counts(report: Report) -> Counts:
         len(report.baselined),
         len(report.stale),
         report.hot_loops,
+        report.left_out,
     )
 
 
@@ -64,6 +66,8 @@ def closing(report: Report) -> str:
         found += f", {seen.baselined:,} baselined"
     if seen.allowed:
         found += f", {seen.allowed:,} allowed"
+    if seen.left_out:
+        found += f", {seen.left_out:,} left out that run seldom (--heat all)"
     parts = [f"{plural(seen.read, 'file')} read"]
     if seen.broken:
         parts.append(f"{seen.broken:,} unreadable")

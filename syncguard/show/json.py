@@ -32,6 +32,7 @@ def render(report: Report, look: Look) -> Iterator[str]:
         "hot_loops": seen.hot_loops,
         "baselined": seen.baselined,
         "stale": seen.stale,
+        "left_out": seen.left_out,
     }
     tool = {"name": "syncguard", "version": __version__}
     findings = [as_json(finding) for finding in report.findings]
