@@ -21,7 +21,8 @@ HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
-    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work."""
+    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work; and trials
+    that nobody calls."""
     callers = callers_of(routines)
     todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
     found = True
@@ -29,7 +30,7 @@ def programs(routines: Sequence[Routine], places: Places) -> None:
         found = False
         for routine in todo:
             once = [script(caller, places) and not context.loops for caller, _, context in callers.get(routine, ())]
-            if once and all(once) and not routine.program:
+            if (once or trial(routine, places)) and all(once) and not routine.program:
                 routine.program = found = True
 
 
@@ -39,6 +40,15 @@ def _takes_settings_alone(routine: Routine, places: Places) -> bool:
         return False
     given = [param.name.lower() for param in node.params if param.default is None]
     return all(places.is_("names", "settings", name) for name in given)
+
+
+def trial(routine: Routine, places: Places) -> bool:
+    """Whether a function tries what stands beside it, on what it draws: `test2()`, and no evaluation of a model."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure or node.params:
+        return False
+    calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
+    return places.is_("cold", "trials", routine.name) and any(places.is_("cold", "drawing", name) for name in calls)
 
 
 def script(routine: Routine, places: Places) -> bool:
