@@ -108,3 +108,58 @@ def training(model, opt, args, first, color):
 @pytest.mark.parametrize(("name", "heat"), [("extract_mesh_bounded", "cold"), ("extract_features", "unknown")])
 def test_a_mesh_is_made_once(name: str, heat: str) -> None:
     assert heats(f"def {name}(field: torch.Tensor):\n    return field.cpu().numpy()\n") == [heat]
+
+
+@pytest.mark.parametrize(
+    ("head", "heat"),
+    [
+        ("init_state(lens: torch.Tensor, input_ids)", "unknown"),
+        ("init_state(lens: torch.Tensor, module)", "cold"),
+        ("convert_weights(lens: torch.Tensor, input_ids)", "cold"),
+        ("__init__(lens: torch.Tensor, batch)", "cold"),
+    ],
+)
+def test_what_is_given_what_a_step_brings_readies_it(head: str, heat: str) -> None:
+    assert heats(f"def {head}:\n    return lens.max().item()\n") == [heat]
+
+
+KEPT = """
+class State:
+    table = None
+
+    @classmethod
+    def tables(cls, numbers):
+        if cls.table is None:
+            cls.table = {built}
+        return cls.table
+
+    @classmethod
+    def clear(cls):
+        cls.table = {cleared}
+
+
+table = None
+
+
+def tables(numbers):
+    global table
+    if table is None:
+        table = {built}
+    return table
+
+
+def clear():
+    global table
+    table = {cleared}
+"""
+
+
+@pytest.mark.parametrize(
+    ("built", "cleared", "heat"),
+    [
+        ("torch.tensor(numbers).cuda()", "1", "amortized"),
+        ("torch.tensor(numbers).cuda()", "None", "unknown"),  # it may be built at every step
+    ],
+)
+def test_what_a_class_or_a_file_keeps_is_built_once(built: str, cleared: str, heat: str) -> None:
+    assert heats(KEPT.format(built=built, cleared=cleared)) == [heat, heat]

@@ -81,7 +81,10 @@ def is_cold(
     return (
         (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
-        or (places.seldom(name) and not (made_anew(routine, places, remade) or logarithm(routine)))
+        or (
+            places.seldom(name)
+            and not (made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places))
+        )
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
@@ -121,6 +124,14 @@ def logarithm(routine: Routine) -> bool:
     """Whether what is named like a report gives a tensor, and not only back: then it computes one."""
     named = routine.name.lstrip("_").startswith("log_")
     return named and routine.returned is not None and bool(tensors_in(routine.returned)) and not _gives_back(routine)
+
+
+def readies(routine: Routine, places: Places) -> bool:
+    """Whether what is named like setup is given what a step brings: `init_state(model, input_ids)`."""
+    node = routine.node
+    if type(node) is not FUNCTION or not places.is_("cold", "readying", routine.name):
+        return False
+    return any(places.is_("cold", "brought", param.name) for param in node.params)
 
 
 def _gives_back(routine: Routine) -> bool:
