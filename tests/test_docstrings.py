@@ -58,6 +58,8 @@ def test_numpy_and_sphinx(line, found):
         ("(tensor, optional): or none", ""), (": The input tensor.", ""), (": a boolean tensor", "bool"),
         (": a nested tensor", None), (": sparse tensor", None), (": tensor or array", None), (": tensors", None),
         (": tensor([[1, 1]])", None), (" (tensor/ndarray): either", None), (" (list of tensor): many", None),
+        (": Tensor Parallel size (number of GPUs)", None), (": tensor-parallel group", None),
+        (": tensor model parallel size", None), (": tensor name in the file", None), (": Tensor parallelism", None),
     ],
 )  # fmt: skip
 def test_prose_says_it_too(said, found):

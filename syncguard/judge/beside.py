@@ -1,11 +1,14 @@
 """A routine in, why it runs beside the work out, as far as its own file tells: what others are compared with, objects
-sent as texts, what is shown to people, what is measured. Another file may yet call it at every step."""
+sent as texts, what is shown to people, what is measured, what is named for its copies. Another file may yet call it at
+every step."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from syncguard.infer.branches.stepping import pause
+from syncguard.infer.domain.values import Named
+from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -16,7 +19,8 @@ COMPARED: Final = "named as what others are compared with"
 PICKLED: Final = "sends objects to other processes as texts, which is seldom asked for"
 SHOWN: Final = "waits for somebody who looks at what it shows"
 MEASURED: Final = "in a file of benchmarks"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED))
+NAMED: Final = "named for the copy to the host, which its callers ask for"
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -30,12 +34,23 @@ def beside(routine: Routine, places: Places) -> str:
         return PICKLED
     if _shows(node, places):
         return SHOWN
+    if routine.owner is not None and places.is_("cold", "moved", routine.name):
+        return NAMED
     return MEASURED if places.measures(routine.home.path) else ""
 
 
 def is_reference(routine: Routine, places: Places) -> bool:
     """Whether a function is there for others to be compared with; a method by such a name may well be of a model."""
-    return routine.owner is None and places.is_("cold", "references", routine.name)
+    if routine.owner is not None:
+        return False
+    named = places.is_("cold", "references", routine.name)
+    return named or (places.is_("cold", "plain", routine.name) and _has_kernels(routine.home, places))
+
+
+def _has_kernels(home: Home, places: Places) -> bool:
+    """Whether a file writes kernels: what there is of torch alone is what these are compared with."""
+    libraries = (held.name.partition(".")[0] for held in home.env.values() if type(held) is Named)
+    return any(places.is_("cold", "kernel_libraries", library) for library in libraries)
 
 
 def _pickles(node: core.Function, places: Places) -> bool:

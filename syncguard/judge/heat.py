@@ -23,6 +23,7 @@ from syncguard.judge.seldom import (
     programs,
     script,
     test_file,
+    trial,
 )
 from syncguard.judge.warmth import BETWEEN, SELDOM, Warmth
 from syncguard.places import Places, matches
@@ -298,7 +299,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
         base, path = "unknown", ()
-    long = script(routine, places) or makes_groups(routine, places)
+    long = (script(routine, places) and not trial(routine, places)) or makes_groups(routine, places)
     looping = long or (clicked(routine, places) and not places.seldom(routine.name))
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"
     if context.loops and looping and not cold:

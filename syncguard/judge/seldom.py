@@ -21,7 +21,8 @@ HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
-    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work."""
+    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work; and trials
+    that nobody calls."""
     callers = callers_of(routines)
     todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
     found = True
@@ -29,7 +30,7 @@ def programs(routines: Sequence[Routine], places: Places) -> None:
         found = False
         for routine in todo:
             once = [script(caller, places) and not context.loops for caller, _, context in callers.get(routine, ())]
-            if once and all(once) and not routine.program:
+            if (once or trial(routine, places)) and all(once) and not routine.program:
                 routine.program = found = True
 
 
@@ -39,6 +40,15 @@ def _takes_settings_alone(routine: Routine, places: Places) -> bool:
         return False
     given = [param.name.lower() for param in node.params if param.default is None]
     return all(places.is_("names", "settings", name) for name in given)
+
+
+def trial(routine: Routine, places: Places) -> bool:
+    """Whether a function tries what stands beside it, on what it draws: `test2()`, and no evaluation of a model."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure or node.params:
+        return False
+    calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
+    return places.is_("cold", "trials", routine.name) and any(places.is_("cold", "drawing", name) for name in calls)
 
 
 def script(routine: Routine, places: Places) -> bool:
@@ -71,7 +81,10 @@ def is_cold(
     return (
         (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
-        or (places.seldom(name) and not (made_anew(routine, places, remade) or logarithm(routine)))
+        or (
+            places.seldom(name)
+            and not (made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places))
+        )
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
@@ -111,6 +124,14 @@ def logarithm(routine: Routine) -> bool:
     """Whether what is named like a report gives a tensor, and not only back: then it computes one."""
     named = routine.name.lstrip("_").startswith("log_")
     return named and routine.returned is not None and bool(tensors_in(routine.returned)) and not _gives_back(routine)
+
+
+def readies(routine: Routine, places: Places) -> bool:
+    """Whether what is named like setup is given what a step brings: `init_state(model, input_ids)`."""
+    node = routine.node
+    if type(node) is not FUNCTION or not places.is_("cold", "readying", routine.name):
+        return False
+    return any(places.is_("cold", "brought", param.name) for param in node.params)
 
 
 def _gives_back(routine: Routine) -> bool:

@@ -30,6 +30,7 @@ BOOLEAN = re.compile(
 )
 ANOTHER = re.compile(
     r"(?:or|and|/|\|)\s*(?!\W{0,2}None\b)|,\s*(?:\w+\.)*(?:List|Tuple|Dict|list|tuple|dict|str|int|float|array|ndarray)\b"
+    r"|-?(?:[Mm]odel[ -])?[Pp]arallel|(?:name|dimension|rank|core)s?\b"  # `tp_size: Tensor Parallel size`
 )
 
 

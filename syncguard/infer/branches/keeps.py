@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from syncguard.infer.domain.values import Call
@@ -10,7 +10,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME
-from syncguard.read.walk import walk
+from syncguard.read.walk import everything, walk
 
 GROWS: Final = "where a table that is kept is too small"
 BUILDS: Final = "where what is kept is not there yet"
@@ -25,10 +25,15 @@ def held(node: Node) -> bool:
 
 
 def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `self.table is None` is met once, for what runs there builds the table."""
+    """Whether this outcome of `self.table is None` is met once, for what runs there builds the table: an instance's, a
+    class's, or one that the file keeps by a `global` name."""
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Attr(path=path, name=name), core.Const(value=None))):
-            return (what == "is") is outcome and path == f"self.{name}" and _keeps(name, frame)
+            if (what == "is") is not outcome:
+                return False
+            return _keeps(name, frame) if path == f"self.{name}" else path == f"cls.{name}" and _shares(path, frame)
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
+            return (what == "is") is outcome and name in frame.home.core.rebound and _global(name, frame)
     return False
 
 
@@ -137,6 +142,33 @@ def _keeps(name: str, frame: Frame) -> bool:
     if all(_empties(bind) for bind in _binds(routine, name)):
         return False
     return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+
+
+def _shares(path: str, frame: Frame) -> bool:
+    """Whether this method builds what its class keeps from then on, for all of its instances: `cls.table`."""
+    routine, owner = frame.routine, frame.routine.owner
+    mine = set_in(routine).get(path, [])
+    if owner is None or not mine or all(map(_empties, mine)):
+        return False
+    return not any(_empties(bind) for method in methods(frame) for bind in set_in(method).get(path, ()))
+
+
+def _global(name: str, frame: Frame) -> bool:
+    """Whether this function builds what its file keeps from then on: no function lets go of it."""
+    node = frame.routine.node
+    if type(node) is not FUNCTION or any(param.name == name for param in node.params):
+        return False
+    mine = _named(walk(node.body), name)
+    if not mine or all(map(_empties, mine)):
+        return False
+    functions = [part for part in everything(frame.home.core.body) if type(part) is FUNCTION]
+    return not any(_empties(bind) for one in functions for bind in _named(walk(one.body), name))
+
+
+def _named(parts: Iterable[Node], name: str) -> list[core.Bind]:
+    """The statements among these that give a name a value."""
+    binds = (part for part in parts if type(part) is BIND)
+    return [bind for bind in binds if any(type(aim) is NAME and aim.id == name for aim in bind.targets)]
 
 
 def methods(frame: Frame) -> Iterator[Routine]:

@@ -78,7 +78,8 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
         return
     drawn = loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
-    if not (drawn or (whole and node.iterable is None)):  # of `for x in batches` there may be one, or those of a step
+    many = node.iterable is None or counts(node.iterable, frame)
+    if not (drawn or (whole and many)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
     if not (drawn and around is not None and around.reason and node.calls & places.passes):
@@ -86,6 +87,12 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     outer = around.node
     if type(outer) is LOOP and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
+
+
+def counts(iterable: Node, frame: Frame) -> bool:
+    """Whether what is iterated over counts to as many steps as a training takes: `range(first, opt.iterations + 1)`."""
+    names = (last_name(part) for part in walk(iterable) if type(part) in (NAME, ATTR))
+    return any(frame.world.places.is_("hot", "loop_counts", name) for name in names)
 
 
 def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:
