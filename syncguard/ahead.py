@@ -18,7 +18,7 @@ from syncguard.read.source import Source
 from syncguard.workers import Done, Texts
 
 LEAST = 20_000  # characters of source that pay for a process beside this one
-MOST = 10_000  # sources whose numbers are sure to fit into a pipe
+MOST = 1_000  # sources whose numbers fit into the smallest pipe that there is, of 4,096 bytes
 DIGITS = 4  # bytes of such a number
 
 
@@ -97,6 +97,8 @@ class Ahead:
     def _end(self) -> Done:
         """Do without the other process."""
         os.close(self.pipe)
+        with suppress(OSError):
+            os.close(self.numbers)  # where nobody has read them to the end
         with suppress(ProcessLookupError):
             os.kill(self.child, signal.SIGKILL)
         self._wait()

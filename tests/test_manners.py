@@ -528,6 +528,61 @@ CASES = [
             for batch in DataLoader(data):
                 model(**{k: v.cuda() for k, v in batch.items()}).sum().backward()
     """),
+    ("SG103", "updated", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            x[x > 0] += y
+    """),
+    ("SG103", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            x[x > 0] *= y
+    """),
+    ("SG208", "", """
+        def f(x: torch.Tensor, row: torch.Tensor):
+            x[:, row.argmax()] = 3.0
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor):
+            if torch.isnan(x).any():
+                return None
+            return x
+    """),
+    ("SG204", "skipped", """
+        def f(x: torch.Tensor):
+            if not (x > 0).any():
+                return x
+            return x * 2
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor):
+            mask = x > 0
+            if mask.any():
+                x[mask] = 0
+                return x * 2
+            return x
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor):
+            try:
+                if (x > 1).any():
+                    raise ValueError
+            except ValueError:
+                return None
+            return x
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, n):
+            for i in range(n):
+                x = x * 2
+                print(x[i].cpu())
+    """),
+    ("SG307", "made", """
+        def f(x: torch.Tensor, labels: torch.Tensor):
+            x[range(len(x)), labels] = 0
+    """),
+    ("SG302", "", """
+        def f(x: torch.Tensor, n):
+            return x + torch.tensor(range(2, n, 3), device=x.device)
+    """),
 ]  # fmt: skip
 
 

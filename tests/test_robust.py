@@ -177,6 +177,9 @@ def test_edited_files_are_shared_with_a_process_that_may_be_killed(project, monk
         found = pipeline.check(files, config(jobs=2)).findings
         assert found == pipeline.check(files, config(cache=False)).findings
     assert len(shared) == 4
+    opened = len(os.listdir("/proc/self/fd"))
+    pipeline.check(files, config(jobs=2))
+    assert len(os.listdir("/proc/self/fd")) == opened
     for child in shared:  # none is left, not even of those that were not asked
         with pytest.raises(ChildProcessError):
             os.waitpid(child, os.WNOHANG)

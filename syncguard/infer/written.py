@@ -28,10 +28,13 @@ class Written:
         "looped",
         "meant",
         "passed",
+        "pieces",
         "placing",
         "replaced",
+        "sizes",
         "takes",
         "thin",
+        "turns",
         "ungiven",
         "whole",
         "wrapped",
@@ -58,4 +61,7 @@ class Written:
         self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not
         self.whole: bool | None = None  # whether it declares to return whole numbers, flags or texts
+        self.pieces: dict[At, list[Node]] | None = None  # all that its body is written of, by where it stands
+        self.sizes: list[Node] | None = None  # what its body gives as sizes
+        self.turns: list[Node] | None = None  # its loops and comprehensions
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

@@ -14,7 +14,24 @@ from syncguard.judge.standing import Place
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CHECK, COMP, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME, RUN, SEQ, UPDATE
+from syncguard.read.tags import (
+    ATTR,
+    CALL,
+    CHECK,
+    COMP,
+    CONST,
+    DO,
+    FUNCTION,
+    IF,
+    INDEX,
+    LEAVE,
+    LOOP,
+    NAME,
+    RUN,
+    SEQ,
+    TRY,
+    UPDATE,
+)  # fmt: skip
 from syncguard.read.walk import around, bound_in, walk
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
@@ -42,7 +59,13 @@ def number(place: Place) -> bool:
 
 def row(place: Place) -> bool:
     """It is made of the numbers of a range."""
-    return _made_of(place, lambda args: bool(args) and type(args[0]) is CALL and last_name(args[0].fn) == "range")
+    why = place.sighting.why
+    whole = why is not None and why.root.text.rpartition(".")[2] in ("tensor", "as_tensor", "LongTensor")
+    return whole and _made_of(place, lambda args: bool(args) and _counts_from_0(args[0]))
+
+
+def _counts_from_0(node: Node) -> bool:
+    return type(node) is CALL and last_name(node.fn) == "range" and len(node.args) == 1
 
 
 def sizes(place: Place) -> bool:
@@ -130,7 +153,10 @@ def computed(place: Place) -> bool:
 
 
 def checked(place: Place) -> bool:
-    return any(type(part) is CHECK or (type(part) is IF and raises(part.body)) for part in place.tests())
+    """What does not hold raises, and nobody here catches that."""
+    return not any(type(part) is TRY for part in place.around()) and any(
+        type(part) is CHECK or (type(part) is IF and raises(part.body)) for part in place.tests()
+    )
 
 
 def raises(body: tuple[Node, ...]) -> bool:
@@ -154,15 +180,28 @@ def skipped(place: Place) -> bool:
     asked = {why.text.rpartition(".")[2] for why in place.causes[:COMPARED]}  # `n = mask.sum()`, `if n == 0`
     return any(
         type(part) is IF
-        and (leaves(part.body) or selects(part))
+        and ((leaves(part.body) and _nothing(part.test)) or (selects(part) and not _nothing(part.test)))
         and any(name in counts for name in (*asked, *[last_name(one) for one in walk(part.test)]))
         for part in place.tests()
     )
 
 
+def _nothing(test: Node) -> bool:
+    """Whether a test holds where there is nothing: `not mask.any()`, `n == 0`, `mask.sum() < 1`."""
+    if type(test) is not DO:
+        return False
+    inner, held = test.args[0], test.what == "truth"
+    if type(inner) is not DO or len(inner.args) != 2 or type(inner.args[1]) is not CONST:
+        return test.what == "not"
+    number = inner.args[1].value
+    empty = (inner.what in ("==", "<=") and number == 0) or (inner.what == "<" and number == 1)
+    some = (inner.what in ("!=", ">") and number == 0) or (inner.what == ">=" and number == 1)
+    return empty if held else some
+
+
 def selects(test: core.If) -> bool:
     """Whether what a test asks about picks elements behind it, and nothing is done instead."""
-    if test.orelse:
+    if test.orelse or any(type(part) is LEAVE for part in walk(test.body)):
         return False
     names = {part.id for part in walk(test.test) if type(part) is NAME}
     keys = [part.key for part in walk(test.body) if type(part) is INDEX]
@@ -209,8 +248,14 @@ def branched(place: Place) -> bool:
 
 
 def added(place: Place) -> bool:
-    """It is added to what is kept: `self.total += x.item()`."""
-    return any(type(part) is UPDATE and part.what == "+" and type(part.target) is not NAME for part in place.around())
+    """It is added to what is kept, as a number: `self.total += x.item()`."""
+    parts = (part for part in place.around() if type(part) is UPDATE and part.what == "+")
+    return any(type(part.target) is not NAME and not _of_texts(part.value) for part in parts)
+
+
+def _of_texts(value: Node) -> bool:
+    """Whether this is a list, or a text with something put into it."""
+    return type(value) is SEQ or (type(value) is DO and value.what in ("join", "format"))
 
 
 def collected(place: Place) -> bool:
@@ -235,7 +280,9 @@ def neighbour(place: Place) -> bool:
 
 
 def updated(place: Place) -> bool:
-    return any(type(part) is UPDATE and part.target.at == place.sighting.at for part in place.around())
+    """It is added to, or taken from: of these an element that is left alone is given 0."""
+    parts = (part for part in place.around() if type(part) is UPDATE and part.what in ("+", "-"))
+    return any(part.target.at == place.sighting.at for part in parts)
 
 
 def beside(place: Place) -> bool:
@@ -248,7 +295,9 @@ def beside(place: Place) -> bool:
 
 
 def written(place: Place) -> bool:
-    return place.sighting.op == "torch.Tensor.__setitem__"
+    """It is written through an index alone, which counts along the first dimension."""
+    keys = [part.key for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at]
+    return place.sighting.op == "torch.Tensor.__setitem__" and all(type(key) is not SEQ for key in keys)
 
 
 def barred(place: Place) -> bool:

@@ -14,12 +14,13 @@ from syncguard.read.walk import bound_in, mentions
 
 def each_row(place: Place) -> bool:
     """One of each row is read, and a range of Python's counts the rows: `x[range(n), labels]`."""
-    return any(
+    return place.sighting.op == "torch.Tensor.__getitem__" and any(
         type(part.key) is SEQ
-        and len(part.key.items) > 1
+        and len(part.key.items) == 2
         and type(part.key.items[0]) is CALL
         and part.key.items[0].at == place.sighting.operand
         and last_name(part.key.items[0].fn) == "range"
+        and len(part.key.items[0].args) == 1
         for part in _subscripts(place)
     )
 

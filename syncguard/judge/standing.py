@@ -45,7 +45,13 @@ class Place(msgspec.Struct, frozen=True):
 
     def read(self) -> list[Node]:
         """What is waited for, as it is written."""
-        return [part for part in self.pieces() if part.at == self.sighting.operand]
+        written = self.routine.written
+        if written.pieces is None:
+            written.pieces = {}
+            for part in self.pieces():
+                written.pieces.setdefault(part.at, []).append(part)
+        operand = self.sighting.operand
+        return written.pieces.get(operand, []) if operand is not None else []
 
     def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
         """The statements that it is asked in the test of."""

@@ -10,7 +10,7 @@ from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, NAME, SEQ, SLICE
-from syncguard.read.walk import around, everything, mentions, walk
+from syncguard.read.walk import around, bound_in, everything, mentions, walk
 
 COMPARES: Final = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 
@@ -25,15 +25,34 @@ def several(place: Place) -> bool:
 
 def _turned(part: Node, place: Place) -> bool:
     """Whether this is what a loop over a list or a tensor comes to in each turn, or what its turn picks."""
-    turns = set[str]()
-    for loop in place.pieces():
+    turns, anew = set[str](), set[str]()
+    for loop in _loops(place):
         if type(loop) is COMP and around(loop.at, part.at):
             turns |= {name.id for target, _, _ in loop.clauses for name in walk(target) if type(name) is NAME}
         if type(loop) is LOOP and loop.target is not None and around(loop.at, part.at):
             turns |= {name.id for name in walk(loop.target) if type(name) is NAME}
+            anew |= _changed(loop)
     if type(part) is INDEX:
-        return _picked(part) and any(type(name) is NAME and name.id in turns for name in walk(part.key))
+        kept = type(part.of) is not NAME or part.of.id not in anew
+        return kept and _picked(part) and any(type(name) is NAME and name.id in turns for name in walk(part.key))
     return type(part) is NAME and part.id in turns
+
+
+def _loops(place: Place) -> list[Node]:
+    """The loops and comprehensions of its function."""
+    written = place.routine.written
+    if written.turns is None:
+        written.turns = [part for part in place.pieces() if type(part) is COMP or type(part) is LOOP]
+    return written.turns
+
+
+def _changed(loop: core.Loop) -> set[str]:
+    """The names that a turn binds, or what they hold is changed in: `x *= 2`, `x.mul_(2)`, `x[0] = 1`."""
+    found = {part.id for part in bound_in(loop.body) if type(part) is NAME}
+    for part in walk(loop.body):
+        if type(part) is CALL and type(part.fn) is ATTR and part.fn.name.endswith("_") and type(part.fn.of) is NAME:
+            found.add(part.fn.of.id)
+    return found
 
 
 def _picked(part: core.Index) -> bool:
@@ -55,23 +74,27 @@ def sized(place: Place) -> bool:
     """A number that says how large something is, or how often a loop turns."""
     last = next(reversed([*place.around()]), None)
     bound = last.targets[0] if type(last) is BIND and len(last.targets) == 1 else None
-    return any(_sizes(part, place, bound) for part in place.pieces())
-
-
-def _sizes(part: Node, place: Place, bound: Node | None) -> bool:
-    """Whether a call or a slice is given it as a size, or the name that it is bound to."""
-    names = place.world.places.tables["names"]
-    sizes = list[Node]()
-    if type(part) is SLICE:
-        sizes += part.bounds
-    elif type(part) is CALL:
-        sizes += part.args if last_name(part.fn) in names["counting"] else ()
-        if last_name(part.fn) in names["picking"]:
-            sizes += part.args[1:] if type(part.fn) is ATTR and part.fn.path.startswith("torch.") else part.args[:1]
-        sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
     return any(
-        around(size.at, place.sighting.at) or (type(bound) is NAME and mentions(size, bound.id)) for size in sizes
+        around(size.at, place.sighting.at) or (type(bound) is NAME and mentions(size, bound.id))
+        for size in _sizes(place)
     )
+
+
+def _sizes(place: Place) -> list[Node]:
+    """What the calls and slices of its function are given as sizes."""
+    written, names = place.routine.written, place.world.places.tables["names"]
+    if written.sizes is None:
+        sizes = written.sizes = list[Node]()
+        for part in place.pieces():
+            if type(part) is SLICE:
+                sizes += part.bounds
+            elif type(part) is CALL:
+                sizes += part.args if last_name(part.fn) in names["counting"] else ()
+                if last_name(part.fn) in names["picking"]:
+                    whole = type(part.fn) is ATTR and part.fn.path.startswith("torch.")
+                    sizes += part.args[1:] if whole else part.args[:1]
+                sizes += [value for key, value in part.keywords if place.world.places.is_("names", "numbers", key)]
+    return written.sizes
 
 
 def counted(place: Place) -> bool:
