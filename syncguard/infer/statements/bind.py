@@ -29,6 +29,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions import methods
 from syncguard.infer.expressions.calls import done
+from syncguard.infer.expressions.containers import modules_in
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.evaluate import quiet_value, value_of
 from syncguard.infer.expressions.masks import foreseen, mask, picks
@@ -41,7 +42,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, alike, stays
 from syncguard.infer.statements.fleeting import fleeting
-from syncguard.infer.statements.holders import container_in, filled, hold
+from syncguard.infer.statements.holders import container_in, filled, hold, holding
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -156,6 +157,8 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 if type(option) is Seq:
                     read_index(key, target, frame)
                 rebind(target.of, filled(option, key, value), frame)
+            case Instance(info=None) if (inside := modules_in(option, frame)) is not None:
+                rebind(target.of, option.holding(filled(inside, key, value)), frame)
             case Unknown():
                 tensor = tensor_in(key)
                 if picks(option, key, target.key, frame):
@@ -215,9 +218,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
     elif type(node) is ATTR:
         store(node, value, frame)
     elif type(node) is INDEX:
-        of = container_in(quiet_value(node.of, frame))
+        holder = quiet_value(node.of, frame)
+        of = container_in(holder, frame)
         if of is not None:
-            rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
+            rebind(node.of, holding(holder, filled(of, quiet_value(node.key, frame), value)), frame)
 
 
 def bind(node: core.Bind, frame: Frame) -> None:
@@ -309,12 +313,14 @@ def effect(node: core.Run, frame: Frame) -> None:
     if batch and type(result) is Unknown and result.weak is not None:
         rebind(fn.of, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
     if fn.name in methods.MUTATORS:
-        container = container_in(quiet_value(fn.of, frame))
+        holder = quiet_value(fn.of, frame)
+        container = container_in(holder, frame)
         if container is not None and given[0] is call:
             _, args, keywords = given
             if fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen, fn.of, (*call.args, *[value for _, value in call.keywords]))
-            rebind(fn.of, methods.grown(container, fn.name, args, keywords, node.at, frame), frame)
+            grown = methods.grown(container, fn.name, args, keywords, node.at, frame)
+            rebind(fn.of, holding(holder, grown), frame)
 
 
 def moves_modules(name: str, frame: Frame) -> bool:
