@@ -77,6 +77,7 @@ class World(Definitions):
         for info in home.classes:
             for inherited, override in callers(info, self.places):
                 self.outcome(inherited, {}, Frame(self, override, {}), info)
+                self.inherited.append((inherited, override, info))
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
@@ -207,7 +208,7 @@ class World(Definitions):
         if kept is not None and type(receiver) is Instance and receiver.info is not None:
             self.learn(receiver.info, *kept, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)
-        heirs = overriding(routine, receiver) if routine.home.own and not frame.routine.host else ()
+        heirs = overriding(routine, receiver, frame.routine) if frame.home.own and not frame.routine.host else ()
         others = [self.called(one, receiver, args, keywords, at, frame) for one in heirs]
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
@@ -323,6 +324,7 @@ class World(Definitions):
             routine.contexts.pop(key, None)
             routine.pays.pop(key, None)
         self.passing.clear()
+        self.inherited.clear()
         self.lent.clear()
         self.readers.clear()
         home.forget()

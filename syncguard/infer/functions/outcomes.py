@@ -9,7 +9,7 @@ from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, there
-from syncguard.infer.domain.keys import holds_own, key_of, outlined
+from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 REACH: Final = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
+Context = tuple[str, Key, int]
 Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and asks
 
 
@@ -38,6 +39,7 @@ class Outcomes(Modules):
         super().__init__(pack, version, load, says)
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
+        self.inherited: list[tuple[Routine, Routine, ClassInfo]] = []  # what calls an override of the file, and that
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
@@ -59,7 +61,7 @@ class Outcomes(Modules):
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         given = self.telling(routine, node, given, left_out(frame.given[0], at, node) if given else [], frame.world)
-        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
+        key = self.context(given, actual)
         if given and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
@@ -88,6 +90,10 @@ class Outcomes(Modules):
         if self.waits:
             routine.pays[key] = self.waits
         return found
+
+    def context(self, given: Given, actual: ClassInfo | None) -> Context:
+        """What tells apart the calls of a function of another file."""
+        return self.default_device, key_of(given.items()), actual.serial if actual is not None else -1
 
     def lend(self, told: Told, given: Given, frame: Frame) -> None:
         """Let the file that is checked see what the instances keep that it gives tensors to."""

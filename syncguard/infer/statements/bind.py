@@ -308,6 +308,7 @@ def effect(node: core.Run, frame: Frame) -> None:
     frame.context = surrounding
     if fn is None or type(call) is not CALL:
         return
+    proved(fn, frame)
     if type(result) is Tensor and result.pending and fn.name.endswith("_"):
         rebind(fn.of, result, frame)  # an in-place copy that is still under way
     if batch and type(result) is Unknown and result.weak is not None:
@@ -321,6 +322,13 @@ def effect(node: core.Run, frame: Frame) -> None:
                 accumulated(frame, seen, fn.of, (*call.args, *[value for _, value in call.keywords]))
             grown = methods.grown(container, fn.name, args, keywords, node.at, frame)
             rebind(fn.of, holding(holder, grown), frame)
+
+
+def proved(fn: core.Attr, frame: Frame) -> None:
+    """What is asked for its gradients by a name is a tensor for sure from here on."""
+    held = frame.env.get(fn.of.id) if type(fn.of) is NAME else None
+    if type(fn.of) is NAME and type(held) is Tensor and frame.world.places.is_("names", "differentiators", fn.name):
+        frame.env[fn.of.id] = held.but(sure=True)
 
 
 def moves_modules(name: str, frame: Frame) -> bool:
