@@ -141,3 +141,51 @@ def test_what_a_hook_is_told_reaches_those_below(tmp_path: Path, body: str, pass
 def test_what_nobody_asked_for_its_gradients_may_be_anything(tmp_path: Path) -> None:
     trainer = TRAINER.format(passed="loss").replace("loss.backward()", "pass")
     assert found(tmp_path, hooks=HOOKS.format(body="pass"), trainer=trainer) == []
+
+
+LOOP = """def fit(model, loader, optimizer, hook):
+    for step, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).mean()
+        loss.backward()
+        optimizer.step()
+        hook(step, {passed})
+"""
+MAIN = """from .loop import fit
+
+def report(step, loss):
+    print(float(loss))
+
+def main(model, loader, optimizer):
+    fit(model, loader, optimizer, report)
+"""
+
+
+@pytest.mark.parametrize(("passed", "there"), [("loss", [("main.py", 4, "SG203")]), ("loss.dim()", [])])
+def test_a_function_that_is_passed_is_told_by_who_calls_it(tmp_path: Path, passed: str, there: list) -> None:
+    assert found(tmp_path, loop=LOOP.format(passed=passed), main=MAIN) == there
+
+
+SEARCH = """def bisect(fn, low, high):
+    for _ in range(20):
+        middle = (low + high) / 2
+        if fn(middle) > 0:
+            high = middle
+        else:
+            low = middle
+    return low
+"""
+ASKS = """import math
+import torch
+from .search import bisect
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return x - bisect(lambda t: {given}, 0.0, 1.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "there"), [("(x - t).sum()", [("search.py", 4, "SG204")]), ("math.exp(t) - x.dim()", [])]
+)
+def test_what_a_passed_function_gives_is_waited_for_there(tmp_path: Path, given: str, there: list) -> None:
+    assert found(tmp_path, search=SEARCH, asks=ASKS.format(given=given)) == there

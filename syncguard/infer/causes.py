@@ -12,6 +12,7 @@ from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import LINKS, Why
 from syncguard.infer.domain.values import Call as Method
+from syncguard.infer.functions.callbacks import is_own
 from syncguard.infer.routine import Frame, Given, Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
@@ -83,7 +84,7 @@ class Causes:
         """Note what a call brings about, and the calls in its turn."""
         routine, known = call.routine, (call.routine, call.key)
         told = routine.contexts.get(call.key)
-        if told is None or known in self._seen or not any(map(holds_tensor, call.given.values())):
+        if told is None or known in self._seen or not any(holds_tensor(v) or is_own(v) for v in call.given.values()):
             return
         if routine.home.path == caller.home.path:
             return

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from syncguard.infer.classes import ClassInfo
+from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
@@ -17,7 +17,6 @@ from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Call,
-    ClassOf,
     Instance,
     Later,
     Seq,
@@ -233,7 +232,7 @@ class World(Definitions):
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
                 passed = [*args, *keywords.values()] if frame.home.own else []
-                if not any(map(holds_tensor, passed)):
+                if not any(holds_tensor(value) or callbacks.is_own(value) for value in passed):
                     return UNKNOWN
             handed = learnt.given(routine, given, keywords, receiver is not None)
             if frame.home.own:
@@ -338,10 +337,6 @@ def told(value: Value) -> Value:
 
 def _told(option: Value) -> bool:
     return there(option) or type(option) is Tensor or option is NONE
-
-
-def class_of(receiver: Value | None) -> ClassInfo | None:
-    return receiver.info if isinstance(receiver, Instance | ClassOf) else None
 
 
 def order(routine: Routine) -> tuple[bool, int]:

@@ -67,7 +67,7 @@ class Outcomes(Modules):
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
         if known is not None:
-            self.lend(known, given, frame)
+            self.lend(known, given, frame, at)
             return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
@@ -79,9 +79,9 @@ class Outcomes(Modules):
         keeps, self.keeps = self.keeps, []
         first = self.aside(routine, node, given)
         found, sightings, asks = self.itself(routine, node, given, first[0]) or first
-        kept, self.keeps = tuple(self.keeps) if given else (), keeps
+        kept, self.keeps = tuple(self.keeps), keeps
         routine.contexts[key] = told = Told(found, given, tuple(sightings.values()), asks, kept)
-        self.lend(told, given, frame)
+        self.lend(told, given, frame, at)
         self.teaches, routine.actual = teaches, None
         if not given:
             routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
@@ -95,9 +95,9 @@ class Outcomes(Modules):
         """What tells apart the calls of a function of another file."""
         return self.default_device, key_of(given.items()), actual.serial if actual is not None else -1
 
-    def lend(self, told: Told, given: Given, frame: Frame) -> None:
-        """Let the file that is checked see what the instances keep that it gives tensors to."""
-        for info, name, value in told.keeps:
+    def lend(self, told: Told, given: Given, frame: Frame, at: At | None) -> None:
+        """Let the file that is checked see what classes, and the instances that it gives tensors to, keep of a call."""
+        for info, name, value in told.keeps if given or at is not None else ():
             value = reasons.retold(value, told.given, given)
             if frame.home.own:
                 self.look_again(info.lend(name, value))

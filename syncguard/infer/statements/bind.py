@@ -6,6 +6,7 @@ from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains
 from syncguard.infer.branches.stepping import looped
 from syncguard.infer.branches.subjects import item_path
+from syncguard.infer.classes import class_of
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
@@ -73,8 +74,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             for option in options(of):
                 if type(option) is Named:
                     done(f"{option.name}.{target.name}={value.value if type(value) is Const else ''}", frame)
-                elif type(option) is Instance and option.info is not None and target.at not in fleeting(frame.routine):
-                    frame.world.learn(option.info, target.name, value, frame)
+                elif (info := class_of(option)) is not None and target.at not in fleeting(frame.routine):
+                    frame.world.learn(info, target.name, value, frame)
         case core.Seq():
             unpack(target, value, frame, source)
         case core.Index():
