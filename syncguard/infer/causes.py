@@ -11,6 +11,8 @@ from syncguard.infer.domain.contents import holds_tensor, tensors_in
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import LINKS, Why
+from syncguard.infer.domain.values import Call as Method
+from syncguard.infer.functions.callbacks import is_own
 from syncguard.infer.routine import Frame, Given, Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
@@ -35,7 +37,8 @@ class Cause(msgspec.Struct, frozen=True):
 
 class Call(msgspec.Struct, frozen=True):
     """A function of another file that is called with a tensor: by a function of this file, and through which callers;
-    `told` if the waits that each call of it costs are told at that first call.
+    `told` if the waits that each call of it costs are told at that first call, `proven` the reasons of what that passes
+    that are tensors for sure.
     """
 
     routine: Routine
@@ -43,6 +46,7 @@ class Call(msgspec.Struct, frozen=True):
     given: Given
     links: tuple[Swaps, ...]
     told: bool
+    proven: frozenset[int]
 
 
 class Causes:
@@ -57,13 +61,30 @@ class Causes:
         for caller in routines:
             for (callee, key), (given, at) in list(caller.asks.items()):
                 if often(caller, callee, at):
-                    self._follow(Call(callee, key, given, (), True), caller, at)
+                    self._follow(Call(callee, key, given, (), True, _proven(given)), caller, at)
+
+        for inherited, override, info in world.inherited:
+            told = inherited.contexts.get(world.context({}, info))
+            if told is not None and often(override, inherited, override.node.at):
+                self._given_back(told.waits, inherited, [m.routine for m in info.members.values() if type(m) is Method])
+
+    def _given_back(self, waits: Iterable[Sighting], inherited: Routine, overrides: list[Routine]) -> None:
+        """Note what a method of a class above waits for, of what it has from the method of this file that it calls."""
+        path = overrides[0].home.path
+        self.files.add(inherited.home.path)
+        for sighting in waits:
+            why = sighting.why
+            told = why is not None and not (sighting.context.failing or why.text.startswith(WRAPPED))
+            if why is not None and told and sighting.sure >= LIKELY and _leads_to(why, path, frozenset()):
+                giving = _giver(why, overrides)
+                if giving is not None:
+                    self.found.append(Cause(sighting, inherited, giving, giving.node.at))
 
     def _follow(self, call: Call, caller: Routine, at: At) -> None:
         """Note what a call brings about, and the calls in its turn."""
         routine, known = call.routine, (call.routine, call.key)
         told = routine.contexts.get(call.key)
-        if told is None or known in self._seen or not any(map(holds_tensor, call.given.values())):
+        if told is None or known in self._seen or not any(holds_tensor(v) or is_own(v) for v in call.given.values()):
             return
         if routine.home.path == caller.home.path:
             return
@@ -77,14 +98,14 @@ class Causes:
                 self.found.append(Cause(_with(sighting, why), routine, caller, at))
         passed_on = {wait.at for wait in paid if wait.why is not None and wait.why.text.startswith(WRAPPED)}
         for (further, key), (given, where) in list(told.asks.items()):
-            self._follow(Call(further, key, given, links, where in passed_on), caller, at)
+            self._follow(Call(further, key, given, links, where in passed_on, call.proven), caller, at)
 
     def _counts(self, sighting: Sighting, why: Why, call: Call, caller: Routine) -> bool:
         """Whether a wait is there because of what is passed; what waits by another name is told by that name, and what
         only tells of a failure says little of who calls."""
         if sighting.sure < LIKELY or why.text.startswith(WRAPPED) or sighting.context.failing:
             return False
-        if _leads_to(why, caller.home.path):
+        if _leads_to(why, caller.home.path, call.proven):
             return True
         return not call.links and (_passes(call.given, why) or self._declared(sighting, why, call))
 
@@ -105,27 +126,47 @@ def _because(why: Why | None, links: tuple[Swaps, ...]) -> Why | None:
     return why
 
 
-def _leads_to(why: Why, path: str) -> bool:
+def _proven(given: Given) -> frozenset[int]:
+    """The reasons of what is passed that is a tensor for sure: it was asked for its gradients, say."""
+    sure = (tensor for value in given.values() for tensor in tensors_in(value) if tensor.sure)
+    return frozenset([id(tensor.why) for tensor in sure])
+
+
+def _leads_to(why: Why, path: str, proven: frozenset[int]) -> bool:
     """Whether a chain of reasons leads to this file."""
-    return _through(why, lambda link: link.path == path)
+    return _through(why, lambda link: link.path == path, proven)
+
+
+def _giver(why: Why, overrides: list[Routine]) -> Routine | None:
+    """The method that a chain of reasons passes by last."""
+    link: Why | None = why
+    for _ in range(LINKS):
+        if link is None:
+            break
+        for one in overrides:
+            node = one.node
+            if type(node) is FUNCTION and link.path == one.home.path and node.at[0] <= link.at[0] <= node.at[2]:
+                return one
+        link = link.parent
+    return None
 
 
 def _passes(given: Given, why: Why) -> bool:
     """Whether a chain of reasons leads to a tensor that is passed: what a base class of another file keeps, say."""
     passed = {id(tensor.why) for value in given.values() for tensor in tensors_in(value) if tensor.why is not None}
-    return _through(why, lambda link: id(link) in passed)
+    return _through(why, lambda link: id(link) in passed, frozenset())
 
 
-def _through(why: Why, wanted: Callable[[Why], bool]) -> bool:
-    """Whether a chain of reasons has such a link, and none of which nobody knows what it gives back, unless torch has
-    taken it for a tensor since."""
+def _through(why: Why, wanted: Callable[[Why], bool], proven: frozenset[int]) -> bool:
+    """Whether a chain of reasons has such a link, and none of which nobody knows what it gives back, unless it proved
+    to be a tensor since, or torch has taken it for one."""
     link: Why | None = why
     found = False
     for _ in range(LINKS):
         if link is None or link.text in VAGUE:
             break
         found = found or wanted(link)
-        if found and _computed_by_torch(link.text):
+        if found and (id(link) in proven or _computed_by_torch(link.text)):
             return True
         link = link.parent
     return found and link is None

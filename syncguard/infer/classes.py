@@ -269,3 +269,8 @@ class ClassInfo:
     def readers(self, name: str) -> Iterable[Routine]:
         """Who has looked at an attribute, in the file that is checked."""
         return self.world.readers.get((self, name), ())
+
+
+def class_of(receiver: Value | None) -> ClassInfo | None:
+    """The class that a value is, or is an instance of."""
+    return receiver.info if type(receiver) is Instance or type(receiver) is ClassOf else None

@@ -124,11 +124,10 @@ class Definitions(Outcomes):
             self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value))
-        elif not self.teaches:
-            if any_on_device([value]):
-                self.keeps.append((info, name, value))
-        elif frame.routine in self.storing(info, name):
+        elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
+        elif any_on_device([value]):
+            self.keeps.append((info, name, value))
 
     def register(
         self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: core.At, frame: Frame

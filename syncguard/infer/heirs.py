@@ -9,19 +9,22 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.lattice import pooled
 from syncguard.infer.domain.values import Call, Instance, Value
 from syncguard.infer.routine import Routine
+from syncguard.read import core
 from syncguard.read.tags import CALL, CONST, FUNCTION, LEAVE, RUN
 
 MOST: Final = 6  # overriding methods of which a call may be any
 ABSTRACT: Final = ("abstractmethod", "abstractproperty")
 
 
-def overriding(method: Routine, receiver: Value | None) -> list[Routine]:
+def overriding(method: Routine, receiver: Value | None, reader: Routine) -> list[Routine]:
     """The methods that a call leads to of one that is there to be overridden; none where there is no telling."""
     info = receiver.info if type(receiver) is Instance and receiver.name != "super" else None
-    if info is None or not _unwritten(method):
+    if info is None or not (unwritten(method) or _empty(method)):
         return []
+    if not info.home.own:
+        reader.uses[info.home.path, ""] = None  # other classes may stand there tomorrow
     members = [heir.members.get(method.name) for heir in heirs(info)]
-    found = [member.routine for member in members if type(member) is Call and not _unwritten(member.routine)]
+    found = [member.routine for member in members if type(member) is Call and not unwritten(member.routine)]
     return found if len(found) <= MOST else []
 
 
@@ -39,13 +42,24 @@ def heirs(info: ClassInfo) -> list[ClassInfo]:
     return [one for one in info.home.classes if one is not info and info in one.mro]
 
 
-def _unwritten(method: Routine) -> bool:
+def unwritten(method: Routine) -> bool:
     """Whether a method is declared to be abstract, and has no body, or does nothing but raise."""
     node = method.node
     if type(node) is not FUNCTION:
         return False
-    body = [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]
+    body = _done(node)
     if not body:
         names = [last_name(one.fn if type(one) is CALL else one) for one in node.decorators]
         return any(name in ABSTRACT for name in names)
     return all(type(part) is LEAVE and part.what == "raise" for part in body)
+
+
+def _empty(method: Routine) -> bool:
+    """Whether a method does nothing, and is told of something: a hook, for those below to put something in."""
+    node = method.node
+    return type(node) is FUNCTION and len(node.params) > 1 and not _done(node)
+
+
+def _done(node: core.Function) -> list[core.Node]:
+    """What a body does, without its texts."""
+    return [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]

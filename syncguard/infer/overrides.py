@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, Value
+from syncguard.infer.heirs import unwritten
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -15,8 +16,10 @@ from syncguard.read.walk import walk
 
 def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]]:
     """The inherited methods of other files that call a method of this class, and that method: `forward` of a base
-    class says what `_compute` is given, of which nobody in this file says anything."""
+    class says what `_compute` is given, of which nobody in this file says anything, and waits for what it gives."""
+    gives = _written(info, places)
     mine = {name: asking for name, member in info.members.items() if (asking := _asks(member, places)) is not None}
+    mine |= gives
     if not mine:
         return
     asker = next(iter(mine.values()))
@@ -30,10 +33,22 @@ def callers(info: ClassInfo, places: Places) -> Iterator[tuple[Routine, Routine]
                 continue
             asker.uses[base.home.path, routine.qualname] = None  # it may call more of them tomorrow
             uses = node.uses.get(node.params[0].name, frozenset())
-            called = [name for name in sorted(mine) if name in uses and _computes(mine[name])]
+            called = [name for name in sorted(mine) if name in uses and (name in gives or _computes(mine[name]))]
             found = info.find(name)
             if called and found is not None and found[1] is base:
                 yield routine, mine[called[0]]
+
+
+def _written(info: ClassInfo, places: Places) -> dict[str, Routine]:
+    """The methods that a class of another file leaves to this one to write."""
+    found: dict[str, Routine] = {}
+    for name, member in info.members.items():
+        above = info.find(name, True) if type(member) is Call and len(info.mro) > 1 else None
+        if type(member) is not Call or above is None or type(above[0]) is not Call or above[1].home.own:
+            continue
+        if unwritten(above[0].routine) and not unwritten(member.routine) and not places.seldom(name):
+            found[name] = member.routine
+    return found
 
 
 def _asks(member: Value, places: Places) -> Routine | None:

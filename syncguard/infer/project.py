@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from syncguard.infer.classes import ClassInfo
+from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
@@ -17,7 +17,6 @@ from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Call,
-    ClassOf,
     Instance,
     Later,
     Seq,
@@ -77,6 +76,7 @@ class World(Definitions):
         for info in home.classes:
             for inherited, override in callers(info, self.places):
                 self.outcome(inherited, {}, Frame(self, override, {}), info)
+                self.inherited.append((inherited, override, info))
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
@@ -207,7 +207,7 @@ class World(Definitions):
         if kept is not None and type(receiver) is Instance and receiver.info is not None:
             self.learn(receiver.info, *kept, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)
-        heirs = overriding(routine, receiver) if routine.home.own and not frame.routine.host else ()
+        heirs = overriding(routine, receiver, frame.routine) if frame.home.own and not frame.routine.host else ()
         others = [self.called(one, receiver, args, keywords, at, frame) for one in heirs]
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
@@ -232,7 +232,7 @@ class World(Definitions):
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
                 passed = [*args, *keywords.values()] if frame.home.own else []
-                if not any(map(holds_tensor, passed)):
+                if not any(holds_tensor(value) or callbacks.is_own(value) for value in passed):
                     return UNKNOWN
             handed = learnt.given(routine, given, keywords, receiver is not None)
             if frame.home.own:
@@ -323,6 +323,7 @@ class World(Definitions):
             routine.contexts.pop(key, None)
             routine.pays.pop(key, None)
         self.passing.clear()
+        self.inherited.clear()
         self.lent.clear()
         self.readers.clear()
         home.forget()
@@ -336,10 +337,6 @@ def told(value: Value) -> Value:
 
 def _told(option: Value) -> bool:
     return there(option) or type(option) is Tensor or option is NONE
-
-
-def class_of(receiver: Value | None) -> ClassInfo | None:
-    return receiver.info if isinstance(receiver, Instance | ClassOf) else None
 
 
 def order(routine: Routine) -> tuple[bool, int]:

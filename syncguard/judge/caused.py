@@ -18,6 +18,7 @@ from syncguard.judge.warmth import Warmth
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact, Finding
 
 PASSES: Final = "passes it on"
@@ -61,7 +62,11 @@ def _findings(
 def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:
     """A chain of facts with the call that leads from one file to the other."""
     path = cause.caller.home.path
-    call = Fact(f"`{snippet(cause.at, text_of(path))}` {PASSES}", cause.at[0], path)
+    node = cause.caller.node
+    told = f"`{snippet(cause.at, text_of(path))}`"
+    if type(node) is FUNCTION and cause.at == node.at:
+        told = f"`{cause.caller.qualname}` is what is called there, and"
+    call = Fact(f"{told} {PASSES}", cause.at[0], path)
     there = max((i for i, fact in enumerate(because) if fact.path == path), default=-1)
     return (*because[: there + 1], call, *because[there + 1 :])
 

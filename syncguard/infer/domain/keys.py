@@ -73,7 +73,8 @@ def _is_own(leaf: Value) -> bool:
         case ClassOf():
             return leaf.info.home.own
         case Instance():
-            return leaf.info is not None and leaf.info.home.own
+            own = leaf.info is not None and leaf.info.home.own
+            return own or (leaf.modules is not None and holds_own(leaf.modules))
         case Bound():
             return holds_own(leaf.of)
         case Named(given=given) if given is not None:
@@ -109,6 +110,11 @@ def _given(given: Given, depth: int) -> tuple[Hashable, ...]:
     return (*args, *sorted((name, shape_of(value, depth + 1)) for name, value in given[1]))
 
 
+def _instance(value: Instance, depth: int) -> tuple[Hashable, ...]:
+    held = shape_of(value.modules, depth + 1) if value.modules is not None else ()
+    return ("of", value.name, value.info.serial if value.info is not None else -1, *held)
+
+
 SHAPES: Final[dict[type, Callable[[Any, int], tuple[Hashable, ...]]]] = {
     Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
     Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
@@ -117,7 +123,7 @@ SHAPES: Final[dict[type, Callable[[Any, int], tuple[Hashable, ...]]]] = {
     Seq: _seq,
     Table: _table,
     Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
-    Instance: lambda v, d: ("of", v.name, v.info.serial if v.info is not None else -1),
+    Instance: _instance,
     Call: lambda v, d: ("function", v.routine.serial),
     Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1)),
     ClassOf: lambda v, d: ("class", v.info.serial),

@@ -124,6 +124,16 @@ def _held(function: Named) -> Table:
     return Table({**dict(enumerate(args)), **dict(keywords)})
 
 
+def _instances(a: Instance, b: Instance) -> Instance | None:
+    """Two instances of one class; what two containers of modules hold is in the one that stands for both."""
+    if a.info is not b.info or a.name != b.name:
+        return None
+    one, other = (b, a) if a.device == "host" else (a, b)
+    if one is other or other.modules is None:
+        return one
+    return one.holding(other.modules if one.modules is None else join(one.modules, other.modules))
+
+
 MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Tensor: _tensors,
     Const: _literals,
@@ -138,7 +148,7 @@ MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Call: lambda a, b: a if a.routine is b.routine else None,
     Callback: lambda a, b: a if same(a, b) else None,
     ClassOf: lambda a, b: a if a.info is b.info else None,
-    Instance: lambda a, b: (b if a.device == "host" else a) if a.info is b.info and a.name == b.name else None,
+    Instance: _instances,
     Bound: lambda a, b: a if a.name == b.name and same(a.of, b.of) else None,
 }
 
@@ -246,6 +256,13 @@ def _same_unions(a: Union, b: Union) -> bool:
     return len(a.options) == len(b.options) and all(any(same(x, y) for y in b.options) for x in a.options)
 
 
+def _same_instances(a: Instance, b: Instance) -> bool:
+    if a.info is not b.info or a.name != b.name or (a.device == "host") != (b.device == "host"):
+        return False
+    held, other = a.modules, b.modules
+    return held is other or (held is not None and other is not None and same(held, other))
+
+
 SAME: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Tensor: _same_tensors,
     Seq: _same_sequences,
@@ -262,6 +279,6 @@ SAME: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Call: lambda a, b: a.routine is b.routine,
     Callback: lambda a, b: len(a.takes) == len(b.takes) and all(map(same, a.takes, b.takes)) and same(a.gives, b.gives),
     ClassOf: lambda a, b: a.info is b.info,
-    Instance: lambda a, b: a.info is b.info and a.name == b.name and (a.device == "host") == (b.device == "host"),
+    Instance: _same_instances,
     Bound: lambda a, b: a.name == b.name and same(a.of, b.of),
 }

@@ -158,6 +158,8 @@ def depth_of(value: Value) -> int:
     """How deep containers stand in one another here."""
     if type(value) is Union:
         return deepest(value.options)
+    if type(value) is Instance:
+        return depth_of(value.modules) if value.modules is not None else 0
     return value.depth if type(value) is Seq or type(value) is Table else 0
 
 
@@ -274,6 +276,15 @@ class Instance(Value):
         self, info: ClassInfo | None, name: str = "", device: str = "assumed", settings: dict[str, Value] | None = None
     ) -> None:
         self.info, self.name, self.device, self.settings = info, name, device, settings or {}
+
+    @property
+    def modules(self) -> Value | None:
+        """What a container of modules was made of, and has taken up since."""
+        return self.settings.get("modules") if self.settings else None
+
+    def holding(self, modules: Value) -> Instance:
+        """The same container with other modules in it."""
+        return Instance(self.info, self.name, self.device, {**self.settings, "modules": modules})
 
 
 class Union(Value):

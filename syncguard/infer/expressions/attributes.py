@@ -73,11 +73,7 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
         case Instance():
             return of_instance(of, name, node, frame)
         case ClassOf():
-            member = of.info.find(name)
-            if member is None:
-                return Bound(of, name) if name == "apply" and of.info.is_function else UNKNOWN
-            value = member[0]
-            return Call(value.routine, of) if type(value) is Call and "classmethod" in decorators(value) else value
+            return of_class(of, name, frame)
         case Seq() if name in of.names and of.items is not None:
             return of.items[of.names.index(name)]
         case Seq() | Table():
@@ -135,6 +131,20 @@ def of_imported(of: Instance, name: str, at: At, frame: Frame) -> Value:
     if op is None and frame.world.is_module_class(of.name) and name in ("weight", "bias"):
         return Tensor("float", of.device, why=frame.why("parameter", at))
     return Bound(of, name)
+
+
+def of_class(of: ClassOf, name: str, frame: Frame) -> Value:
+    """A method of a class, or what its body and all who assign it say of an attribute."""
+    info, member = of.info, of.info.find(name)
+    if member is None and name == "apply" and info.is_function:
+        return Bound(of, name)
+    value = member[0] if member is not None else UNKNOWN
+    if type(value) is Call or type(value) is ClassOf:
+        return Call(value.routine, of) if type(value) is Call and "classmethod" in decorators(value) else value
+    held = info.attribute(name, frame.routine)
+    if held is None:
+        return value
+    return held if member is None else beside(held, value, name, info)
 
 
 def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value:

@@ -29,7 +29,7 @@ from syncguard.infer.domain.values import (
     is_array,
     options,
 )
-from syncguard.infer.expressions import methods, pythonic, unknowns
+from syncguard.infer.expressions import containers, methods, pythonic, unknowns
 from syncguard.infer.functions import promises
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, made_of, operand
@@ -233,7 +233,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Instance(info=None):
             op = world.op(f"{of.name}.{name}")
             if op is not None:
-                found = apply(frame, op, at, [of, *args], keywords, nodes)
+                found = containers.given(of, name, args, apply(frame, op, at, [of, *args], keywords, nodes), frame)
                 return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
             library = world.host_library(of.name)
             return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
@@ -336,6 +336,9 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
     if is_loader(of, frame):
         pinned = is_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
+    inside = containers.modules_in(of, frame)
+    if type(inside) is Seq and inside.element is not UNKNOWN:
+        return inside.element
     op = world.op(f"{of.name}.__iter__") if of.info is None else None
     if op is not None:
         found = apply(frame, op, at, [of], {}, ())

@@ -52,11 +52,16 @@ def of_kinds(routine: Routine, handed: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in handed.items() if name in written.asked and exact_kind(value)}
 
 
+def is_own(value: Value) -> bool:
+    """Whether a value is a function or method of the file that is checked."""
+    return type(value) is Call and value.routine.home.own
+
+
 def _passes(value: Value) -> bool:
     """Whether a value is or holds a function of the file that is checked."""
     if type(value) is Seq:
         return any(map(_passes, value.items or ()))
-    return type(value) is Call and value.routine.home.own and value.receiver is None
+    return type(value) is Call and is_own(value) and value.receiver is None
 
 
 def _handed(declared: Value, arg: Value, caller: Frame) -> Iterator[Routine]:

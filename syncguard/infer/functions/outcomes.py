@@ -9,7 +9,7 @@ from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, there
-from syncguard.infer.domain.keys import holds_own, key_of, outlined
+from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 REACH: Final = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
+Context = tuple[str, Key, int]
 Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and asks
 
 
@@ -38,6 +39,7 @@ class Outcomes(Modules):
         super().__init__(pack, version, load, says)
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
+        self.inherited: list[tuple[Routine, Routine, ClassInfo]] = []  # what calls an override of the file, and that
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
@@ -59,13 +61,13 @@ class Outcomes(Modules):
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         given = self.telling(routine, node, given, left_out(frame.given[0], at, node) if given else [], frame.world)
-        key = (self.default_device, key_of(given.items()), actual.serial if actual is not None else -1)
+        key = self.context(given, actual)
         if given and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
         if known is not None:
-            self.lend(known, given, frame)
+            self.lend(known, given, frame, at)
             return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
@@ -77,9 +79,9 @@ class Outcomes(Modules):
         keeps, self.keeps = self.keeps, []
         first = self.aside(routine, node, given)
         found, sightings, asks = self.itself(routine, node, given, first[0]) or first
-        kept, self.keeps = tuple(self.keeps) if given else (), keeps
+        kept, self.keeps = tuple(self.keeps), keeps
         routine.contexts[key] = told = Told(found, given, tuple(sightings.values()), asks, kept)
-        self.lend(told, given, frame)
+        self.lend(told, given, frame, at)
         self.teaches, routine.actual = teaches, None
         if not given:
             routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
@@ -89,9 +91,13 @@ class Outcomes(Modules):
             routine.pays[key] = self.waits
         return found
 
-    def lend(self, told: Told, given: Given, frame: Frame) -> None:
-        """Let the file that is checked see what the instances keep that it gives tensors to."""
-        for info, name, value in told.keeps:
+    def context(self, given: Given, actual: ClassInfo | None) -> Context:
+        """What tells apart the calls of a function of another file."""
+        return self.default_device, key_of(given.items()), actual.serial if actual is not None else -1
+
+    def lend(self, told: Told, given: Given, frame: Frame, at: At | None) -> None:
+        """Let the file that is checked see what classes, and the instances that it gives tensors to, keep of a call."""
+        for info, name, value in told.keeps if given or at is not None else ():
             value = reasons.retold(value, told.given, given)
             if frame.home.own:
                 self.look_again(info.lend(name, value))

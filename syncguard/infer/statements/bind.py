@@ -6,6 +6,7 @@ from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.gates import complains
 from syncguard.infer.branches.stepping import looped
 from syncguard.infer.branches.subjects import item_path
+from syncguard.infer.classes import class_of
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
@@ -29,6 +30,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions import methods
 from syncguard.infer.expressions.calls import done
+from syncguard.infer.expressions.containers import modules_in
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.evaluate import quiet_value, value_of
 from syncguard.infer.expressions.masks import foreseen, mask, picks
@@ -41,7 +43,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, alike, stays
 from syncguard.infer.statements.fleeting import fleeting
-from syncguard.infer.statements.holders import container_in, filled, hold
+from syncguard.infer.statements.holders import container_in, filled, hold, holding
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -72,8 +74,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             for option in options(of):
                 if type(option) is Named:
                     done(f"{option.name}.{target.name}={value.value if type(value) is Const else ''}", frame)
-                elif type(option) is Instance and option.info is not None and target.at not in fleeting(frame.routine):
-                    frame.world.learn(option.info, target.name, value, frame)
+                elif (info := class_of(option)) is not None and target.at not in fleeting(frame.routine):
+                    frame.world.learn(info, target.name, value, frame)
         case core.Seq():
             unpack(target, value, frame, source)
         case core.Index():
@@ -156,6 +158,8 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 if type(option) is Seq:
                     read_index(key, target, frame)
                 rebind(target.of, filled(option, key, value), frame)
+            case Instance(info=None) if (inside := modules_in(option, frame)) is not None:
+                rebind(target.of, option.holding(filled(inside, key, value)), frame)
             case Unknown():
                 tensor = tensor_in(key)
                 if picks(option, key, target.key, frame):
@@ -215,9 +219,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
     elif type(node) is ATTR:
         store(node, value, frame)
     elif type(node) is INDEX:
-        of = container_in(quiet_value(node.of, frame))
+        holder = quiet_value(node.of, frame)
+        of = container_in(holder, frame)
         if of is not None:
-            rebind(node.of, filled(of, quiet_value(node.key, frame), value), frame)
+            rebind(node.of, holding(holder, filled(of, quiet_value(node.key, frame), value)), frame)
 
 
 def bind(node: core.Bind, frame: Frame) -> None:
@@ -304,17 +309,27 @@ def effect(node: core.Run, frame: Frame) -> None:
     frame.context = surrounding
     if fn is None or type(call) is not CALL:
         return
+    proved(fn, frame)
     if type(result) is Tensor and result.pending and fn.name.endswith("_"):
         rebind(fn.of, result, frame)  # an in-place copy that is still under way
     if batch and type(result) is Unknown and result.weak is not None:
         rebind(fn.of, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
     if fn.name in methods.MUTATORS:
-        container = container_in(quiet_value(fn.of, frame))
+        holder = quiet_value(fn.of, frame)
+        container = container_in(holder, frame)
         if container is not None and given[0] is call:
             _, args, keywords = given
             if fn.name == "append" and frame.context.loops and not any(map(stays, args)):
                 accumulated(frame, seen, fn.of, (*call.args, *[value for _, value in call.keywords]))
-            rebind(fn.of, methods.grown(container, fn.name, args, keywords, node.at, frame), frame)
+            grown = methods.grown(container, fn.name, args, keywords, node.at, frame)
+            rebind(fn.of, holding(holder, grown), frame)
+
+
+def proved(fn: core.Attr, frame: Frame) -> None:
+    """What is asked for its gradients by a name is a tensor for sure from here on."""
+    held = frame.env.get(fn.of.id) if type(fn.of) is NAME else None
+    if type(fn.of) is NAME and type(held) is Tensor and frame.world.places.is_("names", "differentiators", fn.name):
+        frame.env[fn.of.id] = held.but(sure=True)
 
 
 def moves_modules(name: str, frame: Frame) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Unknown, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Const, Instance, Seq, Table, Unknown, Value, options
+from syncguard.infer.expressions.containers import modules_in
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -23,11 +24,17 @@ def filled(of: Seq | Table, key: Value, value: Value) -> Value:
     return Table(items, element, of.keys if type(key) is Const else key)
 
 
-def container_in(value: Value) -> Seq | Table | None:
-    """The container that a value is for all that is known."""
+def container_in(value: Value, frame: Frame) -> Seq | Table | None:
+    """The container that a value is for all that is known, or that a container of modules holds them in."""
     known = [option for option in options(value) if type(option) is not Unknown]
     only = known[0] if len(known) == 1 else None
-    return only if isinstance(only, (Seq, Table)) else None
+    return only if isinstance(only, (Seq, Table)) else modules_in(only, frame) if only is not None else None
+
+
+def holding(holder: Value, container: Value) -> Value:
+    """What held a container, with this one in its place: one of modules stays one."""
+    known = next((option for option in options(holder) if type(option) is Instance), None)
+    return container if known is None else known.holding(container)
 
 
 def _grown(held: Value, value: Value) -> Value:

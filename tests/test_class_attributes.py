@@ -1,0 +1,52 @@
+"""What is assigned to an attribute of a class itself is read there by all, also from another file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from checked import codes
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+SHARED = "class Context:\n    positions = None\n    size = 0\n"
+SET = """
+def prepare(x: torch.Tensor):
+    Context.positions = {held}
+    Context.size = x.shape[1]
+"""
+NET = """
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        prepare(x)
+        if Context.size > 3:
+            x = x * 2
+        if Context.positions is not None and Context.positions.max() > 100:
+            x = x[:, :100]
+        return x
+"""
+HELD = [("torch.arange(x.shape[1], device=x.device)", ["SG204"]), ("torch.arange(9)", [])]
+
+
+@pytest.mark.parametrize(("held", "expected"), HELD)
+def test_in_one_file(held: str, expected: list[str]) -> None:
+    assert codes(f"import torch\n{SHARED}{SET.format(held=held)}{NET}") == expected
+
+
+def test_in_three(tmp_path: Path) -> None:
+    held, expected = HELD[0]
+    imports = "import torch\nfrom .shared import Context\n"
+    files = {
+        "__init__": "",
+        "shared": SHARED,
+        "prepare": imports + SET.format(held=held),
+        "net": f"{imports}from .prepare import prepare\n{NET}",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    paths = [str(tmp_path / f"{name}.py") for name in files]
+    for order in (paths, paths[::-1]):
+        for _ in range(2):
+            report = pipeline.check(order, Config(heat="all", root=str(tmp_path), cache_dir=str(tmp_path / "kept")))
+            assert [finding.code for finding in report.findings] == expected
