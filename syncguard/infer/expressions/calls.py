@@ -337,7 +337,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
         pinned = is_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     inside = containers.modules_in(of, frame)
-    if type(inside) is Seq and inside.element is not UNKNOWN:
+    if type(inside) is Seq and containers.tells(inside.element):
         return inside.element
     op = world.op(f"{of.name}.__iter__") if of.info is None else None
     if op is not None:

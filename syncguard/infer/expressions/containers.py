@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.domain.values import UNKNOWN, Const, Instance, Seq, Table, Value
+from syncguard.infer.domain.values import UNKNOWN, Const, Instance, Seq, Table, Unknown, Value, options
 from syncguard.infer.expressions import methods
 from syncguard.infer.routine import Frame
 
@@ -37,7 +37,15 @@ def given(of: Instance, name: str, args: list[Value], found: Value, frame: Frame
         told = methods.table_method(inside, "pop" if name == "__getitem__" else name, args[:1])
     elif type(inside) is Seq and name in ("__getitem__", "pop"):
         told = one_of(inside, args[0] if args else UNKNOWN)
-    return found if told is UNKNOWN else told
+    return told if type(told) is Seq or tells(told) else found
+
+
+def tells(module: Value) -> bool:
+    """Whether what a module gives is for its own class to tell; of imported ones it is known without."""
+    return any(
+        type(option) is not Unknown and (type(option) is not Instance or option.info is not None)
+        for option in options(module)
+    )
 
 
 def one_of(inside: Seq, key: Value) -> Value:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.lattice import passed, pooled, same
 from syncguard.infer.domain.values import (
     UNKNOWN,
     Const,
     Host,
+    Table,
     Value,
     kind_of,
 )
@@ -38,7 +40,17 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
             arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
         known = found.get(param.name)
         found[param.name] = arg if known is None else pooled(known, arg)
+    others = next((param for param in node.params if param.kind == "**"), None) if keywords else None
+    if others is not None and "**" not in keywords:  # else nobody knows which there are
+        left = {name: _kept(arg) for name, arg in keywords.items() if name not in params}
+        if any(map(holds_tensor, left.values())):
+            found[others.name] = Table(left)
     return found
+
+
+def _kept(arg: Value) -> Value:
+    """What is passed by a name that no parameter has, as calls share it."""
+    return Host(kind_of(arg)) if type(arg) is Const and isinstance(arg.value, int | float | str) else arg
 
 
 def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:

@@ -60,8 +60,14 @@ def bind(frame: Frame, node: core.Function) -> None:
             owner = routine.actual or routine.owner
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
-        held = Table({}, UNKNOWN) if param.kind == "**" else value(frame, param, position)
+        held = _others(frame, param) if param.kind == "**" else value(frame, param, position)
         frame.env[param.name] = hinted(param.name, held, frame)
+
+
+def _others(frame: Frame, param: Param) -> Value:
+    """What is passed by names that no parameter has: in a run for one call, what that passes."""
+    seen = frame.routine.seen.get(param.name) if frame.routine.aside else None
+    return seen if type(seen) is Table else Table({}, UNKNOWN)
 
 
 def _text(declared: Value) -> bool:
