@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import pytest
+from orders import in_any_order
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -41,15 +41,7 @@ DECLARED = "@abstractmethod\n    def top(self{more}): ..."
 def found(folder: Path, **files: str) -> list[tuple[str, int, str]]:
     """What is found, the same whatever the order of the files."""
     (folder / "__init__.py").touch()
-    for name, text in files.items():
-        (folder / f"{name}.py").write_text(text)
-    told = []
-    for order in permutations(files):
-        paths = [str(folder / f"{name}.py") for name in order]
-        report = pipeline.check(paths, Config(heat="all", cache=False))
-        told.append(sorted((Path(f.site.path).name, f.site.line, f.code) for f in report.findings))
-    assert all(one == told[0] for one in told)
-    return told[0]
+    return in_any_order(folder, files)
 
 
 @pytest.mark.parametrize(

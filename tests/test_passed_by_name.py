@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import pytest
-
-from syncguard import pipeline
-from syncguard.config import Config
+from orders import in_any_order
 
 LOSS = """import torch
 
@@ -49,15 +46,7 @@ WAIT = [("loss.py", 9, "SG204")]
 
 def found(folder: Path, change: str, asked: str) -> list[tuple[str, int, str]]:
     files = {"__init__": "", "loss": LOSS, "wrap": WRAP.format(change=change), "net": NET.format(asked=asked)}
-    for name, text in files.items():
-        (folder / f"{name}.py").write_text(text)
-    told = []
-    for order in permutations(files):
-        paths = [str(folder / f"{name}.py") for name in order]
-        report = pipeline.check(paths, Config(heat="all", cache=False))
-        told.append(sorted((Path(f.site.path).name, f.site.line, f.code) for f in report.findings))
-    assert all(one == told[0] for one in told)
-    return told[0]
+    return in_any_order(folder, files)
 
 
 @pytest.mark.parametrize("change", ["pass", 'named.setdefault("gamma", 1.0)'])
