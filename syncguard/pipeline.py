@@ -22,7 +22,7 @@ from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.reach import behind, gpuless, reached
-from syncguard.judge.warmth import SLOWER, UNASKED, for_callers, for_hot_code
+from syncguard.judge.warmth import SLOWER, UNASKED, UNNAMED, for_callers, for_hot_code
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
@@ -30,6 +30,7 @@ from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
 from syncguard.terms import Fact, Finding, Rule
+from syncguard.unnamed import unnamed
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -84,9 +85,11 @@ def check(
     calls = {**others, **{one.note.path: one.calls for one in examined}}
     hot, optional = reached(calls), behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls)}
+    unused = unnamed((one.note.path for one in examined if has_unknown(one)), sources, rules.places, given)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]
+        warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         return [finding for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
@@ -221,6 +224,16 @@ def unless_set(finding: Finding) -> Finding:
     if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
         return finding
     return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
+
+
+def has_unknown(one: Examined) -> bool:
+    """Whether a file alone leaves open how often something in it runs."""
+    return any(finding.heat == "unknown" for finding in (*one.findings, *one.allowed))
+
+
+def unless_unused(finding: Finding) -> Finding:
+    """A finding in a private module that nothing in its package names, as one of what runs seldom if at all."""
+    return replace(finding, heat="cold", hot_path=(Fact(UNNAMED, 0),)) if finding.heat == "unknown" else finding
 
 
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:

@@ -12,6 +12,7 @@ AROUND = "in its file called only now and then, or around loops that take the st
 BETWEEN = "ends a phase, unless another file calls it at every step"
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
+UNNAMED = "in a private module that nothing in its package names"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
