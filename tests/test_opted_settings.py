@@ -76,6 +76,10 @@ def test_what_asks_for_a_setting_is_told(test: str) -> None:
         ("getattr(cfg, 'extra', False)", "`extra` is `False`"),
         ("cfg.get('mode', 'a') == 'b'", '`mode` is `"a"`'),
         ("self.loud", "`self.loud` is `False`"),
+        ("look_up(batch, 'extra', default=False)", "`extra` is `False`"),
+        ("torch.look_up(data=batch, key='extra', default=False)", "`extra` is `False`"),
+        ("look_up('extra', default=False)", "`extra` is `False`"),
+        ("look_up(cfg, 'mode', default='a') == 'b'", '`mode` is `"a"`'),
     ],
 )
 def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> None:
@@ -97,6 +101,11 @@ def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> Non
         "batch['extra'] is not None",
         "batch.get('extra', None) is not None",
         "batch.get('extra', 3) > 2",
+        "look_up(batch, 'extra', default=3) > 2",
+        "look_up(batch, 'extra', default=None) is not None",
+        "look_up(batch, 'extra', default=True)",
+        "look_up(batch, extra, default=False)",
+        "look_up('extra', False)",
         "x.device.type == 'cuda'",
         "which",
         "sure",  # it may tell of the data, as whether they are the last

@@ -26,7 +26,8 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 def read_of(node: Node) -> Asked | None:
-    """What a name is asked of: `of.name`, `of["name"]`, `of.get("name", default)`, `getattr(of, "name", default)`."""
+    """What a name is asked of: `of.name`, `of["name"]`, `of.get("name", default)`, `getattr(of, "name", default)`, and
+    of whatever is called for both: `look_up(of, "name", default=default)`."""
     match node:
         case core.Attr(of=of, name=name) | core.Index(of=of, key=core.Const(value=str() as name)):
             return Asked(of, name, None)
@@ -37,6 +38,12 @@ def read_of(node: Node) -> Asked | None:
             return Asked(of, name, given[0] if given else core.Const(None, node.at))
         case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
             return Asked(of, name, node.args[2] if len(node.args) > 2 else None)
+        case core.Call(args=args, keywords=((_, first), *_) as keywords):
+            given = dict(keywords)
+            names = [given["key"]] if "key" in given else [arg for arg in args[:2] if type(arg) is CONST]
+            if "default" in given and names and type(names[0]) is CONST and isinstance(names[0].value, str):
+                of = next((arg for arg in args[:1] if arg is not names[0]), first if first is not names[0] else node.fn)
+                return Asked(of, names[0].value, given["default"])
     return None
 
 
