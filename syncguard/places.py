@@ -29,6 +29,7 @@ class Places:
         self._met = {table: {key: Met(told) for key, told in keys.items()} for table, keys in tables.items()}
         self._tests: dict[str, bool] = {}
         self._measuring: dict[str, bool] = {}
+        self._outdated: dict[str, bool] = {}
         self._of_data: dict[str, bool] = {}
 
     def is_(self, table: str, key: str, name: str) -> bool:
@@ -68,6 +69,15 @@ class Places:
             pure = PurePath(path)
             named = self.is_("cold", "measured", pure.name)
             known = self._measuring[path] = named or any(map(self._of_benchmarks, pure.parents))
+        return known
+
+    def outdated(self, path: str) -> bool:
+        """Whether a file stands in a folder of what is deprecated."""
+        folder = os.path.dirname(path)
+        known = self._outdated.get(folder)
+        if known is None:
+            named = (self.is_("cold", "outdated", parent.name) for parent in PurePath(path).parents)
+            known = self._outdated[folder] = any(named)
         return known
 
     def is_of_data(self, path: str) -> bool:

@@ -47,6 +47,16 @@ def test_objects_are_sent_as_texts_seldom() -> None:
     assert heats(GATHERED + loop + "            gathered({}, [1])\n") == {"hot"}
 
 
+@pytest.mark.parametrize(
+    ("folder", "heat"), [("deprecated", "cold"), ("_deprecated", "cold"), ("legacy", "unknown"), ("", "unknown")]
+)
+def test_what_is_deprecated_is_called_seldom(folder: str, heat: str) -> None:
+    name = f"/project/{folder}/pipelines/blend.py"
+    assert heats(SUMMED.format("blend"), name) == {heat}
+    loop = "\n\n    def train(model, batches):\n        for x in batches:\n            model(x).backward()\n"
+    assert heats(SUMMED.format("blend") + loop + "            blend(x, x)\n", name) == {"hot"}
+
+
 @pytest.mark.parametrize(("wait", "heat"), [("0", "cold"), ("", "cold"), ("1", "unknown")])
 def test_what_waits_for_somebody_to_look_runs_seldom(wait: str, heat: str) -> None:
     assert heats(SHOWN.format(wait)) == {heat}

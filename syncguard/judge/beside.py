@@ -1,6 +1,6 @@
 """A routine in, why it runs beside the work out, as far as its own file tells: what others are compared with, objects
-sent as texts, what is shown to people, what is measured, what is named for its copies. Another file may yet call it at
-every step."""
+sent as texts, what is shown to people, what is measured, what is named for its copies, what is deprecated. Another file
+may yet call it at every step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ PICKLED: Final = "sends objects to other processes as texts, which is seldom ask
 SHOWN: Final = "waits for somebody who looks at what it shows"
 MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED))
+OUTDATED: Final = "in a folder of what is deprecated"
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -36,6 +37,8 @@ def beside(routine: Routine, places: Places) -> str:
         return SHOWN
     if routine.owner is not None and places.is_("cold", "moved", routine.name):
         return NAMED
+    if places.outdated(routine.home.path):
+        return OUTDATED
     return MEASURED if places.measures(routine.home.path) else ""
 
 
