@@ -1008,6 +1008,52 @@ def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:
     assert heats(TABLE.format(test=test, reset=reset)) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "built", "reset", "heat"),
+    [
+        ('not hasattr(self, "table")', 'self.register_buffer("table", {})', "pass", "amortized"),
+        ('not hasattr(self, "table")', "self.table = {}", "pass", "amortized"),
+        ('not hasattr(self, "table")', 'setattr(self, "table", {})', "pass", "amortized"),
+        ('getattr(self, "table", None) is None', "self.table = {}", "pass", "amortized"),
+        ('not hasattr(self, "table") or self.table.device != x.device', "self.table = {}", "pass", "amortized"),
+        ('not hasattr(self, "table")', "self.table = {}", "del self.table", "hot"),
+        ('not hasattr(self, "table")', "self.table = {}", 'delattr(self, "table")', "hot"),
+        ('getattr(self, "table", None) is None', "self.table = {}", "self.table = None", "hot"),
+        ('hasattr(self, "table")', "self.table = {}", "pass", "hot"),
+        ('not hasattr(self, "table")', "x = {}", "pass", "hot"),
+        ('not hasattr(self, "other")', "self.table = {}", "pass", "hot"),
+        ('not hasattr(x, "table")', "self.table = {}", "pass", "hot"),
+    ],
+)
+def test_what_an_instance_has_not_had_before_is_built_once(test: str, built: str, reset: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def reset(self):
+                {reset}
+
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    {built.format("torch.tensor([1.0, 2.0], device=x.device)")}
+                return x
+        """
+    assert heats(text) == [heat]
+
+
+def test_a_buffer_that_is_none_at_first_is_registered_once() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = None
+
+            def forward(self, x: torch.Tensor):
+                if self.table is None:
+                    self.register_buffer("table", torch.tensor([1.0, 2.0], device=x.device))
+                return x
+        """
+    assert heats(text) == ["amortized"]
+
+
 def test_what_is_made_of_each_batch_is_built_for_each() -> None:
     built = """
         class {}:

@@ -38,13 +38,20 @@ def read_of(node: Node) -> Asked | None:
             return Asked(of, name, given[0] if given else core.Const(None, node.at))
         case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
             return Asked(of, name, node.args[2] if len(node.args) > 2 else None)
-        case core.Call(args=args, keywords=((_, first), *_) as keywords):
-            given = dict(keywords)
-            names = [given["key"]] if "key" in given else [arg for arg in args[:2] if type(arg) is CONST]
-            if "default" in given and names and type(names[0]) is CONST and isinstance(names[0].value, str):
-                of = next((arg for arg in args[:1] if arg is not names[0]), first if first is not names[0] else node.fn)
-                return Asked(of, names[0].value, given["default"])
+        case core.Call() if node.keywords:
+            return _looked_up(node)
     return None
+
+
+def _looked_up(call: core.Call) -> Asked | None:
+    """The same of a call that is given a key and a default by name: `look_up(of, "name", default=default)`."""
+    given = dict(call.keywords)
+    key = given.get("key") or next((arg for arg in call.args[:2] if type(arg) is CONST), None)
+    default = given.get("default")
+    if default is None or type(key) is not CONST or not isinstance(key.value, str):
+        return None
+    of = next((arg for arg in (*call.args[:1], *given.values()) if arg is not key and arg is not default), call.fn)
+    return Asked(of, key.value, default)
 
 
 def carried(node: Node, is_carrier: Callable[[str], bool]) -> bool:

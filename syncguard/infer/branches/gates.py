@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
-from syncguard.infer.branches.keeps import BUILDS, GROWS, held, renewed, unbuilt
+from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, unbuilt
 from syncguard.infer.branches.meant import as_test, binders, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import SOME, number_of, raised, rest_of, timed
@@ -72,6 +72,8 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     if type(inner) is DO:
         return _compared(inner, outcome, frame)
     if type(inner) is CALL:
+        if lacking(inner, outcome, frame):
+            return BUILDS
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or _answered(inner.fn, outcome, frame)
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""

@@ -14,6 +14,7 @@ from syncguard.read.walk import everything, walk
 
 GROWS: Final = "where a table that is kept is too small"
 BUILDS: Final = "where what is kept is not there yet"
+REGISTERS: Final = ("register_buffer", "register_parameter", "register_module", "add_module")
 
 
 def held(node: Node) -> bool:
@@ -34,6 +35,65 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
             return _keeps(name, frame) if path == f"self.{name}" else path == f"cls.{name}" and _shares(path, frame)
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             return (what == "is") is outcome and name in frame.home.core.rebound and _global(name, frame)
+        case core.Do(
+            what="is" | "is not" as what,
+            args=(
+                core.Call(
+                    fn=core.Name(id="getattr"),
+                    args=(core.Name(id="self"), core.Const(value=str() as name), core.Const(value=None)),
+                ),
+                core.Const(value=None),
+            ),
+        ):
+            return (what == "is") is outcome and _lacks(name, frame)
+    return False
+
+
+def lacking(call: core.Call, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome of `hasattr(self, "table")` is met once, for the method builds the table."""
+    match call:
+        case core.Call(fn=core.Name(id="hasattr"), args=(core.Name(id="self"), core.Const(value=str() as name))) if (
+            not outcome
+        ):
+            return _lacks(name, frame)
+    return False
+
+
+def _lacks(name: str, frame: Frame) -> bool:
+    """Whether a method builds what an instance that lives long has not had before, and that no method deletes."""
+    if not _lives(frame) or not any(_gives(part, name) for part in walk(frame.routine.node.body)):
+        return False
+    return not any(_deletes(part, name) for method in methods(frame) for part in walk(method.node.body))
+
+
+def _registers(name: str, frame: Frame) -> bool:
+    """Whether a method has the module register an attribute."""
+    node = frame.routine.node
+    asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
+    return any(f"{method}()" in asked for method in REGISTERS) and any(_gives(part, name) for part in walk(node.body))
+
+
+def _gives(part: Node, name: str) -> bool:
+    """Whether this gives the instance an attribute: `self.x = y`, `self.register_buffer("x", y)`."""
+    match part:
+        case core.Bind(targets=targets):
+            return any(type(aim) is ATTR and aim.path == f"self.{name}" for aim in targets) and not _empties(part)
+        case core.Call(fn=core.Attr(of=core.Name(id="self"), name=method), args=(core.Const(value=value), *_)):
+            return bool(value == name) and method in REGISTERS
+        case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id="self"), core.Const(value=value), _)):
+            return bool(value == name)
+    return False
+
+
+def _deletes(part: Node, name: str) -> bool:
+    """Whether this takes an attribute from the instance: `del self.x`, `self.x = None`."""
+    match part:
+        case core.Run(value=core.Seq(items=items)):
+            return any(type(item) is ATTR and item.path == f"self.{name}" for item in items)
+        case core.Bind(targets=targets):
+            return any(type(aim) is ATTR and aim.path == f"self.{name}" for aim in targets) and _empties(part)
+        case core.Call(fn=core.Name(id="delattr"), args=(core.Name(id="self"), core.Const(value=value))):
+            return bool(value == name)
     return False
 
 
@@ -136,12 +196,19 @@ def _same(a: Node, b: Node) -> bool:
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    routine, owner = frame.routine, frame.routine.owner
-    if owner is None or type(routine.node) is not FUNCTION or not (owner.is_module or owner.find("__call__")):
-        return False
-    if all(_empties(bind) for bind in _binds(routine, name)):
+    if not _lives(frame) or (all(map(_empties, _binds(frame.routine, name))) and not _registers(name, frame)):
         return False
     return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+
+
+def _lives(frame: Frame) -> bool:
+    """Whether this is a method of what lives long: a module, or what is called like a function."""
+    owner = frame.routine.owner
+    return (
+        owner is not None
+        and type(frame.routine.node) is FUNCTION
+        and (owner.is_module or owner.find("__call__") is not None)
+    )
 
 
 def _shares(path: str, frame: Frame) -> bool:
