@@ -1013,7 +1013,6 @@ def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:
     [
         ('not hasattr(self, "table")', 'self.register_buffer("table", {})', "pass", "amortized"),
         ('not hasattr(self, "table")', "self.table = {}", "pass", "amortized"),
-        ('not hasattr(self, "table")', 'setattr(self, "table", {})', "pass", "amortized"),
         ('getattr(self, "table", None) is None', "self.table = {}", "pass", "amortized"),
         ('not hasattr(self, "table") or self.table.device != x.device', "self.table = {}", "pass", "amortized"),
         ('not hasattr(self, "table")', "self.table = {}", "del self.table", "hot"),

@@ -72,7 +72,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     if type(inner) is DO:
         return _compared(inner, outcome, frame)
     if type(inner) is CALL:
-        if lacking(inner, outcome, frame):
+        if not outcome and type(inner.fn) is NAME and inner.fn.id == "hasattr" and lacking(inner, frame):
             return BUILDS
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or _answered(inner.fn, outcome, frame)

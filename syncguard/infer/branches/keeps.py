@@ -9,12 +9,12 @@ from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME, RUN
 from syncguard.read.walk import everything, walk
 
 GROWS: Final = "where a table that is kept is too small"
 BUILDS: Final = "where what is kept is not there yet"
-REGISTERS: Final = ("register_buffer", "register_parameter", "register_module", "add_module")
+REGISTERS: Final = ("register_buffer()", "register_parameter()", "register_module()", "add_module()")
 
 
 def held(node: Node) -> bool:
@@ -49,51 +49,45 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
     return False
 
 
-def lacking(call: core.Call, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `hasattr(self, "table")` is met once, for the method builds the table."""
-    match call:
-        case core.Call(fn=core.Name(id="hasattr"), args=(core.Name(id="self"), core.Const(value=str() as name))) if (
-            not outcome
-        ):
+def lacking(call: core.Call, frame: Frame) -> bool:
+    """Whether `hasattr(self, "table")` is denied once, for the method builds the table."""
+    match call.args:
+        case (core.Name(id="self"), core.Const(value=str() as name)):
             return _lacks(name, frame)
     return False
 
 
 def _lacks(name: str, frame: Frame) -> bool:
     """Whether a method builds what an instance that lives long has not had before, and that no method deletes."""
-    if not _lives(frame) or not any(_gives(part, name) for part in walk(frame.routine.node.body)):
-        return False
-    return not any(_deletes(part, name) for method in methods(frame) for part in walk(method.node.body))
+    return _keeps(name, frame) and not any(
+        _deletes(part, name)
+        for method in methods(frame)
+        for part in walk(method.node.body)
+        if type(part) in (RUN, CALL)
+    )
 
 
-def _registers(name: str, frame: Frame) -> bool:
-    """Whether a method has the module register an attribute."""
-    node = frame.routine.node
-    asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
-    return any(f"{method}()" in asked for method in REGISTERS) and any(_gives(part, name) for part in walk(node.body))
-
-
-def _gives(part: Node, name: str) -> bool:
-    """Whether this gives the instance an attribute: `self.x = y`, `self.register_buffer("x", y)`."""
+def _deletes(part: Node, name: str) -> bool:
+    """Whether this takes an attribute from the instance: `del self.x`, `delattr(self, "x")`."""
     match part:
-        case core.Bind(targets=targets):
-            return any(type(aim) is ATTR and aim.path == f"self.{name}" for aim in targets) and not _empties(part)
-        case core.Call(fn=core.Attr(of=core.Name(id="self"), name=method), args=(core.Const(value=value), *_)):
-            return bool(value == name) and method in REGISTERS
-        case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id="self"), core.Const(value=value), _)):
+        case core.Run(value=core.Seq(items=items)):
+            return any(type(item) is ATTR and item.path == f"self.{name}" for item in items)
+        case core.Call(fn=core.Name(id="delattr"), args=(core.Name(id="self"), core.Const(value=value))):
             return bool(value == name)
     return False
 
 
-def _deletes(part: Node, name: str) -> bool:
-    """Whether this takes an attribute from the instance: `del self.x`, `self.x = None`."""
+def _registers(name: str, frame: Frame) -> bool:
+    """Whether a method has the module register an attribute: `self.register_buffer("x", y)`."""
+    node = frame.routine.node
+    asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
+    return any(method in asked for method in REGISTERS) and any(_registered(part, name) for part in walk(node.body))
+
+
+def _registered(part: Node, name: str) -> bool:
     match part:
-        case core.Run(value=core.Seq(items=items)):
-            return any(type(item) is ATTR and item.path == f"self.{name}" for item in items)
-        case core.Bind(targets=targets):
-            return any(type(aim) is ATTR and aim.path == f"self.{name}" for aim in targets) and _empties(part)
-        case core.Call(fn=core.Name(id="delattr"), args=(core.Name(id="self"), core.Const(value=value))):
-            return bool(value == name)
+        case core.Call(fn=core.Attr(of=core.Name(id="self"), name=method), args=(core.Const(value=value), *_)):
+            return bool(value == name) and f"{method}()" in REGISTERS
     return False
 
 
