@@ -1038,6 +1038,32 @@ def test_what_an_instance_has_not_had_before_is_built_once(test: str, built: str
     assert heats(text) == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "moved", "back", "heat"),
+    [
+        ("self.table.device != x.device", "self.table", "pass", "amortized"),
+        ("not self.table.device == x.device", "self.table", "pass", "amortized"),
+        ("x.device != self.table.device", "self.table", "pass", "amortized"),
+        ("self.table.device == x.device", "self.table", "pass", "hot"),
+        ("self.table.device != x.device", "table", "pass", "hot"),
+        ("self.table.device != x.device", "self.table", "self.table = self.table.cpu()", "hot"),
+        ("x.device != y.device", "self.table", "pass", "hot"),
+    ],
+)
+def test_what_is_elsewhere_is_moved_once(test: str, moved: str, back: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def release(self):
+                {back}
+
+            def forward(self, x: torch.Tensor, y: torch.Tensor):
+                if {test}:
+                    {moved} = torch.tensor([1.0, 2.0], device=x.device)
+                return x
+        """
+    assert heats(text)[-1:] == [heat]
+
+
 def test_a_buffer_that_is_none_at_first_is_registered_once() -> None:
     text = """
         class Net(torch.nn.Module):

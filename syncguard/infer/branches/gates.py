@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
-from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, unbuilt
+from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.meant import as_test, binders, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import SOME, number_of, raised, rest_of, timed
@@ -97,6 +97,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             found = empty is outcome and least == (what == "<")
             given = left.args[0] if type(left) is CALL and left.args else left
             return NOTHING if found and not (_sorted(given, frame) or queued(given, frame)) else ""
+        case core.Do(what="==" | "!=" as what, args=(core.Attr(name="device"), core.Attr(name="device"))):
+            return BUILDS if (what == "!=") is outcome and strays(inner.args[0], inner.args[1], frame) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             more = ">" in what if held(right) else "<" in what
             return GROWS if more is outcome and not (held(left) and held(right)) else ""

@@ -91,6 +91,20 @@ def _registered(part: Node, name: str) -> bool:
     return False
 
 
+def strays(left: Node, right: Node, frame: Frame) -> bool:
+    """Whether what an instance keeps is elsewhere than a tensor once, for the method moves it there and nothing moves
+    it back: `self.table.device != x.device`."""
+    return _strays(left, right, frame) or _strays(right, left, frame)
+
+
+def _strays(kept: Node, other: Node, frame: Frame) -> bool:
+    match kept:
+        case core.Attr(of=core.Attr(path=path, name=name)) if path == f"self.{name}" and not _of_self(other):
+            binds = [bind for method in methods(frame) for bind in set_in(method).get(path, ())]
+            return len(binds) == 1 and _keeps(name, frame)
+    return False
+
+
 def renewed(operands: tuple[Node, ...], found: list[str], outcome: bool, frame: Frame) -> bool:
     """Whether nothing is asked but whether a table is there, and whether it was built for something else: `self.table
     is None or self.key != key`."""
