@@ -2215,3 +2215,12 @@ LEARNER = """
 def test_what_runs_a_backward_pass_and_steps_an_optimizer_is_a_step(before: str, heat: str) -> None:
     assert heats(LEARNER.format(before=before)) == [heat]
     assert heats(LEARNER.format(before=before).replace("learn", "test_learn")) == ["cold"]
+
+
+@pytest.mark.parametrize("name", ["weight_loader", "weight_loader_A", "_weight_loader_rowwise", "qkv_weight_loader"])
+def test_what_loads_weights_of_any_kind_is_cold(name: str) -> None:
+    text = f"""class Linear(torch.nn.Module):
+    def {name}(self, param, loaded: torch.Tensor):
+        param.data[: int(loaded.sum().item())].copy_(loaded)
+"""
+    assert {finding.heat for finding in found(text)} == {"cold"}

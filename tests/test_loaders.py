@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checked import codes
+from checked import codes, findings
 
 PHASES = """
 import torch
@@ -45,3 +45,25 @@ def show(loaders):
             print(name, y.sum().item())
 """
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("around", "heat"),
+    [
+        ("for name in all_data_loaders:\n        loader = all_data_loaders[name]", "unknown"),
+        ("for loader in all_data_loaders:", "unknown"),
+        ("for name, loader in all_data_loaders.items():", "unknown"),
+        ("for loader in batch_loader:", "hot"),
+    ],
+)
+def test_around_what_one_of_several_loaders_gives_no_turn_is_a_step(around: str, heat: str) -> None:
+    name = "batch_loader" if "batch_loader" in around else "all_data_loaders"
+    text = f"""import torch
+
+def evaluate(model, {name}, device):
+    {around}
+        for batch in loader:
+            model(batch.to(device))
+        torch.cuda.synchronize()
+"""
+    assert [f.heat for f in findings(text) if f.code == "SG401"] == [heat]

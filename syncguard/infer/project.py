@@ -141,7 +141,7 @@ class World(Definitions):
             returned = Seq("iterator", None, routine.yielded)
         return promises.with_annotation(frame, node, returned)
 
-    def shared(self, routine: Routine, handed: Given, passed: list[Value], frame: Frame) -> Value:
+    def shared(self, routine: Routine, handed: Given, passed: list[Value], at: At, frame: Frame) -> Value:
         """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show, and
         what it finds by the kinds of what it is given."""
         if routine.returned is None:
@@ -154,6 +154,8 @@ class World(Definitions):
             )
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
+        if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):
+            return self.apart(routine, {**{k: v for k, v in routine.seen.items() if not holds_tensor(v)}, **unplaced})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)
@@ -255,7 +257,7 @@ class World(Definitions):
         if not routine.runs:
             self.run(routine)
         routine.readers[frame.routine] = None
-        return self.shared(routine, handed, [*args, *keywords.values()], frame)
+        return self.shared(routine, handed, [*args, *keywords.values()], at, frame)
 
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments; a dataclass may have __post_init__ follow."""

@@ -29,6 +29,7 @@ class Written:
         "meant",
         "passed",
         "pieces",
+        "placeless",
         "placing",
         "replaced",
         "sizes",
@@ -52,6 +53,7 @@ class Written:
         self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
+        self.placeless: frozenset[str] | None = None  # parameters that are called a device, and None by default
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None
         self.passed: dict[str, bool] | None = None  # parameters that every call writes; and whether as a number
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds

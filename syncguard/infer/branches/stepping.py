@@ -26,9 +26,16 @@ def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
         return "the loop iterates over a DataLoader"
     if node.iterable is not None:
         for name in _names_in(node.iterable, frame):
-            if places.is_("hot", "loop_names", name.lower()):
+            if places.is_("hot", "loop_names", name.lower()) and not _in_turn(node, name.lower(), frame):
                 return f"the loop iterates over `{name}`"
     return f"{FEEDS} `{model}` with what came of it" if (model := feeds_itself(node, frame)) else ""
+
+
+def _in_turn(node: core.Loop, name: str, frame: Frame) -> bool:
+    """Whether a loop over several loaders, by the name of what it goes through, goes through one in each turn."""
+    if not frame.world.places.is_("names", "several_loaders", name):
+        return False
+    return any(type(part) is LOOP and part.iterable and loads(part, UNKNOWN, frame) for part in walk(node.body))
 
 
 def waits_for_people(node: core.Loop, frame: Frame) -> str:

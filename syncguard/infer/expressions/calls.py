@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.stepping import is_loader
 from syncguard.infer.domain.lattice import join, join_all
-from syncguard.infer.domain.sureness import POSSIBLE
+from syncguard.infer.domain.sureness import LIKELY, POSSIBLE
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -219,7 +219,10 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     """Call a method of something that is not of the project."""
     world = frame.world
     if name in world.sole and (sole := world.op(world.sole[name])) is not None:
-        return apply(frame, sole, at, [of, *args], keywords, nodes)
+        limit, frame.limit = frame.limit, min(frame.limit, LIKELY)
+        found = apply(frame, sole, at, [of, *args], keywords, nodes)
+        frame.limit = limit
+        return found
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")

@@ -101,6 +101,8 @@ def table_method(of: Table, name: str, args: list[Value]) -> Value:
             held = known
             if args and type(args[0]) is Const and isinstance(args[0].value, (str, int)):
                 held = of.items.get(args[0].value) or beside_default(of.element, args)
+            elif len(args) > 1 and type(args[1]) in (Seq, Table):
+                held = beside_default(known, args)
             return join(held, args[1]) if len(args) > 1 else held
         case "values":
             return Seq("iterator", None, known)
@@ -114,14 +116,16 @@ def table_method(of: Table, name: str, args: list[Value]) -> Value:
 
 
 def beside_default(element: Value, args: list[Value]) -> Value:
-    """An item under a key that nothing was seen to be put under: what has a yes, a no or a text in its place is no
-    tensor, though others are."""
+    """An item under a key that nothing was seen to be put under: what has a yes, a no, a text or a list in its place is
+    no tensor, though others are."""
     default = args[1] if len(args) > 1 else NONE
-    if type(default) is not Const or type(default.value) not in (bool, str):
+    told = type(default) is Const and type(default.value) in (bool, str)
+    if not told and type(default) not in (Seq, Table):
         return element
     kinds = options(element)
     others = [kind for kind in kinds if type(kind) is not Tensor]
-    return element if len(others) == len(kinds) else join_all([*others, Host(kind_of(default))])
+    plain = Host(kind_of(default)) if type(default) is Const else default
+    return element if len(others) == len(kinds) else join_all([*others, plain])
 
 
 def of_text(name: str) -> Value:

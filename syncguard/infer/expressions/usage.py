@@ -7,6 +7,7 @@ from syncguard.infer.expressions.imported import imported_by, imports, reaches_o
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.functions.loaders import loaders_of
+from syncguard.infer.functions.numbers import made_tensor
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION, NAME
@@ -32,7 +33,8 @@ class Usage(Names):
             return self.distribution
         proof = self.proof(uses, frame)
         if proof:
-            return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
+            found = Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
+            return None if made_tensor(path, frame) else found
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
             return Tensor(
                 device=self.place(frame.routine), sure=False, why=frame.why(f"both:{min(uses & self.placed)}", at)

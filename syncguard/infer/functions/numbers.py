@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.instances import kinds_of
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
-from syncguard.read.tags import CALL, COMP, FUNCTION, LOOP, NAME
+from syncguard.read.tags import BIND, CALL, COMP, FUNCTION, LOOP, NAME
 from syncguard.read.walk import walk
 
 
 def is_data(node: core.Function, name: str, frame: Frame) -> bool:
     """Whether a tensor is made of what has this name: `torch.tensor(rows)`, or `torch.tensor(row)` in a loop."""
     return any(_of_data(use, frame) for one in (name, *_drawn(node, name)) for use in node.uses.get(one, ()))
+
+
+def made_tensor(name: str, frame: Frame) -> bool:
+    """Whether a function replaces what has this name by a tensor of it, `x = torch.tensor(x)`: what is asked of the one
+    tells nothing of the other, unless the function tests which it is."""
+    if not any(_of_data(use, frame) for use in frame.uses(name)):
+        return False
+    replaced = any(
+        type(part) is BIND
+        and type(part.value) is CALL
+        and _first(part.value) == name
+        and _of_data(_use(part.value), frame)
+        for part in binders(frame.routine).get(name, ())
+    )
+    return replaced and not asks_kind(frame, name)
+
+
+def _first(call: core.Call) -> str:
+    """The name that a call is given first."""
+    return call.args[0].id if call.args and type(call.args[0]) is NAME else ""
+
+
+def _use(call: core.Call) -> str:
+    """The use that a call makes of what it is given first."""
+    return f"(0{called_path(call)}"
 
 
 def asks_kind(frame: Frame, name: str) -> bool:

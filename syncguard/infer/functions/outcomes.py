@@ -17,6 +17,7 @@ from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.routine import Asks, Frame, Given, Kept, Routine, Sighting, Told
 from syncguard.pack import Pack
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import CONST, FUNCTION
@@ -120,7 +121,7 @@ class Outcomes(Modules):
             told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
-        defaults = {param.name: known for param in left if (known := default(param, told[param.name]))}
+        defaults = {param.name: known for param in left if (known := default(param, told[param.name], self.places))}
         moved = {name for name, value in given.items() if routine.host and fed(value)}
         if moved:
             asking = Frame(world, routine, {})
@@ -169,11 +170,12 @@ class Outcomes(Modules):
         return routine.alone or {}
 
 
-def default(param: core.Param, told: Value) -> Value | None:
-    """The number or None that a parameter is by default which its annotation, or nobody, says might be a tensor."""
+def default(param: core.Param, told: Value, places: Places) -> Value | None:
+    """The number or None that a parameter is by default which its annotation, or nobody, says might be a tensor, or
+    which names a device."""
     if type(param.default) is not CONST:
         return None
     value, tensor = param.default.value, tensor_in(told) is not None
     if value is None:
-        return NONE if tensor or told is UNKNOWN else None
+        return NONE if tensor or told is UNKNOWN or places.is_("names", "devices", param.name) else None
     return Host(type(value).__name__) if tensor and type(value) in (int, float) else None

@@ -146,6 +146,8 @@ def _hosted(seen: Value) -> bool:
 def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> Value | None:
     """The device that a parameter by such a name holds, as callers name it, or that it has by default; None where what
     is declared says more."""
+    if seen is NONE and frame.routine.aside:
+        return NONE  # this call leaves it out
     told = seen is not None and any(device_of(option) for option in options(seen))
     if not told and device_of(_default(param, frame)) == "host":
         return Host(LEFT_ON_HOST, frame.why("left on host", param.at))

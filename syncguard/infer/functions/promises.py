@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from syncguard.infer.branches.passing import left_out
 from syncguard.infer.domain.contents import any_on_device, changed, holds_tensor, tensor_in, tensors_in, without
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import (
+    NONE,
     UNKNOWN,
     Const,
     Host,
@@ -21,9 +23,10 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
+from syncguard.read.core import At, Node
 from syncguard.read.tags import CONST, FUNCTION, RUN
 
 if TYPE_CHECKING:
@@ -123,6 +126,25 @@ def by_place(returned: Value, args: list[Value]) -> bool:
         return False
     passed = [tensor for arg in args for tensor in tensors_in(arg)]
     return bool(passed) and not any(tensor.on_device for tensor in passed)
+
+
+def placeless(routine: Routine, at: At, frame: Frame) -> Given:
+    """The devices that a call leaves None, where what the routine returns is on some device that nobody names."""
+    written = routine.written
+    if written.placeless is None:
+        written.placeless = _placeless(routine.node, frame.world.places)
+    if not written.placeless or routine.returned is None or type(routine.node) is not FUNCTION:
+        return {}
+    if not any(tensor.device == "assumed" for tensor in tensors_in(routine.returned)):
+        return {}
+    return {p.name: NONE for p in left_out(frame.given[0], at, routine.node) if p.name in written.placeless}
+
+
+def _placeless(node: Node, places: Places) -> frozenset[str]:
+    """The parameters that are called a device and None by default."""
+    params = node.params if type(node) is FUNCTION else ()
+    unset = [param.name for param in params if type(param.default) is CONST and param.default.value is None]
+    return frozenset([name for name in unset if places.is_("names", "devices", name)])
 
 
 def instantiated(returned: Value, args: list[Value]) -> Value:
