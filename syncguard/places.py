@@ -72,12 +72,11 @@ class Places:
         return known
 
     def outdated(self, path: str) -> bool:
-        """Whether a file stands in a folder of what is deprecated."""
+        """Whether a file stands in a package of what is deprecated."""
         folder = os.path.dirname(path)
         known = self._outdated.get(folder)
         if known is None:
-            named = (self.is_("cold", "outdated", parent.name) for parent in PurePath(path).parents)
-            known = self._outdated[folder] = any(named)
+            known = self._outdated[folder] = any(map(self._of_outdated, PurePath(path).parents))
         return known
 
     def is_of_data(self, path: str) -> bool:
@@ -92,6 +91,9 @@ class Places:
 
     def _for_data(self, folder: PurePath) -> bool:
         return self.is_("host", "folders", folder.name) and os.path.isfile(folder / "__init__.py")
+
+    def _of_outdated(self, folder: PurePath) -> bool:
+        return self.is_("cold", "outdated", folder.name) and os.path.isfile(folder / "__init__.py")
 
     def _of_benchmarks(self, folder: PurePath) -> bool:
         return self.is_("cold", "measured_folders", folder.name) and not os.path.isfile(folder / "__init__.py")

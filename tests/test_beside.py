@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -48,10 +49,13 @@ def test_objects_are_sent_as_texts_seldom() -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "heat"), [("deprecated", "cold"), ("_deprecated", "cold"), ("legacy", "unknown"), ("", "unknown")]
+    ("folder", "heat"), [("deprecated", "cold"), ("_deprecated", "cold"), ("legacy", "unknown"), ("plain", "unknown")]
 )
-def test_what_is_deprecated_is_called_seldom(folder: str, heat: str) -> None:
-    name = f"/project/{folder}/pipelines/blend.py"
+def test_what_is_deprecated_is_called_seldom(folder: str, heat: str, tmp_path: Path) -> None:
+    package = tmp_path / "deprecated" / "project" / folder  # a folder that is no package says nothing
+    (package / "pipelines").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    name = str(package / "pipelines" / "blend.py")
     assert heats(SUMMED.format("blend"), name) == {heat}
     loop = "\n\n    def train(model, batches):\n        for x in batches:\n            model(x).backward()\n"
     assert heats(SUMMED.format("blend") + loop + "            blend(x, x)\n", name) == {"hot"}

@@ -20,7 +20,7 @@ PICKLED: Final = "sends objects to other processes as texts, which is seldom ask
 SHOWN: Final = "waits for somebody who looks at what it shows"
 MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
-OUTDATED: Final = "in a folder of what is deprecated"
+OUTDATED: Final = "in a package of what is deprecated"
 BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED))
 
 

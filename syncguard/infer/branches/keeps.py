@@ -14,7 +14,6 @@ from syncguard.read.walk import everything, walk
 
 GROWS: Final = "where a table that is kept is too small"
 BUILDS: Final = "where what is kept is not there yet"
-REGISTERS: Final = ("register_buffer()", "register_parameter()", "register_module()", "add_module()")
 
 
 def held(node: Node) -> bool:
@@ -79,15 +78,15 @@ def _deletes(part: Node, name: str) -> bool:
 
 def _registers(name: str, frame: Frame) -> bool:
     """Whether a method has the module register an attribute: `self.register_buffer("x", y)`."""
-    node = frame.routine.node
+    node, registrars = frame.routine.node, frame.world.registrars
     asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
-    return any(method in asked for method in REGISTERS) and any(_registered(part, name) for part in walk(node.body))
+    return not registrars.isdisjoint(asked) and any(_registered(part, name, registrars) for part in walk(node.body))
 
 
-def _registered(part: Node, name: str) -> bool:
+def _registered(part: Node, name: str, registrars: frozenset[str]) -> bool:
     match part:
         case core.Call(fn=core.Attr(of=core.Name(id="self"), name=method), args=(core.Const(value=value), *_)):
-            return bool(value == name) and f"{method}()" in REGISTERS
+            return bool(value == name) and method in registrars
     return False
 
 
