@@ -76,10 +76,13 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
     frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
         frame.limit = POSSIBLE  # both have the method, and an array's does not wait
+    known = any(type(option) is Call for option in options(fn))  # then a name alone tells nothing more
     found = [
         invoke(option, args, keywords, at, _written(option, args, nodes), frame)
         for option in options(fn)
-        if option is not fn and option is not NONE
+        if option is not fn
+        and option is not NONE
+        and not (known and type(option) is Bound and option.name in frame.world.sole)
     ]
     frame.limit = limit
     frame.sometimes -= 1
@@ -218,7 +221,7 @@ def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, fram
 def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value:
     """Call a method of something that is not of the project."""
     world = frame.world
-    if name in world.sole and (sole := world.op(world.sole[name])) is not None:
+    if name in world.sole and not _told(of, name, frame) and (sole := world.op(world.sole[name])) is not None:
         limit, frame.limit = frame.limit, min(frame.limit, LIKELY)
         found = apply(frame, sole, at, [of, *args], keywords, nodes)
         frame.limit = limit
@@ -253,6 +256,11 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
         case Unknown():
             return unknowns.method(of, name, args, keywords, at, nodes, frame)
     return made_of([*args, *keywords.values()], at, frame)
+
+
+def _told(of: Value, name: str, frame: Frame) -> bool:
+    """Whether what has a method is known to have it by itself, or to have none."""
+    return of is NONE or (type(of) is Instance and of.info is None and frame.world.op(f"{of.name}.{name}") is not None)
 
 
 def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
