@@ -8,6 +8,7 @@ from syncguard.read.core import At, Bind, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.branches.meant import Held
+    from syncguard.infer.expressions.consumed import Consumed
 
 
 class Written:
@@ -19,6 +20,7 @@ class Written:
         "binders",
         "binds",
         "chooses",
+        "consumed",
         "counted",
         "demanded",
         "fields",
@@ -46,6 +48,7 @@ class Written:
         self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
+        self.consumed: Consumed | None = None  # the orders that its loops use up
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
