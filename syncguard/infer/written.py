@@ -29,6 +29,7 @@ class Written:
         "indexed",
         "looped",
         "meant",
+        "own",
         "passed",
         "pieces",
         "placing",
@@ -60,6 +61,7 @@ class Written:
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
         self.meant: dict[str, Held | None] = {}  # of the names asked for, the test that each holds
+        self.own: dict[int, tuple[str, ...]] = {}  # of a method: what it asks an instance of a class for, by its serial
         self.imports: frozenset[str] | None = None  # the packages that it imports itself
         self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not
