@@ -384,6 +384,7 @@ def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: st
     assert found_heats == [once, "hot", "hot", around, once]
 
 
+WHOLE = "loss = self.model(x).sum(); self.opt.zero_grad(); loss.backward(); self.opt.step()"
 STEPPING = """
 class Trainer:
     def __init__(self, model, opt):
@@ -414,8 +415,8 @@ class Trainer:
         ("data: torch.utils.data.DataLoader", "epoch", "9", "loss = self.advance(x)", "amortized"),
         ("data: torch.utils.data.DataLoader", "_", "epochs", "loss = self.model(x).sum()", "amortized"),
         ("data: torch.utils.data.DataLoader", "_", "9", "loss = self.model(x).sum()", "unknown"),
-        ("data", "epoch", "epochs", "loss = self.model(x).sum(); self.opt.zero_grad(); loss.backward(); self.opt.step()", "amortized"),
-        ("data", "_", "9", "loss = self.model(x).sum(); self.opt.zero_grad(); loss.backward(); self.opt.step()", "hot"),
+        ("data", "epoch", "epochs", WHOLE, "amortized"),
+        ("data", "_", "9", WHOLE, "hot"),
         ("data", "epoch", "epochs", "loss = self.model(x).sum(); loss.backward()", "hot"),
         ("data", "epoch", "epochs", "loss = self.advance(x)", "unknown"),  # `data` may be one batch
     ],
