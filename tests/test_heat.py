@@ -384,6 +384,48 @@ def test_what_stands_around_the_steps_runs_once_an_epoch(batches: str, inner: st
     assert found_heats == [once, "hot", "hot", around, once]
 
 
+WHOLE = "loss = self.model(x).sum(); self.opt.zero_grad(); loss.backward(); self.opt.step()"
+STEPPING = """
+class Trainer:
+    def __init__(self, model, opt):
+        self.model, self.opt = model, opt
+
+    def advance(self, x):
+        loss = self.model(x).sum()
+        if not x.numel():
+            return loss
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+        return loss
+
+    def fit(self, {data}, epochs):
+        start = torch.tensor(0, device="cuda")
+        for {epoch} in range({count}):
+            for x in data:
+                {step}
+                print(loss)
+            print(loss)
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "epoch", "count", "step", "around"),
+    [
+        ("data: torch.utils.data.DataLoader", "epoch", "9", "loss = self.advance(x)", "amortized"),
+        ("data: torch.utils.data.DataLoader", "_", "epochs", "loss = self.model(x).sum()", "amortized"),
+        ("data: torch.utils.data.DataLoader", "_", "9", "loss = self.model(x).sum()", "unknown"),
+        ("data", "epoch", "epochs", WHOLE, "amortized"),
+        ("data", "_", "9", WHOLE, "hot"),
+        ("data", "epoch", "epochs", "loss = self.model(x).sum(); loss.backward()", "hot"),
+        ("data", "epoch", "epochs", "loss = self.advance(x)", "unknown"),  # `data` may be one batch
+    ],
+)  # fmt: skip
+def test_a_loop_of_epochs_says_so(data: str, epoch: str, count: str, step: str, around: str) -> None:
+    found = heats(STEPPING.format(data=data, epoch=epoch, count=count, step=step))
+    assert found[-1] == around
+
+
 @pytest.mark.parametrize("bar", ["bar = tqdm({})\n", "bar = enumerate({})\n                bar = tqdm(bar)\n"])
 def test_a_bar_around_a_loader_is_a_loader(bar: str) -> None:
     text = """

@@ -56,6 +56,7 @@ class ClassInfo:
         "resets",
         "serial",
         "settled",
+        "steady",
         "stores",
         "world",
     )
@@ -73,6 +74,7 @@ class ClassInfo:
         self.resets: bool | None = None  # whether a method of it says where factories build
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.own_moves: bool | None = None  # whether a method of this very class does
+        self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
@@ -168,12 +170,13 @@ class ClassInfo:
             self.world.settle(self, name, reader)
         own = reader is not None and reader.home.own
         lent, readers = self.world.lent, self.world.readers
+        seen = own or self.world.showing
         found: Value | None = None
         for info in self.mro:
             value = info.attrs.get(name)
             if value is not None:
                 found = value if found is None else pooled(found, value)
-            value = lent.get((info, name)) if lent and own else None
+            value = lent.get((info, name)) if lent and seen else None
             if value is not None:
                 found = value if found is None else pooled(found, value)
         if reader is not None and own:

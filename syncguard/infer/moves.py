@@ -31,7 +31,7 @@ def _puts_back(part: Node, me: str, moving: frozenset[str]) -> bool:
     return False
 
 
-def moved(value: Node, moving: frozenset[str]) -> bool:
+def moved(value: Node | tuple[Node, ...], moving: frozenset[str]) -> bool:
     """Whether this is something on its way to a device: `value.to(device)`, and not `value.to("cpu")`."""
     for part in walk(value):
         if type(part) is CALL and type(part.fn) is ATTR and part.fn.name in moving and part.fn.name != HOST:

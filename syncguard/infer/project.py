@@ -35,7 +35,7 @@ from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
-from syncguard.infer.stores import stores_of
+from syncguard.infer.stores import steady, stores_of
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -262,7 +262,8 @@ class World(Definitions):
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments; a dataclass may have __post_init__ follow."""
         passed = [*args, *keywords.values()]
-        instance = Instance(info, device="host") if promises.made_there(info, passed, frame) else Instance(info)
+        at_host = promises.made_there(info, passed, frame) or self.made_of_host(info, passed)
+        instance = Instance(info, device="host") if at_host else Instance(info)
         member = info.find("__init__")
         if member is not None and type(member[0]) is Call:
             if info.home.own:
@@ -281,6 +282,16 @@ class World(Definitions):
         if after is not None and type(after[0]) is Call:
             self.call(after[0].routine, instance, [], {}, at, frame)
         return instance
+
+    def made_of_host(self, info: ClassInfo, passed: list[Value]) -> bool:
+        """Whether an instance holds what is on the host: it is made of that, whatever others are made of."""
+        if info.is_module or not promises.hostly(passed):
+            return False
+        if info.steady is None:
+            info.steady = all(self.places.is_("names", "bare_bases", name) for name in info.external()) and steady(
+                info, self.moving
+            )
+        return info.steady
 
     # -- other files --------------------------------------------------------------------------
 

@@ -1,19 +1,24 @@
-"""A class in, the methods that assign each of its attributes out: what to run to learn what an attribute holds."""
+"""A class in, the methods that assign each of its attributes out: what to run to learn what an attribute holds;
+and whether an instance holds what it was made of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.values import Call
+from syncguard.infer.moves import moved
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, DO, FUNCTION, IF, LOOP, NAME, RUN, SEQ, TRY, WITH
-from syncguard.read.walk import binds, targets
+from syncguard.read.tags import ATTR, CALL, DO, FUNCTION, IF, INDEX, LOOP, NAME, RUN, SEQ, TRY, WITH
+from syncguard.read.walk import binds, targets, walk
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
     from syncguard.infer.routine import Routine
+
+
+CONSTRUCTORS: Final = frozenset(("__init__", "__post_init__", "__new__"))
 
 
 def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Routine]]:
@@ -27,6 +32,37 @@ def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Rou
         for name in dict.fromkeys(stored(node, registrars)):
             found.setdefault(name, []).append(routine)
     return found
+
+
+def steady(info: ClassInfo, moving: frozenset[str]) -> bool:
+    """Whether an instance holds what its constructor was given, where that is: no method of it gives it anything else,
+    or moves or makes anything on a device."""
+    for base in info.mro:
+        for member in base.members.values():
+            node = member.routine.node if type(member) is Call else None
+            if type(node) is FUNCTION and not _leaves(node, moving):
+                return False
+    return True
+
+
+def _leaves(node: core.Function, moving: frozenset[str]) -> bool:
+    """Whether a method leaves all that its instance holds, or constructs it, and nothing in it is put on a device."""
+    makes = any(type(part) is CALL and any(key == "device" for key, _ in part.keywords) for part in walk(node.body))
+    if makes or moved(node.body, moving):
+        return False
+    return node.name in CONSTRUCTORS or not node.params or not (any(stored(node)) or _grows(node))
+
+
+def _grows(node: core.Function) -> bool:
+    """Whether a method puts something into a container that its instance holds."""
+    me = f"{node.params[0].name}."
+    for part in walk(node.body):
+        aims = targets(part) if binds(part) else ()
+        fn = part.value.fn if type(part) is RUN and type(part.value) is CALL else None
+        into = [aim.of for aim in aims if type(aim) is INDEX] + ([fn.of] if type(fn) is ATTR else [])
+        if any(type(of) is ATTR and of.path.startswith(me) for of in into):
+            return True
+    return False
 
 
 def stored(function: core.Function, registrars: frozenset[str] | None = None) -> Iterator[str]:

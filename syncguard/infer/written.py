@@ -8,6 +8,7 @@ from syncguard.read.core import At, Bind, Node
 
 if TYPE_CHECKING:
     from syncguard.infer.branches.meant import Held
+    from syncguard.infer.expressions.consumed import Consumed
 
 
 class Written:
@@ -19,6 +20,7 @@ class Written:
         "binders",
         "binds",
         "chooses",
+        "consumed",
         "counted",
         "demanded",
         "fields",
@@ -27,6 +29,7 @@ class Written:
         "indexed",
         "looped",
         "meant",
+        "own",
         "passed",
         "pieces",
         "placeless",
@@ -47,6 +50,7 @@ class Written:
         self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
+        self.consumed: Consumed | None = None  # the orders that its loops use up
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
@@ -59,6 +63,7 @@ class Written:
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
         self.meant: dict[str, Held | None] = {}  # of the names asked for, the test that each holds
+        self.own: dict[int, tuple[str, ...]] = {}  # of a method: what it asks an instance of a class for, by its serial
         self.imports: frozenset[str] | None = None  # the packages that it imports itself
         self.looped: frozenset[str] | None = None  # the names that are looped over
         self.takes: dict[int, bool] = {}  # the parameters, by position, that are declared to be tensors or not

@@ -86,14 +86,26 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     drawn = loads(node, iterated, frame)
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
     many = node.iterable is None or counts(node.iterable, frame)
+    takes = node.calls.issuperset(places.tables["hot"]["loop_takes"])  # each turn, and clears the gradients
+    many = many or (takes and around is not None and type(around.node) is LOOP and by_epoch(around.node, frame))
     if not (drawn or (whole and many)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
-    if not (drawn and around is not None and around.reason and node.calls & places.passes):
+    outer = around.node if around is not None else None
+    if around is None or type(outer) is not LOOP:
         return
-    outer = around.node
-    if type(outer) is LOOP and not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
+    trained = drawn and around.reason and node.calls & places.passes
+    if not (trained or by_epoch(outer, frame)):
+        return
+    if not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
+
+
+def by_epoch(node: core.Loop, frame: Frame) -> bool:
+    """Whether a loop says that its turns are epochs: `for epoch in range(n)`, `for _ in range(opt.num_epochs)`."""
+    parts = [part for part in (node.target, node.iterable) if part is not None]
+    names = (last_name(part) for part in walk(tuple(parts)) if type(part) in (NAME, ATTR))
+    return any(frame.world.places.is_("hot", "loop_epochs", name.lower()) for name in names)
 
 
 def counts(iterable: Node, frame: Frame) -> bool:

@@ -166,11 +166,8 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         held = beside(held, chosen_later(value, name, info, node, frame), name, info)
     elif held is None and not above and not frame.routine.host:
         held = assigned(info, name, frame.routine)
-    if held is not None and held is not UNKNOWN:
-        if any(type(option) is not Unknown and option is not NONE for option in options(held)):
-            return held_there(of, held)
-        asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
-        return held if asked is None else asked
+    if held is not None and (held is not UNKNOWN or (of.device == "host" and not info.is_module)):
+        return kept(of, held, name, node, frame)
     if name == "__class__":
         return ClassOf(info)
     for base in info.libraries():
@@ -184,6 +181,16 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         return Host("dtype")
     known = frame.world.evidence(node.path, name, frame, node.at)
     return known if known is not None else Bound(of, name)
+
+
+def kept(of: Instance, held: Value, name: str, node: core.Attr, frame: Frame) -> Value:
+    """What an attribute of an instance holds, of what is known to have been assigned to it."""
+    if held is UNKNOWN:
+        return Unknown(batch=frame.why("placed", node.at))
+    if any(type(option) is not Unknown and option is not NONE for option in options(held)):
+        return held_there(of, held)
+    asked = frame.world.evidence(node.path, name, frame, node.at)  # who uses it knows what None was replaced by
+    return held if asked is None else held_there(of, asked)
 
 
 def chosen_later(value: Value, name: str, info: ClassInfo, node: core.Attr, frame: Frame) -> Value:

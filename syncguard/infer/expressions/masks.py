@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.sureness import MASKS, number_sureness
-from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value
+from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value, Why
+from syncguard.infer.expressions.consumed import one_by_one
 from syncguard.infer.expressions.operate import compares
 from syncguard.infer.operations.results import dtype_of
 from syncguard.infer.routine import Frame
@@ -26,6 +27,8 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
     if type(key) is Tensor and not key.dtype and _flags(key, node, frame):
         return key.but(dtype="named mask", sure=False)
+    if (type(key) is Tensor and key.rank < 0) or type(key) is Union:
+        key = one_by_one(key, node, frame)
     if type(key) is Tensor and key.rank < 0 and type(node) is INDEX:
         return placed_first(key, node, frame)
     if type(key) is Union:
@@ -58,9 +61,23 @@ def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:
     from syncguard.infer.expressions.evaluate import quiet_value
 
     order = key.why.parent if key.why is not None and key.why.text == "torch.Tensor.__getitem__" else None
-    if order is None or not frame.world.places.is_("factories", "orders", order.text):
+    if order is None or not frame.world.places.is_("factories", "orders", order.text) or along(order, frame):
         return key
     return key.but(rank=0, sure=False) if number_sureness(quiet_value(node.key, frame)) else key
+
+
+def along(order: Why, frame: Frame) -> bool:
+    """Whether the call that made an order names a dimension."""
+    node = frame.routine.node
+    made = (
+        next((p for p in walk(node.body) if type(p) is CALL and p.at == order.at), None)
+        if type(node) is FUNCTION
+        else None
+    )
+    if made is None:
+        return False
+    own = order.text.startswith("torch.Tensor.") and type(made.fn) is ATTR
+    return len(made.args) > (0 if own else 1) or any(name == "dim" for name, _ in made.keywords)
 
 
 def _cast(node: Node, frame: Frame) -> bool:

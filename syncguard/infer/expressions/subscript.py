@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
     kind_of,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.consumed import consumed, one_by_one
 from syncguard.infer.expressions.masks import mask, picks
 from syncguard.infer.expressions.operate import kind
 from syncguard.infer.operations.apply import apply
@@ -142,7 +143,9 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
         else next((t for part in (key.items or ()) if (t := tensor_in(part))), None)
     )
     if masked is not None and masked.on_device:
-        if type(key) is Tensor and masked.rank == 0 and masked.dtype == "int":
+        key = one_by_one(key, node.key, frame)
+        of_rows = type(node.of) is NAME and node.of.id in consumed(frame).bases
+        if type(key) is Tensor and key.rank == 0 and key.dtype == "int" and not of_rows:
             read_index(key, node, frame)  # a list or a tensor: either reads it
             return of
         if type(key) is Tensor and not key.dtype and frame.world.places.is_("names", "keyed", last_name(node.of)):

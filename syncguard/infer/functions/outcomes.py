@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import left_out
@@ -11,7 +11,7 @@ from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
-from syncguard.infer.domain.values import NONE, UNKNOWN, Host, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
@@ -20,14 +20,15 @@ from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.tags import CONST, FUNCTION
+from syncguard.read.tags import ATTR, CONST, FUNCTION
+from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 REACH: Final = 12  # calls followed at once through other files
 Sightings = dict[tuple[At, str], Sighting]
-Context = tuple[str, Key, int]
+Context = tuple[str, Key, int] | tuple[str, Key, int, Key]
 Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and asks
 
 
@@ -46,6 +47,7 @@ class Outcomes(Modules):
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
         self.learning: set[tuple[ClassInfo, str]] = set()  # attributes whose assigning methods run for the first time
         self.keeps: list[Kept] = []  # the tensors that a run for one caller lets instances of classes keep
+        self.showing = False  # whether a method of another file's class sees what the file that is checked lets it keep
         self.teaches = True  # whether what is assigned now is so for every caller
 
     def body(self, routine: Routine, node: core.Function) -> Value:
@@ -62,7 +64,10 @@ class Outcomes(Modules):
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         given = self.telling(routine, node, given, left_out(frame.given[0], at, node) if given else [], frame.world)
+        shown = self.shown(routine, node, receiver, frame) if receiver is not None and receiver.elsewhere else ()
         key = self.context(given, actual)
+        if shown:
+            key = (*key, key_of(shown))
         if given and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
@@ -73,9 +78,10 @@ class Outcomes(Modules):
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
         given = reasons.apart(given)
-        teaches, self.teaches = self.teaches, not key[1] and actual is None
+        teaches, self.teaches = self.teaches, not key[1] and actual is None and not shown
+        showing, self.showing = self.showing, bool(shown)
         routine.actual = actual
-        if (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
+        if shown or (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         keeps, self.keeps = self.keeps, []
         first = self.aside(routine, node, given)
@@ -83,13 +89,34 @@ class Outcomes(Modules):
         kept, self.keeps = tuple(self.keeps), keeps
         routine.contexts[key] = told = Told(found, given, tuple(sightings.values()), asks, kept)
         self.lend(told, given, frame, at)
-        self.teaches, routine.actual = teaches, None
-        if not given:
+        self.teaches, self.showing, routine.actual = teaches, showing, None
+        if not given and not shown:
             routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
         always = {key: sighting for key, sighting in sightings.items() if sighting.always}
         self.waits = self.costs(routine, always, found, frame) if always else ()
         if self.waits:
             routine.pays[key] = self.waits
+        return found
+
+    def shown(
+        self, routine: Routine, node: core.Function, receiver: ClassInfo, frame: Frame
+    ) -> list[tuple[str, Value]]:
+        """What a method of another file's class asks its instance for, of what the file that is checked lets those
+        keep: what nobody sees there."""
+        if receiver.is_module or not (frame.home.own or self.showing) or not node.params:
+            return []
+        known = routine.written.own
+        asked = known.get(receiver.serial)
+        if asked is None:
+            asked = known[receiver.serial] = tuple(dict.fromkeys(asks(node, receiver, set())))
+        found = []
+        for name in asked:
+            for info in receiver.mro:
+                if frame.home.own:
+                    self.readers.setdefault((info, name), {})[frame.routine] = None
+                value = self.lent.get((info, name))
+                if value is not None:
+                    found.append((name, value))
         return found
 
     def context(self, given: Given, actual: ClassInfo | None) -> Context:
@@ -168,6 +195,21 @@ class Outcomes(Modules):
         if routine.alone is None:
             self.outcome(routine, {}, frame)
         return routine.alone or {}
+
+
+def asks(node: core.Function, info: ClassInfo, seen: set[int]) -> Iterator[str]:
+    """What a method, and those that it calls of its own class, names of its instance."""
+    seen.add(id(node))
+    start = f"{node.params[0].name}." if node.params else ""
+    for part in walk(node.body):
+        if start and type(part) is ATTR and part.path.startswith(start):
+            name = part.path[len(start) :].partition(".")[0]
+            member = info.find(name)
+            inner = member[0].routine.node if member is not None and type(member[0]) is Call else None
+            if type(inner) is not FUNCTION:
+                yield name
+            elif id(inner) not in seen:
+                yield from asks(inner, info, seen)
 
 
 def default(param: core.Param, told: Value, places: Places) -> Value | None:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import left_out
-from syncguard.infer.domain.contents import any_on_device, changed, holds_tensor, tensor_in, tensors_in, without
+from syncguard.infer.domain.contents import (
+    any_on_device,
+    changed,
+    holds_tensor,
+    leaves_of,
+    tensor_in,
+    tensors_in,
+    there,
+    without,
+)
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import (
     NONE,
@@ -117,6 +126,16 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
 def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
     """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there."""
     return bool(frame.routine.host) and not info.is_module and not any_on_device(args)
+
+
+def hostly(args: list[Value]) -> bool:
+    """Whether these are tensors of the host, and numbers and texts beside them: nothing that may be elsewhere, and no
+    device."""
+    return any(map(there, args)) and all(there(arg) or all(map(_plain, leaves_of(arg))) for arg in args)
+
+
+def _plain(leaf: Value) -> bool:
+    return type(leaf) is Const or (type(leaf) is Host and not leaf.kind.startswith("device"))
 
 
 def by_place(returned: Value, args: list[Value]) -> bool:
