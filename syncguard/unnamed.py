@@ -14,9 +14,11 @@ from syncguard.read.project import MARKS
 from syncguard.read.source import Source, read
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
+NAMES: Final = re.compile(r"(?<!\w)_\w+")
+FEW: Final = 4  # names that are looked for one by one
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
 # What brings modules in by names that are made up or read from the folder.
-UNSEEN: Final = re.compile(r"\b(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
+UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 
@@ -28,31 +30,73 @@ def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, giv
     private = [path for path in asked if PRIVATE.fullmatch(os.path.basename(path))]
     if not private:
         return frozenset()
-    known = {source.path: source.text for source in sources}
-    return frozenset(path for path in private if not _named(path, known, places, given))
+    read = Read({source.path: source.text for source in sources}, given, several=len(private) > FEW)
+    return frozenset(path for path in private if not _named(path, read, places))
 
 
-def _named(path: str, known: Mapping[str, str], places: Places, given: Texts) -> bool:
+class Read:
+    """The texts of files, each read once, and the private names in each: of several names, all are noted at once."""
+
+    def __init__(self, known: Mapping[str, str], given: Texts, *, several: bool) -> None:
+        self.known = known
+        self._given, self._several = given, several
+        self._texts: dict[str, str] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._inside: dict[str, list[str]] = {}
+        self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
+
+    def inside(self, package: str) -> Iterable[str]:
+        """The files of a package: of one name, as far as they are asked for."""
+        if not self._several:
+            return _files(package, deep=True)
+        if package not in self._inside:
+            self._inside[package] = [*_files(package, deep=True)]
+        return self._inside[package]
+
+    def text(self, path: str) -> str:
+        """The text of a file; nothing where it cannot be read."""
+        if path in self.known:
+            return self.known[path]
+        if path not in self._texts:
+            self._texts[path] = read(path, self._given).text
+        return self._texts[path]
+
+    def has(self, path: str, pattern: re.Pattern[str]) -> bool:
+        """Whether something in a file is like this."""
+        if (path, pattern) not in self._has:
+            self._has[path, pattern] = pattern.search(self.text(path)) is not None
+        return self._has[path, pattern]
+
+    def names(self, path: str, name: str) -> bool:
+        """Whether a file names a private module."""
+        if not self._several and name not in self.text(path):
+            return False
+        if path not in self._names:
+            self._names[path] = frozenset(NAMES.findall(self.text(path)))
+        return name in self._names[path]
+
+
+def _named(path: str, read: Read, places: Places) -> bool:
     """Whether anything but tests may bring in a private module."""
     folder, name = os.path.split(path)
     packages = [*_packages(folder)]
-    if not packages or SCRIPT.search(known[path] if path in known else _text(path, given)):
+    if not packages or read.has(path, SCRIPT):
         return True
-    word = re.compile(rf"(?<!\w){re.escape(name.removesuffix('.py'))}(?!\w)")
 
-    def names(other: str) -> bool:
-        text = known[other] if other in known else _text(other, given)
+    def brings(other: str) -> bool:
         beside, init = os.path.dirname(other) == folder, os.path.basename(other) == "__init__.py"
         return bool(
-            word.search(text)
-            or ((beside or (init and os.path.dirname(other) in packages)) and UNSEEN.search(text))
-            or (beside and init and FROM_FOLDER.search(text))
+            read.names(other, name.removesuffix(".py"))
+            or ((beside or (init and os.path.dirname(other) in packages)) and read.has(other, UNSEEN))
+            or (beside and init and read.has(other, FROM_FOLDER))
         )
 
     tops = (os.path.dirname(packages[-1]), os.path.dirname(os.path.dirname(packages[-1])))
     others = (*_files(folder, deep=False), *[os.path.join(top, mark) for top in tops for mark in MARKS[:-1]])
     inside = _files(packages[-1], deep=True)
-    return any(names(other) for every in (others, inside, known) for other in every if _counts(other, path, places))
+    return any(
+        brings(other) for every in (others, inside, read.known) for other in every if _counts(other, path, places)
+    )
 
 
 def _counts(other: str, path: str, places: Places) -> bool:
@@ -74,8 +118,3 @@ def _files(folder: str, *, deep: bool) -> Iterator[str]:
         yield from (os.path.join(here, name) for name in sorted(names) if PurePath(name).suffix in READABLE)
         if not deep:
             return
-
-
-def _text(path: str, given: Texts) -> str:
-    """The text of a file; nothing where it cannot be read."""
-    return read(path, given).text
