@@ -1165,6 +1165,8 @@ def test_a_table_that_is_large_enough_is_given_back(test: str, heat: str) -> Non
     ("warns", "leaves", "heat"),
     [
         ("warnings.warn('too few')", "return torch.tensor(0.0, device='cuda')", ["cold"]),
+        ("warnings.warn('too few')", "return torch.tensor(float('nan'), device='cuda')", ["cold"]),
+        ("warnings.warn('slow')", "return torch.tensor(float(x.ndim), device='cuda')", ["unknown"]),
         ("logger.warning_once('slow')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
         ("warnings.warn('slow')", "return torch.tensor(x.shape, device='cuda')", ["unknown"]),
         ("logger.info('few')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
