@@ -2261,6 +2261,11 @@ def test_what_runs_a_backward_pass_and_steps_an_optimizer_is_a_step(before: str,
     assert heats(LEARNER.format(before=before).replace("learn", "test_learn")) == ["cold"]
 
 
+@pytest.mark.parametrize("name", ["sharded_load_from_cpu", "sharded_save_to_cpu"])
+def test_what_loads_or_saves_from_somewhere_is_cold(name: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.cpu()\n") == ["cold"]
+
+
 @pytest.mark.parametrize("name", ["weight_loader", "weight_loader_A", "_weight_loader_rowwise", "qkv_weight_loader"])
 def test_what_loads_weights_of_any_kind_is_cold(name: str) -> None:
     text = f"""class Linear(torch.nn.Module):
