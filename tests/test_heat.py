@@ -1165,6 +1165,8 @@ def test_a_table_that_is_large_enough_is_given_back(test: str, heat: str) -> Non
     ("warns", "leaves", "heat"),
     [
         ("warnings.warn('too few')", "return torch.tensor(0.0, device='cuda')", ["cold"]),
+        ("warnings.warn('too few')", "return torch.tensor(float('nan'), device='cuda')", ["cold"]),
+        ("warnings.warn('slow')", "return torch.tensor(float(x.ndim), device='cuda')", ["unknown"]),
         ("logger.warning_once('slow')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
         ("warnings.warn('slow')", "return torch.tensor(x.shape, device='cuda')", ["unknown"]),
         ("logger.info('few')", "return torch.tensor(0.0, device='cuda')", ["unknown"]),
@@ -2257,6 +2259,11 @@ LEARNER = """
 def test_what_runs_a_backward_pass_and_steps_an_optimizer_is_a_step(before: str, heat: str) -> None:
     assert heats(LEARNER.format(before=before)) == [heat]
     assert heats(LEARNER.format(before=before).replace("learn", "test_learn")) == ["cold"]
+
+
+@pytest.mark.parametrize("name", ["sharded_load_from_cpu", "sharded_save_to_cpu"])
+def test_what_loads_or_saves_from_somewhere_is_cold(name: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    return x.cpu()\n") == ["cold"]
 
 
 @pytest.mark.parametrize("name", ["weight_loader", "weight_loader_A", "_weight_loader_rowwise", "qkv_weight_loader"])

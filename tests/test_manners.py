@@ -583,6 +583,97 @@ CASES = [
         def f(x: torch.Tensor, n):
             return x + torch.tensor(range(2, n, 3), device=x.device)
     """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            a = x.cpu()
+            b = y.cpu()
+            return a, b
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            a = x.cpu()
+            b = y[a.shape[0] :].cpu()
+            return a, b
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor, pick):
+            a = pick(
+                y.sum(), x.cpu())
+            return a.cpu()
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return x.sum().item(), y.sum().item()
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return x.sum().item(), y.shape[0]
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return x.sum().item(), [y[:n].sum().item() for n in range(3)]
+    """),
+    ("SG307", "stored", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                return x[self.rows]
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                self.rows.append(len(x))
+                return x[self.rows]
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                self.rows[0] += 1
+                return x[self.rows]
+    """),
+    ("SG201", "brought", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            x.add_(1)
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            x[0] = x.sum()
+            return x, x[0].item()
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = x[mask].exp()
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = x[mask] - x[mask].mean()
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = torch.softmax(x[mask], 0)
+            return x
+    """),
 ]  # fmt: skip
 
 

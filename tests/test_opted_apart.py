@@ -691,3 +691,23 @@ def step(x: torch.Tensor, config):
             raise ValueError
 """
     assert told(text) == [['only where `config.mode == "slow"` holds']]
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        (
+            "torch.are_deterministic_algorithms_enabled()",
+            ["only where `slow` holds; by default `torch.are_deterministic_algorithms_enabled()` is `False`"],
+        ),
+        ("torch.is_grad_enabled()", []),
+        ("torch.are_deterministic_algorithms_enabled() or x.is_cuda", []),
+    ],
+)
+def test_a_setting_of_torch_is_an_option(asked: str, options: list[str]) -> None:
+    text = f"""
+    def added(x: torch.Tensor):
+        slow = {asked}
+        return x.cpu().cumsum(0) if slow else x.cumsum(0)
+    """
+    assert told(text) == [options]

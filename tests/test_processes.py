@@ -116,6 +116,13 @@ def test_what_a_decorator_hands_on_may_be_called_by_anybody(project):
     assert {line for _, line in found()} == {6, 11, 15}
 
 
+@pytest.mark.parametrize("decorator", ["torch.no_grad()", "torch.inference_mode()", "functools.lru_cache(maxsize=8)"])
+def test_what_a_decorator_only_wraps_is_called_by_the_same(project, decorator):
+    text = METRICS.replace("def told(", f"@{decorator}\ndef told(").replace("import torch", "import functools, torch")
+    Path("p/metrics.py").write_text(text)
+    assert {line for _, line in found()} == {15}
+
+
 KEPT = """\
 import torch
 

@@ -433,3 +433,14 @@ def test_what_is_called_as_a_number_is_one_beside_a_tensor(text: str, found: lis
 )
 def test_what_is_brought_to_the_host_stays_there(text: str, found: list[str]) -> None:
     assert codes(text, head="import numpy as np\n" + HEAD) == found
+
+
+@pytest.mark.parametrize(("name", "found"), [("model", []), ("text_encoder", []), ("weight", ["SG202"])])
+def test_a_model_may_say_of_itself_what_tensors_say(name: str, found: list[str]) -> None:
+    text = f"""
+    def unpack({name}):
+        if {name}.is_quantized:
+            {name}.to("cpu")
+        return {name}
+    """
+    assert checked.codes(text, "import torch\n") == found

@@ -23,6 +23,11 @@ def asked_of(node: Node, frame: Frame) -> str | None:
     return None
 
 
+def is_switch(fn: Node, frame: Frame) -> bool:
+    """Whether this function of a library asks for a setting that is off by default."""
+    return _is(fn, "switches", frame)
+
+
 def default_in(node: Node) -> tuple[Node | None, Any]:
     """What is written for the case that it is not set; else what is told then."""
     if type(node) is CALL:

@@ -9,11 +9,12 @@ from typing import Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.changes import changes, holder
 from syncguard.judge.picked import each_row, made, stored, written_back
-from syncguard.judge.standing import Place
+from syncguard.judge.standing import Place, enclosing
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import (
     ATTR,
     CALL,
@@ -32,7 +33,7 @@ from syncguard.read.tags import (
     TRY,
     UPDATE,
 )  # fmt: skip
-from syncguard.read.walk import around, bound_in, walk
+from syncguard.read.walk import around, binds, bound_in, mentions, targets, walk
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 COMPARED: Final = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
@@ -110,12 +111,17 @@ def brought(place: Place) -> bool:
     """What is read was on the host before, and has only been moved and looked at in other shapes since; what was made a
     tensor elsewhere may have been changed there."""
     causes, made = place.causes, place.world.places.tables["factories"]["converts"]
-    if len(causes) < 2 or not _of_host(place) or _shared(place):
+    if len(causes) < 2 or not _of_host(place) or _shared(place) or _written_to(place):
         return False
     root = causes[-1]
     return root.text not in made or (
         root.path in ("", place.routine.home.path) and around(place.routine.node.at, root.at)
     )
+
+
+def _written_to(place: Place) -> bool:
+    """Whether the function puts something else into what is read."""
+    return any(name and changes(place.pieces(), name) for name in map(holder, place.read()))
 
 
 def reduced(place: Place) -> bool:
@@ -269,14 +275,30 @@ def element(place: Place) -> bool:
 
 
 def neighbour(place: Place) -> bool:
-    """Something else is fetched just above or below, or in the turns of a comprehension."""
+    """Something else is fetched just above or below, neither of which needs the other, or in the turns of a
+    comprehension."""
     one = place.sighting
     if any(type(part) is COMP and around(part.at, one.at) for part in place.pieces()):
         return True
     return any(
-        other.hazard == one.hazard and other.at[:2] != one.at[:2] and abs(other.at[0] - one.at[0]) <= 1
+        other.hazard == one.hazard
+        and other.at[:2] != one.at[:2]
+        and abs(other.at[0] - one.at[0]) <= 1
+        and not _needs(place, *sorted((one.at, other.at)))
         for other in place.routine.sightings.values()
     )
+
+
+def _needs(place: Place, first: At, second: At) -> bool:
+    """Whether a later wait needs what an earlier one gives, or one of them stands in the other."""
+    if around(first, second) or around(second, first):
+        return True
+    body = place.routine.node.body
+    above, below = ([*enclosing(body, at)][-1:] for at in (first, second))
+    if not above or not below or above[0] is below[0] or not binds(above[0]):
+        return False
+    names = {part.id for aim in targets(above[0]) for part in walk(aim) if type(part) is NAME}
+    return any(mentions(below[0], name) for name in names)
 
 
 def updated(place: Place) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
+from syncguard.judge.changes import changes
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
-from syncguard.read.walk import bound_in, mentions
+from syncguard.read.walk import bound_in, mentions, walk
 
 
 def each_row(place: Place) -> bool:
@@ -26,14 +27,15 @@ def each_row(place: Place) -> bool:
 
 
 def stored(place: Place) -> bool:
-    """What picks is kept by the object whose method this is, and not set by it."""
+    """What picks is kept by the object whose method this is, which neither sets nor changes it."""
     method, kept = place.routine.node, place.operand.partition("[")[0]
     if place.routine.owner is None or type(method) is not FUNCTION or not method.params:
         return False
     if not kept.startswith(f"{method.params[0].name}."):
         return False
     binds = (part for part in place.pieces() if type(part) is BIND)
-    return all(type(to) is not ATTR or to.path != kept for part in binds for to in part.targets)
+    sets = any(type(to) is ATTR and to.path == kept for part in binds for to in part.targets)
+    return not sets and not changes(place.pieces(), kept)
 
 
 def made(place: Place) -> bool:
@@ -63,20 +65,26 @@ def _written(part: Node, place: Place) -> bool:
 
 
 def written_back(place: Place) -> bool:
-    """What is computed from the picked elements goes through the same mask: `out[mask] = f(x[mask])`, at once or by a
-    name."""
+    """What is computed of each of the picked elements, as far as is seen, goes through the same mask:
+    `out[mask] = f(x[mask])`, at once or by a name."""
     masks = [_mask(part) for part in _subscripts(place)]
     last = next(reversed([*place.around()]), None)
     names = [to.id for to in last.targets if type(to) is NAME] if type(last) is BIND else []
     for part in place.pieces():
         if type(part) is not BIND or type(part.value) is CONST:
             continue
-        if not (part is last or any(mentions(part.value, name) for name in names)):
+        if not (part is last or any(mentions(part.value, name) for name in names)) or _mixes(part.value, place):
             continue
         targets = [one for whole in part.targets for one in (whole.items if type(whole) is SEQ else (whole,))]
         if any(type(one) is INDEX and any(alike(_mask(one), mask) for mask in masks) for one in targets):
             return True
     return False
+
+
+def _mixes(value: Node | None, place: Place) -> bool:
+    """Whether several elements are computed together: their sum, their order."""
+    mixing = place.world.places.tables["manners"]["mixing"]
+    return any(type(part) is CALL and last_name(part.fn) in mixing for part in walk(value))
 
 
 def _subscripts(place: Place) -> list[core.Index]:

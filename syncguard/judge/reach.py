@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
@@ -19,7 +20,7 @@ from syncguard.judge.heat import holds_steps
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import CALL, FUNCTION
 from syncguard.terms import Fact
 
 SEEN: Final = "as far as we see called "
@@ -44,7 +45,7 @@ def functions_of(
         if warm.heat != "cold" or warm.here or calls or behind:
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
-            told = (routine.gpuless, _open(routine), kept_by(routine), behind, named, warm.here)
+            told = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
     return tuple(found)
 
@@ -82,7 +83,7 @@ def _calls(
             yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
             break
         else:
-            if not _open(callee) or kept_by(callee):  # else it does not matter who calls it
+            if not _open(callee, places) or kept_by(callee):  # else it does not matter who calls it
                 shared = _shared(around(routine, context) for _, context in calls)
                 yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
 
@@ -92,10 +93,13 @@ def _beside_steps(call: tuple[At, Context]) -> bool:
     return not any(loop.reason for loop in call[1].loops)
 
 
-def _open(routine: Routine) -> bool:
+def _open(routine: Routine, places: Places) -> bool:
     """Whether a function may be called by others than those who name it: a method, or what a decorator hands on."""
     node = routine.node
-    return type(node) is not FUNCTION or routine.owner is not None or bool(node.decorators or routine.closure)
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
+        return True
+    names = (last_name(one.fn if type(one) is CALL else one) for one in node.decorators)
+    return not all(places.is_("cold", "wrapping", name) for name in names)
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, path_of, sources_of
-from syncguard.judge.environment import asked_of, default_in
+from syncguard.judge.environment import asked_of, default_in, is_switch
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import CONST, FUNCTION, NAME
@@ -143,6 +143,8 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return _all(args, place, CASTS[name])
         case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if is_switch(fn, place.frame):
+            return Told(False, {f"{path_of(fn)}()": False})
     return None
 
 

@@ -312,7 +312,7 @@ def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> boo
         return False
     said = all(type(part) in (BIND, UPDATE, RUN) for part in before)
     calls = [part for part in walk(value) if type(part) is CALL]
-    return said and all(type(arg) is CONST for call in calls for arg in call.args)
+    return said and all(type(arg) is CONST or type(arg) is CALL for call in calls for arg in call.args)
 
 
 def _called(node: Node) -> Node:

@@ -32,7 +32,7 @@ class Usage(Names):
         if uses & self.draws and uses & self.densities and not self.own_density(frame):
             return self.distribution
         proof = self.proof(uses, frame)
-        if proof:
+        if proof and not (self.places.is_("names", "models", name) and all(use[-1] != ")" for use in proof)):
             found = Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"use:{min(proof)}", at))
             return None if made_tensor(path, frame) else found
         if uses & self.sized and uses & self.placed:  # an array has a shape and a module a device; a tensor has both
