@@ -90,10 +90,10 @@ class Places:
         return known
 
     def _for_data(self, folder: PurePath) -> bool:
-        return self.is_("host", "folders", folder.name) and os.path.isfile(folder / "__init__.py")
+        return self._is_package("host", "folders", folder)
 
     def _of_outdated(self, folder: PurePath) -> bool:
-        return self.is_("cold", "outdated", folder.name) and os.path.isfile(folder / "__init__.py")
+        return self._is_package("cold", "outdated", folder)
 
     def _of_benchmarks(self, folder: PurePath) -> bool:
         return self.is_("cold", "measured_folders", folder.name) and not os.path.isfile(folder / "__init__.py")
@@ -102,7 +102,11 @@ class Places:
         """Whether a folder's name says that it holds tests, or is that of a package for them."""
         if self.is_("cold", "folders", folder.name):
             return True
-        return self.is_("cold", "packages", folder.name) and os.path.isfile(folder / "__init__.py")
+        return self._is_package("cold", "packages", folder)
+
+    def _is_package(self, table: str, key: str, folder: PurePath) -> bool:
+        """Whether a folder is a package, and so named."""
+        return self.is_(table, key, folder.name) and os.path.isfile(folder / "__init__.py")
 
 
 class Met:

@@ -30,11 +30,11 @@ def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, giv
     private = [path for path in asked if PRIVATE.fullmatch(os.path.basename(path))]
     if not private:
         return frozenset()
-    read = Read({source.path: source.text for source in sources}, given, several=len(private) > FEW)
-    return frozenset(path for path in private if not _named(path, read, places))
+    files = Files({source.path: source.text for source in sources}, given, several=len(private) > FEW)
+    return frozenset(path for path in private if not _named(path, files, places))
 
 
-class Read:
+class Files:
     """The texts of files, each read once, and the private names in each: of several names, all are noted at once."""
 
     def __init__(self, known: Mapping[str, str], given: Texts, *, several: bool) -> None:
@@ -76,27 +76,25 @@ class Read:
         return name in self._names[path]
 
 
-def _named(path: str, read: Read, places: Places) -> bool:
+def _named(path: str, files: Files, places: Places) -> bool:
     """Whether anything but tests may bring in a private module."""
     folder, name = os.path.split(path)
     packages = [*_packages(folder)]
-    if not packages or read.has(path, SCRIPT):
+    if not packages or files.has(path, SCRIPT):
         return True
 
     def brings(other: str) -> bool:
         beside, init = os.path.dirname(other) == folder, os.path.basename(other) == "__init__.py"
         return bool(
-            read.names(other, name.removesuffix(".py"))
-            or ((beside or (init and os.path.dirname(other) in packages)) and read.has(other, UNSEEN))
-            or (beside and init and read.has(other, FROM_FOLDER))
+            files.names(other, name.removesuffix(".py"))
+            or ((beside or (init and os.path.dirname(other) in packages)) and files.has(other, UNSEEN))
+            or (beside and init and files.has(other, FROM_FOLDER))
         )
 
     tops = (os.path.dirname(packages[-1]), os.path.dirname(os.path.dirname(packages[-1])))
     others = (*_files(folder, deep=False), *[os.path.join(top, mark) for top in tops for mark in MARKS[:-1]])
-    inside = _files(packages[-1], deep=True)
-    return any(
-        brings(other) for every in (others, inside, read.known) for other in every if _counts(other, path, places)
-    )
+    every = (others, files.inside(packages[-1]), files.known)
+    return any(brings(other) for some in every for other in some if _counts(other, path, places))
 
 
 def _counts(other: str, path: str, places: Places) -> bool:

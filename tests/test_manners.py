@@ -12,6 +12,15 @@ from syncguard.pages import MANNERS as WORDS
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\n"
 
 
+ROWS = """
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rows = [1, 2]
+        def forward(self, x: torch.Tensor):
+            {}
+            return x[self.rows]
+"""
 CASES = [
     ("SG301", "drawn", """
         def f(x: torch.Tensor):
@@ -613,32 +622,9 @@ CASES = [
         def f(x: torch.Tensor, y: torch.Tensor):
             return x.sum().item(), [y[:n].sum().item() for n in range(3)]
     """),
-    ("SG307", "stored", """
-        class M(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.rows = [1, 2]
-            def forward(self, x: torch.Tensor):
-                return x[self.rows]
-    """),
-    ("SG307", "made", """
-        class M(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.rows = [1, 2]
-            def forward(self, x: torch.Tensor):
-                self.rows.append(len(x))
-                return x[self.rows]
-    """),
-    ("SG307", "made", """
-        class M(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.rows = [1, 2]
-            def forward(self, x: torch.Tensor):
-                self.rows[0] += 1
-                return x[self.rows]
-    """),
+    ("SG307", "stored", ROWS.format("pass")),
+    ("SG307", "made", ROWS.format("self.rows.append(len(x))")),
+    ("SG307", "made", ROWS.format("self.rows[0] += 1")),
     ("SG201", "brought", """
         def f(rows):
             x = torch.tensor(rows).cuda()

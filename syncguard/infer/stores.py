@@ -74,7 +74,7 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
         if binds(node):
             yield from _targets(targets(node), me)
         if type(node) is RUN:
-            yield from _registered(node.value, me, registrars)
+            yield from registered(node.value, me, registrars)
         elif type(node) is IF or type(node) is LOOP:
             todo += [*node.body, *node.orelse]
         elif type(node) is WITH:
@@ -84,7 +84,8 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
             todo += [*node.body, *node.orelse, *node.final, *handled]
 
 
-def _registered(call: Node, me: str, registrars: frozenset[str] | None) -> Iterator[str]:
+def registered(call: Node, me: str, registrars: frozenset[str] | None) -> Iterator[str]:
+    """The attribute that a call has its receiver take up: `self.register_buffer("x", y)`."""
     match call:
         case core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(core.Const(value=str() as name), *_)):
             if of == me and (registrars is None or how in registrars):

@@ -7,6 +7,7 @@ from typing import Final
 
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.stores import registered
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME, RUN
@@ -80,14 +81,9 @@ def _registers(name: str, frame: Frame) -> bool:
     """Whether a method has the module register an attribute: `self.register_buffer("x", y)`."""
     node, registrars = frame.routine.node, frame.world.registrars
     asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
-    return not registrars.isdisjoint(asked) and any(_registered(part, name, registrars) for part in walk(node.body))
-
-
-def _registered(part: Node, name: str, registrars: frozenset[str]) -> bool:
-    match part:
-        case core.Call(fn=core.Attr(of=core.Name(id="self"), name=method), args=(core.Const(value=value), *_)):
-            return bool(value == name) and method in registrars
-    return False
+    if registrars.isdisjoint(asked):
+        return False
+    return any(name in registered(part, "self", registrars) for part in walk(node.body))
 
 
 def strays(left: Node, right: Node, frame: Frame) -> bool:

@@ -104,14 +104,17 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
 def by_epoch(node: core.Loop, frame: Frame) -> bool:
     """Whether a loop says that its turns are epochs: `for epoch in range(n)`, `for _ in range(opt.num_epochs)`."""
     parts = [part for part in (node.target, node.iterable) if part is not None]
-    names = (last_name(part) for part in walk(tuple(parts)) if type(part) in (NAME, ATTR))
-    return any(frame.world.places.is_("hot", "loop_epochs", name.lower()) for name in names)
+    return any(frame.world.places.is_("hot", "loop_epochs", name.lower()) for name in _said(tuple(parts)))
 
 
 def counts(iterable: Node, frame: Frame) -> bool:
     """Whether what is iterated over counts to as many steps as a training takes: `range(first, opt.iterations + 1)`."""
-    names = (last_name(part) for part in walk(iterable) if type(part) in (NAME, ATTR))
-    return any(frame.world.places.is_("hot", "loop_counts", name) for name in names)
+    return any(frame.world.places.is_("hot", "loop_counts", name) for name in _said(iterable))
+
+
+def _said(part: Node | tuple[Node, ...]) -> list[str]:
+    """The names that stand in a piece, or in pieces, each without what it is asked of."""
+    return [last_name(one) for one in walk(part) if type(one) is NAME or type(one) is ATTR]
 
 
 def loads(node: core.Loop, iterated: Value, frame: Frame) -> bool:

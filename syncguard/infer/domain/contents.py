@@ -101,7 +101,7 @@ def held_there(receiver: Value | None, found: Value, moved: bool = False) -> Val
     if type(found) is Instance and found.info is receiver.info:
         return Instance(found.info, found.name, "host", found.settings)
     # Where an instance holds what it was made of, what is on the device is another one's.
-    elsewhere = ("assumed", "mixed", "device" if receiver.info.steady else "mixed")
+    elsewhere = ("assumed", "mixed", "device") if receiver.info.steady else ("assumed", "mixed")
     return changed(found, lambda tensor: tensor.but(device="host") if tensor.device in elsewhere else tensor)
 
 
