@@ -113,6 +113,28 @@ def test_what_is_compiled_is_what_runs_where_it_was_not():
     assert found == []
 
 
+def searched_generators(trees):
+    """Where something is searched in what a generator gives, which a compiled generator does not take: it is no
+    iterator's `in`."""
+    functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    yields = (ast.Yield, ast.YieldFrom)
+    generators = {one.name for one in functions if any(isinstance(node, yields) for node in ast.walk(one))}
+    return [
+        node.lineno
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
+        for held in node.comparators[:1]
+        if isinstance(held, ast.Call) and ast.unparse(held.func).rpartition(".")[2] in generators
+    ]
+
+
+def test_nothing_is_searched_in_a_compiled_generator():
+    made = ast.parse("def f():\n yield 1\n\n\n1 in f()\n1 in [*f()]\n1 in g()\n2 not in a.f()\n")
+    assert searched_generators([made]) == [5, 8]
+    assert searched_generators([*map(parsed, COMPILED)]) == []
+
+
 def test_what_is_kept_on_disk_keeps_its_types():
     # The annotations of a compiled class are the types that mypyc knows, without what they hold.
     kept = [

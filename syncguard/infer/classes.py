@@ -244,7 +244,7 @@ class ClassInfo:
         declared = self.find(name)
         made = declared[0] if declared is not None else None
         wraps = type(made) is Instance and made.info is not None and not made.info.is_tensor
-        return made if wraps and declared is not None and name not in declared[1].constants() else None
+        return made if wraps and declared is not None and name not in tuple(declared[1].constants()) else None
 
     def lend(self, name: str, value: Value) -> Iterable[Routine]:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""

@@ -83,7 +83,7 @@ def _registers(name: str, frame: Frame) -> bool:
     asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
     if registrars.isdisjoint(asked):
         return False
-    return any(name in registered(part, "self", registrars) for part in walk(node.body))
+    return any(found == name for part in walk(node.body) for found in registered(part, "self", registrars))
 
 
 def strays(left: Node, right: Node, frame: Frame) -> bool:
