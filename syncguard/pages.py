@@ -30,6 +30,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "repeated": "the test of a loop",
     "branched": "the test of a branch",
     "added": "what is added to what is kept",
+    "elements": "the largest or the smallest element of one tensor",
     "largest": "the largest or the smallest of some",
     "collected": "what is appended to a list",
     "updated": "`x[mask] += y`",

@@ -674,6 +674,154 @@ CASES = [
             x[mask] = torch.softmax(x[mask], 0)
             return x
     """),
+    ("SG204", "elements", """
+        def f(x: torch.Tensor):
+            return max(x)
+    """),
+    ("SG204", "elements", """
+        def f(x: torch.Tensor):
+            rows = x.sum(0)
+            return min(rows)
+    """),
+    ("SG204", "largest", """
+        def f(parts: list[torch.Tensor]):
+            return max(parts)
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor):
+            sums = []
+            for row in x:
+                sums.append(row.sum())
+            return max(sums)
+    """),
+    ("SG204", "largest", """
+        def f(*parts: torch.Tensor):
+            return max(parts)
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor):
+            return max(x.unbind(0))
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return max(x, y)
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                self.rows, size = [len(x) - 1], len(x)
+                return x[self.rows] / size
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                rows = self.rows
+                rows.append(len(x))
+                return x[self.rows]
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def more(self, n):
+                self.rows.append(n)
+            def forward(self, x: torch.Tensor):
+                self.more(len(x))
+                return x[self.rows]
+    """),
+    ("SG307", "stored", """
+        class M(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.rows = []
+                self.rows.append(n)
+            def forward(self, x: torch.Tensor):
+                return x[self.rows]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        class M(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.rows = np.arange(n)
+            def forward(self, x: torch.Tensor):
+                np.random.shuffle(self.rows)
+                return x[self.rows]
+    """),
+    ("SG304", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.arange(4)
+            def forward(self, x: torch.Tensor):
+                self.table.add_(1)
+                return x + self.table.to(x.device)
+    """),
+    ("SG301", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.tensor([1.0, 2.0])
+            def forward(self, x: torch.Tensor):
+                self.table[0] = 3.0
+                return x + self.table.to(x.device)
+    """),
+    ("SG301", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.tensor([1.0, 2.0])
+            def forward(self, x: torch.Tensor):
+                y = x + self.table.to(x.device)
+                self.table = torch.tensor([len(x), 2.0])
+                return y
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            nn.init.normal_(x)
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            torch.mul(x, 2, out=x)
+            return x, x[0].item()
+    """),
+    ("SG202", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            torch.nn.functional.relu(x, inplace=True)
+            return x, x.cpu()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            y = x[0]
+            y.add_(1)
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            x.data.add_(1)
+            y = x[0]
+            return x, y.item()
+    """),
+    ("SG201", "brought", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            y = x.clone()
+            y.add_(1)
+            return y, x[0].item()
+    """),
 ]  # fmt: skip
 
 

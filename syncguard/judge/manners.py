@@ -9,7 +9,8 @@ from typing import Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.changes import changes, holder
+from syncguard.judge.changes import changes, holder, sets
+from syncguard.judge.extremes import elements, largest
 from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place, enclosing
 from syncguard.judge.wanted import counted, one_number, several, sized
@@ -104,7 +105,13 @@ def kept(place: Place) -> bool:
         if type(part) is COMP:
             own |= {one.id for target, _, _ in part.clauses for one in walk(target) if type(one) is NAME}
     given = {param.name for param in node.params}
-    return not here and (bool(rest) or name not in own | given)
+    return not here and ((bool(rest) and not _varies(place)) or (not rest and name not in own | given))
+
+
+def _varies(place: Place) -> bool:
+    """Whether the function changes what an object keeps, or puts something else there than what is moved."""
+    path = place.operand.partition("[")[0]
+    return changes(place.pieces(), path, place.views()) or sets(place.routine.node.body, path)
 
 
 def brought(place: Place) -> bool:
@@ -121,7 +128,7 @@ def brought(place: Place) -> bool:
 
 def _written_to(place: Place) -> bool:
     """Whether the function puts something else into what is read."""
-    return any(name and changes(place.pieces(), name) for name in map(holder, place.read()))
+    return any(name and changes(place.pieces(), name, place.views()) for name in map(holder, place.read()))
 
 
 def reduced(place: Place) -> bool:
@@ -216,22 +223,6 @@ def selects(test: core.If) -> bool:
 
 def leaves(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is LEAVE and body[0].what != "raise"
-
-
-def largest(place: Place) -> bool:
-    """It is compared with others for the largest or the smallest of them."""
-    if place.sighting.op not in ("builtins.max", "builtins.min"):
-        return False
-    calls = [part for part in place.pieces() if type(part) is CALL and part.at == place.sighting.at]
-    return not any("key" in dict(call.keywords) or _of_rows(call.args) for call in calls)
-
-
-def _of_rows(args: tuple[Node, ...]) -> bool:
-    """Whether this is one list of tuples: the first of each that differ decide."""
-    only = args[0] if len(args) == 1 else None
-    if type(only) is COMP:
-        return type(only.body[0]) is SEQ
-    return type(only) is CALL and last_name(only.fn) == "zip"
 
 
 def asked(place: Place) -> bool:
@@ -357,6 +348,6 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
-    "each_row": each_row, "stored": stored, "made": made, "written_back": written_back, "written": written,
-    "barred": barred, "neighbour": neighbour, "element": element,
+    "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
+    "written": written, "barred": barred, "neighbour": neighbour, "element": element,
 }  # fmt: skip

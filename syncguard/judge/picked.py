@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
-from syncguard.judge.changes import changes
+from syncguard.judge.changes import changes, sets
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
+from syncguard.read.tags import BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
 from syncguard.read.walk import bound_in, mentions, walk
 
 
@@ -27,15 +27,17 @@ def each_row(place: Place) -> bool:
 
 
 def stored(place: Place) -> bool:
-    """What picks is kept by the object whose method this is, which neither sets nor changes it."""
-    method, kept = place.routine.node, place.operand.partition("[")[0]
-    if place.routine.owner is None or type(method) is not FUNCTION or not method.params:
+    """What picks is kept by the object whose method this is, which does not set it, as none of its methods changes it
+    but for the one that makes the object."""
+    method, owner, kept = place.routine.node, place.routine.owner, place.operand.partition("[")[0]
+    if owner is None or type(method) is not FUNCTION or not method.params:
         return False
-    if not kept.startswith(f"{method.params[0].name}."):
+    own, _, name = kept.partition(".")
+    if own != method.params[0].name or not name or sets(method.body, kept):
         return False
-    binds = (part for part in place.pieces() if type(part) is BIND)
-    sets = any(type(to) is ATTR and to.path == kept for part in binds for to in part.targets)
-    return not sets and not changes(place.pieces(), kept)
+    methods = [one for one in owner.node.body if type(one) is FUNCTION and one.params and one.name != "__init__"]
+    views = place.views()
+    return not any(changes(walk(one.body), f"{one.params[0].name}.{name}", views) for one in methods)
 
 
 def made(place: Place) -> bool:
