@@ -822,6 +822,112 @@ CASES = [
             y.add_(1)
             return y, x[0].item()
     """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y = y - y.mean()
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y /= y.sum()
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            middle = y.median()
+            x[mask] = y - middle
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y.sub_(y.amin())
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(3)
+            def forward(self, x: torch.Tensor):
+                mask = x[:, 0] > 1
+                x[mask] = self.norm(x[mask])
+                return x
+    """),
+    ("SG102", "written_back", """
+        class M(nn.Module):
+            def root(self, x):
+                return x.sqrt()
+            def forward(self, x: torch.Tensor):
+                mask = x > 1
+                x[mask] = self.root(x[mask])
+                return x
+    """),
+    ("SG102", "", """
+        import torch.nn.functional as F
+        def f(x: torch.Tensor):
+            mask = x[:, 0] > 1
+            x[mask] = F.layer_norm(x[mask], (3,))
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, w: torch.Tensor):
+            mask = x[:, 0] > 1
+            x[mask] = x[mask] @ w
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = x[mask].flip(0)
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, order: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            x[mask] = y[order]
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            mask = x > 1
+            x[mask] = y[mask]
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, shift: torch.Tensor):
+            mask = x > 1
+            y = x[mask].clone()
+            y.clamp_(min=0)
+            z = torch.log(y * 2) - shift.mean()
+            x[mask] = z.to(x.dtype) / 3
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = torch.where(x[mask] > 2, -x[mask], x[mask] ** 2)
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, out: torch.Tensor):
+            mask = x > 1
+            top = x[mask].max()
+            y = x[mask]
+            out[mask] = y + 1
+            return out, top
+    """),
 ]  # fmt: skip
 
 
