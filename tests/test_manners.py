@@ -928,6 +928,70 @@ CASES = [
             out[mask] = y + 1
             return out, top
     """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, fast):
+            if fast:
+                return x.sum().cpu()
+            return x.cpu()
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, fast):
+            return x.sum().cpu() if fast else x.cpu()
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            n = x.cpu()
+            if n[0] > 3: return y.cpu()
+            return n
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return (n := x.cpu()), y[n.shape[0] :].cpu()
+    """),
+    ("SG202", "", """
+        class M:
+            def f(self, x: torch.Tensor, y: torch.Tensor):
+                self.kept = x.cpu()
+                return y[self.kept.shape[0] :].cpu()
+    """),
+    ("SG202", "neighbour", """
+        class M:
+            def f(self, x: torch.Tensor, y: torch.Tensor):
+                self.kept = x.cpu()
+                self.other = y.cpu()
+    """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.cpu(), "y": y.cpu()}
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": y.sum().item()}
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return dict(x=x.sum().item(), y=y.sum().item())
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor, n: int):
+            return {"x": round(x.sum().item(), 2), "y": y.sum().item() / n}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": (n := x.sum().item()), "y": y[: int(n)].sum().item()}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": y.shape[0]}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": lambda: y.sum().item()}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor, on: bool):
+            return {"x": x.sum().item()} if on else {"y": y.sum().item()}
+    """),
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ def changes(pieces: Collection[Node], text: str, views: Collection[str]) -> bool
 
 def sets(body: tuple[Node, ...], path: str) -> bool:
     """Whether a block puts something else in the place of what has this path."""
-    return any(type(aim) is ATTR and aim.path == path for part in walk(body) if binds(part) for aim in _aims(part))
+    return any(type(aim) is ATTR and aim.path == path for part in walk(body) if binds(part) for aim in aimed_at(part))
 
 
 def _names(pieces: Iterable[Node], text: str, views: Collection[str]) -> frozenset[str]:
@@ -62,10 +62,10 @@ def _changes(part: Node, names: frozenset[str]) -> bool:
         return _call_changes(part, names)
     if type(part) is UPDATE and _of(part.target, names):
         return True
-    return binds(part) and any(type(aim) is INDEX and _of(aim, names) for aim in _aims(part))
+    return binds(part) and any(type(aim) is INDEX and _of(aim, names) for aim in aimed_at(part))
 
 
-def _aims(part: Node) -> list[Node]:
+def aimed_at(part: Node) -> list[Node]:
     """What a statement binds, one by one."""
     return [one for aim in targets(part) for one in (aim.items if type(aim) is SEQ else (aim,))]
 

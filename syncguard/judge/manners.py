@@ -12,10 +12,11 @@ from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.changes import changes, holder, sets
 from syncguard.judge.extremes import elements, largest
 from syncguard.judge.picked import each_row, made, stored, written_back
-from syncguard.judge.standing import Place, enclosing
+from syncguard.judge.standing import Place
+from syncguard.judge.together import neighbour
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.tags import (
     ATTR,
     CALL,
@@ -34,7 +35,7 @@ from syncguard.read.tags import (
     TRY,
     UPDATE,
 )  # fmt: skip
-from syncguard.read.walk import around, binds, bound_in, mentions, targets, walk
+from syncguard.read.walk import around, bound_in, walk
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 COMPARED: Final = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
@@ -263,33 +264,6 @@ def collected(place: Place) -> bool:
 def element(place: Place) -> bool:
     """An element of what others are fetched of too."""
     return several(place) and all(type(part) is INDEX for part in place.read())
-
-
-def neighbour(place: Place) -> bool:
-    """Something else is fetched just above or below, neither of which needs the other, or in the turns of a
-    comprehension."""
-    one = place.sighting
-    if any(type(part) is COMP and around(part.at, one.at) for part in place.pieces()):
-        return True
-    return any(
-        other.hazard == one.hazard
-        and other.at[:2] != one.at[:2]
-        and abs(other.at[0] - one.at[0]) <= 1
-        and not _needs(place, *sorted((one.at, other.at)))
-        for other in place.routine.sightings.values()
-    )
-
-
-def _needs(place: Place, first: At, second: At) -> bool:
-    """Whether a later wait needs what an earlier one gives, or one of them stands in the other."""
-    if around(first, second) or around(second, first):
-        return True
-    body = place.routine.node.body
-    above, below = ([*enclosing(body, at)][-1:] for at in (first, second))
-    if not above or not below or above[0] is below[0] or not binds(above[0]):
-        return False
-    names = {part.id for aim in targets(above[0]) for part in walk(aim) if type(part) is NAME}
-    return any(mentions(below[0], name) for name in names)
 
 
 def updated(place: Place) -> bool:
