@@ -49,6 +49,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "asked": "a condition that is handed on",
     "each_row": "an index of a range, to take one of each row",
     "stored": "an index that an object keeps",
+    "masked": "a mask of the host as an index",
     "made": "an index that is a list made for it",
     "written_back": "what is written back through the same mask",
     "written": "what is written through an index",

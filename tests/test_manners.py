@@ -992,6 +992,74 @@ CASES = [
         def f(x: torch.Tensor, y: torch.Tensor, on: bool):
             return {"x": x.sum().item()} if on else {"y": y.sum().item()}
     """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            return x[np.random.permutation(n)]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            return x[np.where(a > 3)[0]]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            x[a > 3] = 0
+            return x
+    """),
+    ("SG307", "made", """
+        def f(x: torch.Tensor, names):
+            return x[[n for n, name in enumerate(names) if name > 'a']]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            return x[a > 3]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            keep = (a > 3) & ~(a == 5)
+            return x[:, keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            keep = np.ones(n, dtype=bool)
+            keep[3] = False
+            return x[keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, names, wanted):
+            keep = np.isin(names, wanted)
+            return x[keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, y: torch.Tensor, n):
+            a = np.arange(n)
+            x[a > 3] = y.sum()
+            return x
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor, names):
+            return x[[name == 'a' for name in names]]
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor, rows):
+            keep = torch.tensor(rows) > 3
+            return x.cuda()[keep]
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor):
+            return x[[True, False, True]]
+    """),
 ]  # fmt: skip
 
 

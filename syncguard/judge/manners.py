@@ -11,6 +11,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.changes import changes, holder, sets
 from syncguard.judge.extremes import elements, largest
+from syncguard.judge.masks import masked
 from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place
 from syncguard.judge.together import neighbour
@@ -323,5 +324,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
-    "written": written, "barred": barred, "neighbour": neighbour, "element": element,
+    "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
 }  # fmt: skip
