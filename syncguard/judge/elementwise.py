@@ -7,15 +7,15 @@ from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
+from syncguard.judge.changes import aimed_at
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, DO, FUNCTION, INDEX, NAME, RUN, SEQ, UPDATE
 from syncguard.read.walk import walk
 
-MIXING: Final = frozenset(
-    ("@", "*", "await", "yield", "yield from", "in", "not in")
-)  # all other operators go element by element
+MIXING: Final = frozenset(("@", "*", "in", "not in", "await", "yield", "yield from"))  # among operators and the like
+FLOWS: Final = frozenset((BIND, UPDATE, RUN))  # statements that put something somewhere
 SPACES: Final = ("torch", "torch.Tensor", "torch.nn.functional")  # where a function of torch may stand
 
 
@@ -23,7 +23,10 @@ def one_by_one(place: Place, masks: list[Node]) -> bool:
     """Whether what is picked here goes through these masks again, and nothing that does is made of several elements
     that they picked."""
     picked, own, mixed, back = set[str](), set[str](), set[str](), False  # names, of what is picked or made of that
-    for part in place.pieces():
+    statements = [part for part in place.pieces() if type(part) in FLOWS]
+    if not any(_through(aim, masks) for part in statements if type(part) is BIND for aim in aimed_at(part)):
+        return False  # seldom does anything go back
+    for part in statements:
         value, aims = _flow(part)
         if value is None or not _picks(value, masks, picked):
             continue
@@ -44,7 +47,7 @@ def one_by_one(place: Place, masks: list[Node]) -> bool:
 def _flow(part: Node) -> tuple[Node | None, list[Node]]:
     """What a statement computes, and what it puts it into."""
     if type(part) is BIND:
-        return part.value, [one for aim in part.targets for one in (aim.items if type(aim) is SEQ else (aim,))]
+        return part.value, aimed_at(part)
     if type(part) is UPDATE:
         return part.value, [part.target]
     if type(part) is RUN and type(part.value) is CALL and last_name(part.value.fn).endswith("_"):
