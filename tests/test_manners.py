@@ -1060,6 +1060,12 @@ CASES = [
         def f(x: torch.Tensor):
             return x[[True, False, True]]
     """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, places: torch.Tensor, table: torch.Tensor):
+            mask = places > 1
+            x[mask] = table[places[mask]].squeeze()
+            return x
+    """),
 ]  # fmt: skip
 
 

@@ -83,6 +83,8 @@ def _alone(value: Node, place: Place, masks: list[Node], names: set[str]) -> boo
         method = (value.fn.of,) if type(value.fn) is ATTR and _picks(value.fn.of, masks, names) else ()
         within = (*value.args, *dict(value.keywords).values(), *method)
         fits = _each(value, bool(method), place)
+    elif type(value) is INDEX:  # each is looked up by itself
+        within, fits = (value.key,), not _picks(value.of, masks, names)
     elif type(value) is DO:
         within, fits = value.args, value.what not in MIXING
     else:
