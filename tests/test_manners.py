@@ -660,6 +660,398 @@ CASES = [
             x[mask] = torch.softmax(x[mask], 0)
             return x
     """),
+    ("SG204", "elements", """
+        def f(x: torch.Tensor):
+            return max(x)
+    """),
+    ("SG204", "elements", """
+        def f(x: torch.Tensor):
+            rows = x.sum(0)
+            return min(rows)
+    """),
+    ("SG204", "largest", """
+        def f(parts: list[torch.Tensor]):
+            return max(parts)
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor):
+            sums = []
+            for row in x:
+                sums.append(row.sum())
+            return max(sums)
+    """),
+    ("SG204", "largest", """
+        def f(*parts: torch.Tensor):
+            return max(parts)
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor):
+            return max(x.unbind(0))
+    """),
+    ("SG204", "largest", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return max(x, y)
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                self.rows, size = [len(x) - 1], len(x)
+                return x[self.rows] / size
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def forward(self, x: torch.Tensor):
+                rows = self.rows
+                rows.append(len(x))
+                return x[self.rows]
+    """),
+    ("SG307", "made", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = [1, 2]
+            def more(self, n):
+                self.rows.append(n)
+            def forward(self, x: torch.Tensor):
+                self.more(len(x))
+                return x[self.rows]
+    """),
+    ("SG307", "stored", """
+        class M(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.rows = []
+                self.rows.append(n)
+            def forward(self, x: torch.Tensor):
+                return x[self.rows]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        class M(nn.Module):
+            def __init__(self, n):
+                super().__init__()
+                self.rows = np.arange(n)
+            def forward(self, x: torch.Tensor):
+                np.random.shuffle(self.rows)
+                return x[self.rows]
+    """),
+    ("SG304", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.arange(4)
+            def forward(self, x: torch.Tensor):
+                self.table.add_(1)
+                return x + self.table.to(x.device)
+    """),
+    ("SG301", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.tensor([1.0, 2.0])
+            def forward(self, x: torch.Tensor):
+                self.table[0] = 3.0
+                return x + self.table.to(x.device)
+    """),
+    ("SG301", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = torch.tensor([1.0, 2.0])
+            def forward(self, x: torch.Tensor):
+                y = x + self.table.to(x.device)
+                self.table = torch.tensor([len(x), 2.0])
+                return y
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            nn.init.normal_(x)
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            torch.mul(x, 2, out=x)
+            return x, x[0].item()
+    """),
+    ("SG202", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            torch.nn.functional.relu(x, inplace=True)
+            return x, x.cpu()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            y = x[0]
+            y.add_(1)
+            return x, x[0].item()
+    """),
+    ("SG201", "", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            x.data.add_(1)
+            y = x[0]
+            return x, y.item()
+    """),
+    ("SG201", "brought", """
+        def f(rows):
+            x = torch.tensor(rows).cuda()
+            y = x.clone()
+            y.add_(1)
+            return y, x[0].item()
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y = y - y.mean()
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y /= y.sum()
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            middle = y.median()
+            x[mask] = y - middle
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            y.sub_(y.amin())
+            x[mask] = y
+            return x
+    """),
+    ("SG102", "", """
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(3)
+            def forward(self, x: torch.Tensor):
+                mask = x[:, 0] > 1
+                x[mask] = self.norm(x[mask])
+                return x
+    """),
+    ("SG102", "written_back", """
+        class M(nn.Module):
+            def root(self, x):
+                return x.sqrt()
+            def forward(self, x: torch.Tensor):
+                mask = x > 1
+                x[mask] = self.root(x[mask])
+                return x
+    """),
+    ("SG102", "", """
+        import torch.nn.functional as F
+        def f(x: torch.Tensor):
+            mask = x[:, 0] > 1
+            x[mask] = F.layer_norm(x[mask], (3,))
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, w: torch.Tensor):
+            mask = x[:, 0] > 1
+            x[mask] = x[mask] @ w
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = x[mask].flip(0)
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, order: torch.Tensor):
+            mask = x > 1
+            y = x[mask]
+            x[mask] = y[order]
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            mask = x > 1
+            x[mask] = y[mask]
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, shift: torch.Tensor):
+            mask = x > 1
+            y = x[mask].clone()
+            y.clamp_(min=0)
+            z = torch.log(y * 2) - shift.mean()
+            x[mask] = z.to(x.dtype) / 3
+            return x
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor):
+            mask = x > 1
+            x[mask] = torch.where(x[mask] > 2, -x[mask], x[mask] ** 2)
+            return x
+    """),
+    ("SG102", "", """
+        def f(x: torch.Tensor, out: torch.Tensor):
+            mask = x > 1
+            top = x[mask].max()
+            y = x[mask]
+            out[mask] = y + 1
+            return out, top
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, fast):
+            if fast:
+                return x.sum().cpu()
+            return x.cpu()
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, fast):
+            return x.sum().cpu() if fast else x.cpu()
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            n = x.cpu()
+            if n[0] > 3: return y.cpu()
+            return n
+    """),
+    ("SG202", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return (n := x.cpu()), y[n.shape[0] :].cpu()
+    """),
+    ("SG202", "", """
+        class M:
+            def f(self, x: torch.Tensor, y: torch.Tensor):
+                self.kept = x.cpu()
+                return y[self.kept.shape[0] :].cpu()
+    """),
+    ("SG202", "neighbour", """
+        class M:
+            def f(self, x: torch.Tensor, y: torch.Tensor):
+                self.kept = x.cpu()
+                self.other = y.cpu()
+    """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.cpu(), "y": y.cpu()}
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": y.sum().item()}
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return dict(x=x.sum().item(), y=y.sum().item())
+    """),
+    ("SG201", "several", """
+        def f(x: torch.Tensor, y: torch.Tensor, n: int):
+            return {"x": round(x.sum().item(), 2), "y": y.sum().item() / n}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": (n := x.sum().item()), "y": y[: int(n)].sum().item()}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": y.shape[0]}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            return {"x": x.sum().item(), "y": lambda: y.sum().item()}
+    """),
+    ("SG201", "", """
+        def f(x: torch.Tensor, y: torch.Tensor, on: bool):
+            return {"x": x.sum().item()} if on else {"y": y.sum().item()}
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            return x[np.random.permutation(n)]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            return x[np.where(a > 3)[0]]
+    """),
+    ("SG307", "computed", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            x[a > 3] = 0
+            return x
+    """),
+    ("SG307", "made", """
+        def f(x: torch.Tensor, names):
+            return x[[n for n, name in enumerate(names) if name > 'a']]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            return x[a > 3]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            a = np.arange(n)
+            keep = (a > 3) & ~(a == 5)
+            return x[:, keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, n):
+            keep = np.ones(n, dtype=bool)
+            keep[3] = False
+            return x[keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, names, wanted):
+            keep = np.isin(names, wanted)
+            return x[keep]
+    """),
+    ("SG307", "masked", """
+        import numpy as np
+        def f(x: torch.Tensor, y: torch.Tensor, n):
+            a = np.arange(n)
+            x[a > 3] = y.sum()
+            return x
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor, names):
+            return x[[name == 'a' for name in names]]
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor, rows):
+            keep = torch.tensor(rows) > 3
+            return x.cuda()[keep]
+    """),
+    ("SG307", "masked", """
+        def f(x: torch.Tensor):
+            return x[[True, False, True]]
+    """),
+    ("SG102", "written_back", """
+        def f(x: torch.Tensor, places: torch.Tensor, table: torch.Tensor):
+            mask = places > 1
+            x[mask] = table[places[mask]].squeeze()
+            return x
+    """),
 ]  # fmt: skip
 
 

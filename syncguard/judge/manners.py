@@ -9,12 +9,15 @@ from typing import Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.changes import changes, holder
+from syncguard.judge.changes import changes, holder, sets
+from syncguard.judge.extremes import elements, largest
+from syncguard.judge.masks import masked
 from syncguard.judge.picked import each_row, made, stored, written_back
-from syncguard.judge.standing import Place, enclosing
+from syncguard.judge.standing import Place
+from syncguard.judge.together import neighbour
 from syncguard.judge.wanted import counted, one_number, several, sized
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.tags import (
     ATTR,
     CALL,
@@ -33,7 +36,7 @@ from syncguard.read.tags import (
     TRY,
     UPDATE,
 )  # fmt: skip
-from syncguard.read.walk import around, binds, bound_in, mentions, targets, walk
+from syncguard.read.walk import around, bound_in, walk
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 COMPARED: Final = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
@@ -104,7 +107,13 @@ def kept(place: Place) -> bool:
         if type(part) is COMP:
             own |= {one.id for target, _, _ in part.clauses for one in walk(target) if type(one) is NAME}
     given = {param.name for param in node.params}
-    return not here and (bool(rest) or name not in own | given)
+    return not here and ((bool(rest) and not _varies(place)) or (not rest and name not in own | given))
+
+
+def _varies(place: Place) -> bool:
+    """Whether the function changes what an object keeps, or puts something else there than what is moved."""
+    path = place.operand.partition("[")[0]
+    return changes(place.pieces(), path, place.views()) or sets(place.routine.node.body, path)
 
 
 def brought(place: Place) -> bool:
@@ -121,7 +130,7 @@ def brought(place: Place) -> bool:
 
 def _written_to(place: Place) -> bool:
     """Whether the function puts something else into what is read."""
-    return any(name and changes(place.pieces(), name) for name in map(holder, place.read()))
+    return any(name and changes(place.pieces(), name, place.views()) for name in map(holder, place.read()))
 
 
 def reduced(place: Place) -> bool:
@@ -218,22 +227,6 @@ def leaves(body: tuple[Node, ...]) -> bool:
     return len(body) == 1 and type(body[0]) is LEAVE and body[0].what != "raise"
 
 
-def largest(place: Place) -> bool:
-    """It is compared with others for the largest or the smallest of them."""
-    if place.sighting.op not in ("builtins.max", "builtins.min"):
-        return False
-    calls = [part for part in place.pieces() if type(part) is CALL and part.at == place.sighting.at]
-    return not any("key" in dict(call.keywords) or _of_rows(call.args) for call in calls)
-
-
-def _of_rows(args: tuple[Node, ...]) -> bool:
-    """Whether this is one list of tuples: the first of each that differ decide."""
-    only = args[0] if len(args) == 1 else None
-    if type(only) is COMP:
-        return type(only.body[0]) is SEQ
-    return type(only) is CALL and last_name(only.fn) == "zip"
-
-
 def asked(place: Place) -> bool:
     """It is made a yes or no of Python's, to be handed on."""
     return place.sighting.op == "builtins.bool"
@@ -272,33 +265,6 @@ def collected(place: Place) -> bool:
 def element(place: Place) -> bool:
     """An element of what others are fetched of too."""
     return several(place) and all(type(part) is INDEX for part in place.read())
-
-
-def neighbour(place: Place) -> bool:
-    """Something else is fetched just above or below, neither of which needs the other, or in the turns of a
-    comprehension."""
-    one = place.sighting
-    if any(type(part) is COMP and around(part.at, one.at) for part in place.pieces()):
-        return True
-    return any(
-        other.hazard == one.hazard
-        and other.at[:2] != one.at[:2]
-        and abs(other.at[0] - one.at[0]) <= 1
-        and not _needs(place, *sorted((one.at, other.at)))
-        for other in place.routine.sightings.values()
-    )
-
-
-def _needs(place: Place, first: At, second: At) -> bool:
-    """Whether a later wait needs what an earlier one gives, or one of them stands in the other."""
-    if around(first, second) or around(second, first):
-        return True
-    body = place.routine.node.body
-    above, below = ([*enclosing(body, at)][-1:] for at in (first, second))
-    if not above or not below or above[0] is below[0] or not binds(above[0]):
-        return False
-    names = {part.id for aim in targets(above[0]) for part in walk(aim) if type(part) is NAME}
-    return any(mentions(below[0], name) for name in names)
 
 
 def updated(place: Place) -> bool:
@@ -357,6 +323,6 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
-    "each_row": each_row, "stored": stored, "made": made, "written_back": written_back, "written": written,
-    "barred": barred, "neighbour": neighbour, "element": element,
+    "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
+    "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
 }  # fmt: skip

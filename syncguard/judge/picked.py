@@ -4,13 +4,13 @@ back through the same mask."""
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.statements.collected import alike
-from syncguard.judge.changes import changes
+from syncguard.judge.changes import changes, sets
+from syncguard.judge.elementwise import mask_of, one_by_one
 from syncguard.judge.standing import Place
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
-from syncguard.read.walk import bound_in, mentions, walk
+from syncguard.read.tags import BIND, CALL, CONST, FUNCTION, INDEX, NAME, SEQ
+from syncguard.read.walk import bound_in, walk
 
 
 def each_row(place: Place) -> bool:
@@ -27,15 +27,17 @@ def each_row(place: Place) -> bool:
 
 
 def stored(place: Place) -> bool:
-    """What picks is kept by the object whose method this is, which neither sets nor changes it."""
-    method, kept = place.routine.node, place.operand.partition("[")[0]
-    if place.routine.owner is None or type(method) is not FUNCTION or not method.params:
+    """What picks is kept by the object whose method this is, which does not set it, as none of its methods changes it
+    but for the one that makes the object."""
+    method, owner, kept = place.routine.node, place.routine.owner, place.operand.partition("[")[0]
+    if owner is None or type(method) is not FUNCTION or not method.params:
         return False
-    if not kept.startswith(f"{method.params[0].name}."):
+    own, _, name = kept.partition(".")
+    if own != method.params[0].name or not name or sets(method.body, kept):
         return False
-    binds = (part for part in place.pieces() if type(part) is BIND)
-    sets = any(type(to) is ATTR and to.path == kept for part in binds for to in part.targets)
-    return not sets and not changes(place.pieces(), kept)
+    methods = [one for one in owner.node.body if type(one) is FUNCTION and one.params and one.name != "__init__"]
+    views = place.views()
+    return not any(changes(walk(one.body), f"{one.params[0].name}.{name}", views) for one in methods)
 
 
 def made(place: Place) -> bool:
@@ -65,33 +67,11 @@ def _written(part: Node, place: Place) -> bool:
 
 
 def written_back(place: Place) -> bool:
-    """What is computed of each of the picked elements, as far as is seen, goes through the same mask:
+    """What is computed of each of the picked elements by itself, as far as is seen, goes through the same mask:
     `out[mask] = f(x[mask])`, at once or by a name."""
-    masks = [_mask(part) for part in _subscripts(place)]
-    last = next(reversed([*place.around()]), None)
-    names = [to.id for to in last.targets if type(to) is NAME] if type(last) is BIND else []
-    for part in place.pieces():
-        if type(part) is not BIND or type(part.value) is CONST:
-            continue
-        if not (part is last or any(mentions(part.value, name) for name in names)) or _mixes(part.value, place):
-            continue
-        targets = [one for whole in part.targets for one in (whole.items if type(whole) is SEQ else (whole,))]
-        if any(type(one) is INDEX and any(alike(_mask(one), mask) for mask in masks) for one in targets):
-            return True
-    return False
-
-
-def _mixes(value: Node | None, place: Place) -> bool:
-    """Whether several elements are computed together: their sum, their order."""
-    mixing = place.world.places.tables["manners"]["mixing"]
-    return any(type(part) is CALL and last_name(part.fn) in mixing for part in walk(value))
+    return one_by_one(place, [mask_of(part) for part in _subscripts(place)])
 
 
 def _subscripts(place: Place) -> list[core.Index]:
     """The subscript that waits."""
     return [part for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at]
-
-
-def _mask(part: core.Index) -> Node:
-    """The first part of a subscript."""
-    return part.key.items[0] if type(part.key) is SEQ and part.key.items else part.key

@@ -43,6 +43,11 @@ class Place(msgspec.Struct, frozen=True):
         """All that its function is written of."""
         return walk(self.routine.node.body)
 
+    def views(self) -> frozenset[str]:
+        """The methods and attributes that give the same tensor, or a view of it."""
+        tables = self.world.places.tables
+        return frozenset((*tables["views"]["names"], *tables["manners"]["moves"]))
+
     def read(self) -> list[Node]:
         """What is waited for, as it is written."""
         written = self.routine.written

@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
 from syncguard.judge.standing import Place
+from syncguard.judge.together import listed
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, NAME, SEQ, SLICE
@@ -18,19 +19,9 @@ COMPARES: Final = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "
 def several(place: Place) -> bool:
     """An element of what others are read of too, by the same function or in the turns of a loop; or one of several
     reads beside one another, `return x.item(), y.item()`."""
-    return _listed(place) or any(
+    return listed(place) or any(
         _turned(part, place) or (type(part) is INDEX and _picked(part) and _others(part, place))
         for part in place.read()
-    )
-
-
-def _listed(place: Place) -> bool:
-    """Whether a list or a tuple is made of this and another read."""
-    one, last = place.sighting, next(reversed([*place.around()]), None)
-    lists = [[item.at for item in part.items] for part in walk(last) if type(part) is SEQ] if last is not None else []
-    beside = {at for items in lists if one.at in items for at in items if at != one.at}
-    return bool(beside) and any(
-        other.at in beside and other.hazard == one.hazard for other in place.routine.sightings.values()
     )
 
 
