@@ -207,3 +207,16 @@ def test_hooks_name_commands_that_exist():
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
     assert re.findall(r"^- id: (.*)$", text, re.MULTILINE) == ["syncguard-check", "syncguard-fix"]
     assert re.findall(r"^  entry: (.*)$", text, re.MULTILINE) == ["syncguard check", "syncguard check --fix"]
+
+
+def test_what_judges_asks_for_a_value_without_counting_calls_once_more():
+    asked = {"value_at", "value_of", "quiet_value", "invoke", "called"}
+    names = {
+        (path.name, alias.name)
+        for path in (PACKAGE / "judge").glob("*.py")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert ("environment.py", "held_at") in names
+    assert not [name for name in names if name[1] in asked]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from syncguard.infer.branches.subjects import value_at
+from syncguard.infer.branches.subjects import held_at
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -43,5 +43,5 @@ def _reads(fn: Node, frame: Frame) -> bool:
 
 
 def _is(node: Node, key: str, frame: Frame) -> bool:
-    value = value_at(node, frame) if type(node) is NAME or type(node) is ATTR else None
+    value = held_at(node, frame) if type(node) is NAME or type(node) is ATTR else None
     return type(value) is Named and frame.world.places.is_("environment", key, value.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.branches.subjects import value_at
+from syncguard.infer.branches.subjects import held_at
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -32,5 +32,5 @@ def _is_dtype(node: Node) -> bool:
 
 
 def _named(key: str, node: Node, frame: Frame) -> bool:
-    of = value_at(node.of, frame) if type(node) is ATTR else None
+    of = held_at(node.of, frame) if type(node) is ATTR else None
     return type(of) is Named and type(node) is ATTR and frame.world.places.is_("names", key, f"{of.name}.{node.name}")

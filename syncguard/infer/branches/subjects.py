@@ -41,3 +41,12 @@ def value_at(node: Node, frame: Frame) -> Value:
     from syncguard.infer.expressions.evaluate import quiet_value
 
     return quiet_value(node.target if type(node) is LET else node, frame)
+
+
+def held_at(node: Node, frame: Frame) -> Value:
+    """The same, asked when its function has been run: what it calls is known, and is not counted once more."""
+    routine = frame.routine
+    calls, routine.calls = routine.calls, {}
+    value = value_at(node, frame)
+    routine.calls = calls
+    return value
