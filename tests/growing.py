@@ -1,4 +1,4 @@
-"""`python growing.py FILES`: checks them as `syncguard check` does, and prints where a list grows while all that is made of
+"""`python growing.py FILES`: checks them as `syncguard check` does, and prints where a list grows while what is made of
 its items is gathered: what is compiled has room for as many as there were, and writes over the end.
 
 What is compiled makes a list of each generator expression that a call is given, so here it is one too."""

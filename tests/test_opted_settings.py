@@ -389,3 +389,30 @@ def test_what_a_script_makes_for_a_setting_alone_is_told_of_it() -> None:
                 print(probe.sum().item())
         """
     assert told(text) == [["only where `args.exact` holds"]]
+
+
+OF_CALL = """
+    class Pipe:
+        def __call__(self, x: torch.Tensor, norm: bool = False, other: bool = False):
+            {before}
+            for step in range(9):
+                if self._norm and x.norm().item() > 3:
+                    x = x / 2
+            {behind}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "options"),
+    [
+        ("self._norm = norm", "", ["only where `self._norm` holds; by default `norm` is `False`"]),
+        ("self._norm = norm", "self._norm = None", ["only where `self._norm` holds; by default `norm` is `False`"]),
+        ("self._norm = x.dim() > 1", "", []),
+        ("self._norm = norm; self._norm = other or x.is_cuda", "", []),
+        ("if x.is_cuda: self._norm = norm", "", []),
+        ("pass", "self._norm = norm", []),
+    ],
+)
+def test_what_a_method_keeps_of_its_own_option_is_one(before: str, behind: str, options: list[str]) -> None:
+    assert told(OF_CALL.format(before=before, behind=behind)) == [options]

@@ -1,9 +1,11 @@
 """`make wheels`: into dist/ go the source distribution, the wheel for every machine and, where there is a C compiler,
-the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in this project.
+the compiled wheel for this one. Each is installed in an empty environment, and both must find the same in this project
+and in torch, where it is installed; the compiled one with an allocator that sees what writes over an end.
 
 Exit codes: 1 where nothing can be compiled, 2 where the compiled wheel does not do what the plain one does.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -14,6 +16,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 CHECKED = [ROOT / folder for folder in ("examples", "syncguard", "tests", "tools", "benchmarks")]
+
+TORCH = importlib.util.find_spec("torch")
+if TORCH is not None and TORCH.origin is not None:
+    CHECKED += [Path(TORCH.origin).parent / folder for folder in ("distributed", "distributions", "nn", "optim")]
 
 
 def built(compiled: bool) -> Path:
@@ -27,16 +33,18 @@ def built(compiled: bool) -> Path:
     return wheel
 
 
-def found(wheel: Path) -> str:
-    """What `syncguard check` of this wheel, installed alone, says about this project: many files, classes of others."""
+def found(wheel: Path, watched: bool = False) -> str:
+    """What `syncguard check` of this wheel, installed alone, says: about many files, with classes of others."""
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         python = Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
-        command = [python, "-m", "syncguard", "check", *CHECKED, "--isolated", "--no-cache", "--heat", "all"]
+        check: list[str | Path] = [python, "-m", "syncguard", "check", *CHECKED, "--isolated", "--no-cache"]
+        environment = {**os.environ, "PYTHONMALLOC": "debug"} if watched else {**os.environ}
         done = subprocess.run(
-            [*command, "--exit-zero", "-o", "json"], check=True, capture_output=True, text=True, cwd=folder
-        )
+            [*check, "--heat", "all", "--exit-zero", "-o", "json"],
+            check=True, capture_output=True, text=True, cwd=folder, env=environment,
+        )  # fmt: skip
         return done.stdout
 
 
@@ -52,12 +60,12 @@ def main() -> int:
         print(f"{plain.name} is built; the compiled wheel is not: it takes a C compiler")
         return 1
     try:
-        same = found(fast) == told
+        same = found(fast, watched=True) == told
     except subprocess.CalledProcessError as fault:
         print(fault.stderr, file=sys.stderr)
         same = False
     if not same:
-        print(f"{fast.name} finds something else in this project than {plain.name}")
+        print(f"{fast.name} finds something else than {plain.name}")
         return 2
     for path in sorted(DIST.glob("syncguard-*")):
         print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")

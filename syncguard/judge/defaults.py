@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.ungiven import private
@@ -80,7 +81,22 @@ def sources_of(node: Node, place: Place) -> Sources:
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
         ) if steady(path_of(node), place.routine):
             return of_attribute(of, name, place)
+        case core.Attr() if (bind := _assigned(node, place)) is not None:
+            return Sources(((bind, replace(place, depth=place.depth + 1)),), option=False)
     return NOTHING
+
+
+def _assigned(node: core.Attr, place: Place) -> Node | None:
+    """The parameter that this function has given an attribute of its object once, above: `self._check = check`."""
+    function, path = place.routine.node, node.path
+    if type(function) is not FUNCTION or place.routine.owner is None:
+        return None
+    binds = _before(node, tuple(set_in(place.routine).get(path, ())), function)
+    bind = binds[0] if len(binds) == 1 else None
+    if type(bind) is not BIND or len(bind.targets) > 1 or bind.at[:2] > node.at[:2]:
+        return None
+    taken = type(bind.value) is NAME and any(param.name == bind.value.id for param in function.params)
+    return bind.value if taken and any(part is bind for part in function.body) else None
 
 
 def _of_name(node: Node, name: str, place: Place) -> Sources:
