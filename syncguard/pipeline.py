@@ -29,6 +29,7 @@ from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
+from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
 from syncguard.unnamed import unnamed
 
@@ -85,12 +86,13 @@ def check(
     calls = {**others, **{one.note.path: one.calls for one in examined}}
     hot, optional = reached(calls), behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls)}
+    made = templates((one.note.path for one in examined if one.findings or one.allowed), sources, rules.places, given)
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), sources, rules.places, given)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
-        return [finding for finding in warm if not for_hot_code(finding.hot_path)]
+        return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
         return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)

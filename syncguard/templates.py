@@ -1,0 +1,133 @@
+"""Sources and the files that are asked about in, which of them others are generated from out: what stands in a template
+runs in what is made of it, and is mended in the template."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from syncguard.judge.warmth import TEMPLATE
+from syncguard.places import Places
+from syncguard.read.source import Source
+from syncguard.terms import Fact, Finding
+from syncguard.texts import Files, Texts, packages
+
+HEAD: Final = 1_500  # characters at the top of a file, where it says what it is made of
+START: Final = 8  # letters of a name by which texts are searched
+SAID: Final = re.compile(r"""\bgenerated\b[^\n]{0,40}?\bfrom[ \t]+["'`]{0,2}([\w./\\-]+\.py)\b""")
+
+
+class Templates(msgspec.Struct, frozen=True):
+    """By path: of a file that is generated, what from; of one that nothing imports, what is generated from it."""
+
+    made_from: Mapping[str, str] = {}
+    made_into: Mapping[str, str] = {}
+
+    def told(self, finding: Finding, path: str) -> Finding:
+        """A finding in a template as one of what does not run; one in what is generated names the place to change, and
+        is not mended where that would be lost."""
+        made = self.made_into.get(path)
+        if made is not None:
+            text = f"{TEMPLATE}: `{os.path.basename(made)}` is generated from it"
+            return replace(finding, heat="cold", hot_path=(Fact(text, 0),))
+        source = self.made_from.get(path)
+        if source is None:
+            return finding
+        where = f"Change `{os.path.basename(source)}`, from which this file is generated"
+        return replace(finding, hint=f"{where}. {finding.hint}" if finding.hint else where, fix=None)
+
+
+def templates(asked: Iterable[str], sources: Sequence[Source], places: Places, given: Texts) -> Templates:
+    """What these files are generated from, and which of them others are generated from that nothing imports."""
+    paths = {*asked}
+    made = Made(Files({source.path: source.text for source in sources}, given, several=True))
+    for path in paths:
+        made.look_beside(path)
+    into = {source: path for source, path in made.into.items() if source in paths}
+    imported = _named({*into}, made, places) if into else frozenset()
+    kept = {source: path for source, path in into.items() if _stem(source) not in imported}
+    return Templates({path: source for path, source in made.of.items() if path in paths}, kept)
+
+
+class Made:
+    """What is generated from what in the folders that were looked at."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.of: dict[str, str] = {}
+        self.into: dict[str, str] = {}
+        self._folders: set[str] = set()
+
+    def look_beside(self, path: str) -> None:
+        """Look at the files of Python in the folder of one."""
+        folder = os.path.dirname(path)
+        if folder in self._folders:
+            return
+        self._folders.add(folder)
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            return
+        for one in (os.path.join(folder, name) for name in names if name.endswith(".py")):
+            if source := _source(one, self.files):
+                self.of[one], self.into[source] = source, one
+
+
+def _source(path: str, files: Files) -> str:
+    """The file that another one says it is generated from, where it is there; ''."""
+    said = SAID.search(files.head(path, HEAD).lower())
+    if said is None:
+        return ""
+    start = said.start(1)
+    named = files.head(path, HEAD)[start : said.end(1)].replace("\\", "/")
+    folder = os.path.dirname(path)
+    for place in (os.path.join(folder, os.path.basename(named)), *_above(folder, named)):
+        if place != path and os.path.isfile(place):
+            return place
+    return ""
+
+
+def _above(folder: str, named: str) -> Iterator[str]:
+    """Where a path may lead that is told from a folder above."""
+    while True:
+        yield os.path.normpath(os.path.join(folder, named))
+        if os.path.dirname(folder) == folder:
+            return
+        folder = os.path.dirname(folder)
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def _named(templates: set[str], made: Made, places: Places) -> frozenset[str]:
+    """The names of templates that are named anywhere but in tests, comments, other templates and what they are made
+    into, where that says so."""
+    files, stems = made.files, {*map(_stem, templates)}
+    starts = {stem[:START] for stem in stems}
+    words = [re.compile(rf"{re.escape(start)}\w*") for start in starts]
+    folders = {os.path.dirname(path) for path in templates}
+    tops = sorted({([*packages(folder)] or [folder])[-1] for folder in folders})
+    found: set[str] = set()
+    for path in {*files.known, *(path for top in tops for path in files.inside(top))}:
+        if path in templates or places.is_test(path) or not files.may_hold(path, starts):
+            continue
+        text = files.text(path)
+        every = (met for word in words for met in word.finditer(text) if met.group() in stems)
+        names = {met.group() for met in every if not _only_said(met, text)}
+        if names:
+            made.look_beside(path)
+            if path not in made.into:
+                found |= names - ({_stem(made.of[path])} if path in made.of else set())
+    return frozenset(found)
+
+
+def _only_said(met: re.Match[str], text: str) -> bool:
+    """Whether this is the end of another word, or in a comment."""
+    before = text[text.rfind("\n", 0, met.start()) + 1 : met.start()]
+    return "#" in before or before[-1:].isalnum() or before.endswith("_")

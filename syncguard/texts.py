@@ -1,0 +1,97 @@
+"""Folders in, the files of the packages there out, and their texts: each is read once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Final
+
+from syncguard.read.source import read
+
+NAMES: Final = re.compile(r"(?<!\w)_\w+")
+READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
+
+Texts = Mapping[str, "str | bytes"]
+
+
+class Files:
+    """The texts of files, each read once, and the private names in each: of several names, all are noted at once."""
+
+    def __init__(self, known: Mapping[str, str], given: Texts, *, several: bool) -> None:
+        self.known = known
+        self._given, self._several = given, several
+        self._texts: dict[str, str] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._inside: dict[str, list[str]] = {}
+        self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
+
+    def inside(self, package: str) -> Iterable[str]:
+        """The files of a package: of one name, as far as they are asked for."""
+        if not self._several:
+            return files_in(package, deep=True)
+        if package not in self._inside:
+            self._inside[package] = [*files_in(package, deep=True)]
+        return self._inside[package]
+
+    def text(self, path: str) -> str:
+        """The text of a file; nothing where it cannot be read."""
+        if path in self.known:
+            return self.known[path]
+        if path not in self._texts:
+            self._texts[path] = read(path, self._given).text
+        return self._texts[path]
+
+    def head(self, path: str, size: int) -> str:
+        """The beginning of a file of UTF-8, of which no more is read than that."""
+        return self.text(path)[:size] if self._is_text(path) else _bytes(path, size).decode("utf-8", "replace")
+
+    def may_hold(self, path: str, words: Iterable[str]) -> bool:
+        """Whether one of some words of ASCII may be in a file, which is not decoded for this."""
+        if self._is_text(path):
+            return any(word in self.text(path) for word in words)
+        held = _bytes(path)
+        return any(word.encode() in held for word in words)
+
+    def _is_text(self, path: str) -> bool:
+        return path in self.known or path in self._texts or path in self._given
+
+    def has(self, path: str, pattern: re.Pattern[str]) -> bool:
+        """Whether something in a file is like this."""
+        if (path, pattern) not in self._has:
+            self._has[path, pattern] = pattern.search(self.text(path)) is not None
+        return self._has[path, pattern]
+
+    def names(self, path: str, name: str) -> bool:
+        """Whether a file names a private module."""
+        if not self._several and name not in self.text(path):
+            return False
+        if path not in self._names:
+            self._names[path] = frozenset(NAMES.findall(self.text(path)))
+        return name in self._names[path]
+
+
+def packages(folder: str) -> Iterator[str]:
+    """The folders of the packages around a module, from within."""
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        yield folder
+        if os.path.dirname(folder) == folder:
+            return
+        folder = os.path.dirname(folder)
+
+
+def files_in(folder: str, *, deep: bool) -> Iterator[str]:
+    """What may name a module, in a folder and below it."""
+    for here, _, names in os.walk(folder):
+        yield from (os.path.join(here, name) for name in sorted(names) if PurePath(name).suffix in READABLE)
+        if not deep:
+            return
+
+
+def _bytes(path: str, size: int = -1) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
