@@ -23,8 +23,8 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, FUNCTION, IF, NAME, SEQ
-from syncguard.read.walk import around, loops_around
+from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, IF, NAME, SEQ
+from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
 MOST: Final = 20  # calls that are asked what they pass
@@ -78,9 +78,24 @@ def sources_of(node: Node, place: Place) -> Sources:
         case (
             core.Attr(of=of, name=name)
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
-        ) if steady(path_of(node), place.routine):
-            return of_attribute(of, name, place)
+        ):
+            steadily = steady(path_of(node), place.routine)
+            return of_attribute(of, name, place) if steadily else _of_assigned(node, name, place)
     return NOTHING
+
+
+def _of_assigned(node: Node, name: str, place: Place) -> Sources:
+    """What the function itself has given an attribute, once and whatever happened before: `self.scale = scale`."""
+    function, path = place.routine.node, path_of(node)
+    if type(function) is not FUNCTION or name in place.callers.set:
+        return NOTHING
+    aims = [aim for aim in bound_in(function.body) if type(aim) is ATTR and aim.path == path != ""]
+    if len(aims) != 1:
+        return NOTHING
+    bind = next((part for part in function.body if type(part) is BIND and part.targets[0] is aims[0]), None)
+    if type(bind) is not BIND or bind.value is None or type(bind.value) is CONST or bind.at[2:] > node.at[:2]:
+        return NOTHING
+    return Sources(((bind.value, replace(place, depth=place.depth + 1)),), option=False)
 
 
 def _of_name(node: Node, name: str, place: Place) -> Sources:
