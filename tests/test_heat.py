@@ -1311,6 +1311,14 @@ SPENT = """
             self.first, self.done = True, False
             self.first = True
             self.done = False
+            self.take()
+            self.reset()
+
+        def take(self):
+            self.made = False
+
+        def reset(self):
+            self.begun = False
 
         def forward(self, x: torch.Tensor):
             if {test}:
@@ -1330,10 +1338,32 @@ SPENT = """
         ("self.first", "self.done = True", "", "hot"),
         ("self.first", "self.first = False", "\n        def again(self): self.first = True", "hot"),
         ("first", "first = False", "", "hot"),
+        ("not self.made", "self.made = True", "", "amortized"),
+        ("not self.begun", "self.begun = True", "", "hot"),
+        ("self.first", "if x.is_cuda:\n                    print(x.sum().item())\n                    self.first = False", "", ["hot", "amortized"]),
     ],
-)
-def test_a_flag_that_its_own_arm_turns_off_is_met_once(test: str, turn: str, more: str, heat: str) -> None:
-    assert heats(SPENT.format(test=test, turn=turn, more=more)) == [heat]
+)  # fmt: skip
+def test_a_flag_that_its_own_arm_turns_off_is_met_once(test: str, turn: str, more: str, heat: str | list[str]) -> None:
+    assert heats(SPENT.format(test=test, turn=turn, more=more)) == ([heat] if isinstance(heat, str) else heat)
+
+
+@pytest.mark.parametrize(
+    ("name", "test", "heat"),
+    [("_report", "step % 100 == 0", "amortized"), ("_report", "step > 100", "unknown"), ("report", "step % 100 == 0", "unknown")],
+)  # fmt: skip
+def test_a_private_function_is_met_no_more_often_than_the_gate_that_leads_to_it(
+    name: str, test: str, heat: str
+) -> None:
+    text = f"""
+    def update(x, step):
+        if {test}:
+            {name}(x)
+
+
+    def {name}(x: torch.Tensor):
+        return x.sum().item()
+    """
+    assert heats(text) == [heat]
 
 
 @pytest.mark.parametrize("name", ["on_train_begin", "on_train_start", "on_fit_end"])
