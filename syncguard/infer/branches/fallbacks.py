@@ -8,8 +8,8 @@ from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
-from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
@@ -89,6 +89,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     last = body[-1] if body else None
     leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
     asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
+    asks = asks or (bool(body) and type(last) is BIND and not other and _is_zero(test, frame))
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
 
 
@@ -206,12 +207,25 @@ def _of_data(test: Node, frame: Frame) -> bool:
 
 
 def _counts_none(test: Node, frame: Frame) -> bool:
-    """Whether a test asks if nothing is left of what was counted: `free = x.numel() - x.ndim`, `if free == 0`."""
+    """Whether a test asks if nothing is left of what was counted, `free = x.numel() - x.ndim`, `if free == 0`, or no
+    more than one, `if x.numel() == 1`."""
+    sizes = frame.world.places.tables["gates"]["sizes"]
     match test:
+        case core.Either(what="or", operands=operands):
+            return all(_counts_none(operand, frame) for operand in operands)
         case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(core.Name(id=name), core.Const(value=0))),)):
             made = binders(frame.routine).get(name, ())
-            sizes = frame.world.places.tables["gates"]["sizes"]
             return len(made) == 1 and any(type(part) is ATTR and part.name in sizes for part in walk(made))
+        case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(counted, core.Const(value=1))),)):
+            return type(counted) is CALL and type(counted.fn) is ATTR and counted.fn.name == "numel"
+    return False
+
+
+def _is_zero(test: Node, frame: Frame) -> bool:
+    """Whether a test asks if what was computed is exactly zero: `if best == 0.0`."""
+    match test:
+        case core.Do(what="truth", args=(core.Do(what="==", args=(of, core.Const(value=0))),)):
+            return _is_tensor(of, frame)
     return False
 
 
