@@ -1,14 +1,15 @@
-"""Sources and the files that are asked about in, those of them out that are private modules of a package and that
-nothing in it names."""
+"""Sources and what is asked about in, the private modules of a package out that nothing in it names; and the private
+functions."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Final
 
+from syncguard.judge.called import Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
 from syncguard.read.source import Source, read
@@ -22,6 +23,8 @@ UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__impor
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 
+MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a name that is not written there
+
 Texts = Mapping[str, "str | bytes"]
 
 
@@ -32,6 +35,27 @@ def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, giv
         return frozenset()
     files = Files({source.path: source.text for source in sources}, given, several=len(private) > FEW)
     return frozenset(path for path in private if not _named(path, files, places))
+
+
+def uncalled(asked: Collection[Where], sources: Sequence[Source], places: Places, given: Texts) -> frozenset[Where]:
+    """These of the private functions that are asked about, which their own files do not name: those that no other file
+    of their package does, but for tests."""
+    if not asked:
+        return frozenset()
+    files = Files({source.path: source.text for source in sources}, given, several=len(asked) > FEW)
+    return frozenset(
+        [(path, name) for path, name in asked if not _called(path, name.rpartition(".")[2], files, places)]
+    )
+
+
+def _called(path: str, name: str, files: Files, places: Places) -> bool:
+    """Whether anything but tests may call a private function."""
+    packages = [*_packages(os.path.dirname(path))]
+    own = re.findall(rf"\b{name}\b", files.text(path))
+    if not packages or len(own) > 1 or files.has(path, MADE_UP):
+        return True
+    every = (files.known, files.inside(packages[-1]))
+    return any(files.names(other, name) for some in every for other in some if _counts(other, path, places))
 
 
 class Files:

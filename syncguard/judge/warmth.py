@@ -13,6 +13,7 @@ BETWEEN = "ends a phase, unless another file calls it at every step"
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
+UNCALLED = "in a private function that nothing in its package names"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
