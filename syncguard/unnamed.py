@@ -23,7 +23,8 @@ UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__impor
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 
-MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a name that is not written there
+MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
+MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
 
 Texts = Mapping[str, "str | bytes"]
 
@@ -43,16 +44,15 @@ def uncalled(asked: Collection[Where], sources: Sequence[Source], places: Places
     if not asked:
         return frozenset()
     files = Files({source.path: source.text for source in sources}, given, several=len(asked) > FEW)
-    return frozenset(
-        [(path, name) for path, name in asked if not _called(path, name.rpartition(".")[2], files, places)]
-    )
+    return frozenset([where for where in asked if not _called(*where, files, places)])
 
 
-def _called(path: str, name: str, files: Files, places: Places) -> bool:
+def _called(path: str, function: str, files: Files, places: Places) -> bool:
     """Whether anything but tests may call a private function."""
     packages = [*_packages(os.path.dirname(path))]
+    owner, _, name = function.rpartition(".")
     own = re.findall(rf"\b{name}\b", files.text(path))
-    if not packages or len(own) > 1 or files.has(path, MADE_UP):
+    if not packages or len(own) > 1 or files.has(path, MADE_UP if owner else MADE_UP_HERE):
         return True
     every = (files.known, files.inside(packages[-1]))
     return any(files.names(other, name) for some in every for other in some if _counts(other, path, places))

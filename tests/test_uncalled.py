@@ -15,6 +15,7 @@ class Score(torch.nn.Module):
         return x.unique().tolist()
 """
 HERE = {"pkg/__init__.py": "", "pkg/core.py": CORE, "pkg/other.py": "import torch\n"}
+BASED = CORE.replace("class Score", "class Base:\n    pass\n\n\nclass Score").replace("torch.nn.Module", "Base")
 LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n"
 
 
@@ -23,10 +24,11 @@ LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.u
     "more",
     [
         {},
-        {"pkg/core.py": LOSS},
-        {"pkg/core.py": CORE.replace("torch.nn.Module", "Base").replace("class Score", "class Base:\n    pass\n\n\nclass Score")},
+        {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return getattr(x, name)\n"},
+        {"pkg/core.py": BASED},
         {"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import Score\nScore()._classes(None)\n"},
         {"pkg/other.py": "from pkg.core import _classes_of\n"},
+        {"pkg/core.py": CORE.replace("    def _classes(self, ", "    @staticmethod\n    def _classes(")},
     ],
 )  # fmt: skip
 def test_what_nothing_calls_runs_seldom(asked, more):
@@ -43,10 +45,11 @@ def test_what_nothing_calls_runs_seldom(asked, more):
         {"pkg/core.py": CORE.replace("return x\n", "return self._classes(x)\n", 1)},
         {"pkg/core.py": CORE.replace("return x\n", 'return getattr(self, f"_{x}")(x)\n', 1)},
         {"pkg/core.py": CORE.replace("return x\n", "return getattr(self, x.name)(x)\n", 1)},
-        {"pkg/core.py": CORE.replace("torch.nn.Module", "library.Metric").replace("torch\n", "torch\nimport library\n", 1)},
+        {"pkg/core.py": "import library\n" + CORE.replace("torch.nn.Module", "library.Metric")},
         {"pkg/core.py": CORE.replace("_classes", "_apply")},  # which torch calls
         {"pkg/core.py": CORE.replace("_classes", "classes")},
         {"pkg/core.py": CORE.replace("_classes", "__classes__")},
+        {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return globals()[name](x)\n"},
         {"pkg/core.py": LOSS.replace("def", "@torch.library.impl\ndef")},
     ],
 )  # fmt: skip

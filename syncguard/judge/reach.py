@@ -47,8 +47,8 @@ def functions_of(
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             told = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
-            told = (*told, warm.heat == "unknown" and alone(routine, places))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
+            lone = warm.heat == "unknown" and alone(routine, places)
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told, alone=lone))
     return tuple(found)
 
 
