@@ -711,3 +711,47 @@ def test_a_setting_of_torch_is_an_option(asked: str, options: list[str]) -> None
         return x.cpu().cumsum(0) if slow else x.cumsum(0)
     """
     assert told(text) == [options]
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "options"),
+    [
+        ("self.finish(x, stamps)", "finish", ["only where `stamps` holds; by default `stamps` is `None`"]),
+        ("self.finish(x, True)", "finish", []),
+        ("self.finish(x, x.is_cuda)", "finish", []),
+        ("self.finish(x, stamps) or self.finish(x, True)", "finish", []),
+        ("other.finish(x, stamps)", "finish", []),
+        ("self.forward(x, stamps)", "forward", []),
+    ],
+)
+def test_what_must_be_given_is_what_its_file_gives(call: str, name: str, options: list[str]) -> None:
+    text = f"""
+        class Speech(torch.nn.Module):
+            def run(self, x: torch.Tensor, other=None, stamps=None):
+                return {call}
+
+            def {name}(self, x: torch.Tensor, stamps):
+                if stamps:
+                    return x.sum().item()
+        """
+    assert told(text) == [options]
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [("if n > 1: ", ["in this file called only where `n > 1` holds; by default `n` is `1`"]), ("", [])],
+)
+def test_what_is_defined_in_a_function_has_its_options(test: str, options: list[str]) -> None:
+    text = f"""
+        def run(x: torch.Tensor, n=1):
+            {test}x = align(x, minimize)
+            return x
+
+
+        def align(x: torch.Tensor, minimize):
+            def cost():
+                return x.sum().item()
+
+            return minimize(cost)
+        """
+    assert told(text) == [options]

@@ -14,6 +14,7 @@ from syncguard.infer.tell import Texts
 from syncguard.judge.built import Built
 from syncguard.judge.calling import Callers, Made
 from syncguard.judge.chosen import kept
+from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
 from syncguard.places import Places
 from syncguard.read.tags import FUNCTION
@@ -33,14 +34,17 @@ class Behind(msgspec.Struct):
     classes: Built | None = None
 
     def of(self, routine: Routine) -> tuple[Fact, ...]:
-        """What every call of a function in its file stands behind, and what that stands behind in turn. Of one that
-        others may call from elsewhere it is said that this holds in this file."""
-        built = self._built(routine)
+        """What every call of a function in its file stands behind, and what that stands behind in turn; what is defined
+        in a function stands behind the same. Of one that others may call from elsewhere it is said that this holds in
+        this file."""
+        outer = outer_of(routine)
+        built = self.of(outer) if outer is not None else self._built(routine)
         if not self._called(routine):
             return built
         if routine.name not in self.known:
             self._settle(routine.name)
-        return (*built, *self.known[routine.name].values())
+        own = self.known[routine.name]
+        return (*[fact for fact in built if fact.text not in own], *own.values())
 
     def _built(self, routine: Routine) -> tuple[Fact, ...]:
         """What the file asks for wherever it makes the object of a method."""

@@ -109,7 +109,7 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
         return _of_parameter(param, place)
     if not binds:
-        outer = _around(routine)
+        outer = outer_of(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
     bind = binds[0]
     if len(binds) > 1 or type(bind) is not BIND or bind.value is None or not _names(bind.targets[0], name):
@@ -151,7 +151,7 @@ def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
     return None
 
 
-def _around(routine: Routine) -> Routine | None:
+def outer_of(routine: Routine) -> Routine | None:
     """The function that another one is defined in."""
     outer = routine.qualname.rpartition(".")[0] if routine.closure else ""
     found = [one for one in routine.home.routines if one.qualname == outer] if outer else []
@@ -159,11 +159,26 @@ def _around(routine: Routine) -> Routine | None:
 
 
 def _of_parameter(param: Param, place: Place) -> Sources:
-    """What a parameter is where it is left out; of a private function, what those who call it give."""
+    """What a parameter is where it is left out; of a private function, what those who call it give; of one that must be
+    given, what those give who call the function here."""
     routine = place.routine
     default = _default(param, place)
-    passed = tuple(passed_to(param, place)) if private(routine) else ()
+    asked = private(routine) or (default is None and _asked_here(param, place))
+    passed = tuple(passed_to(param, place)) if asked else ()
     return Sources(passed or ((default,) if default else ()), default, data=lambda: _holds_tensor(param, place.frame))
+
+
+def _asked_here(param: Param, place: Place) -> bool:
+    """Whether a function that is no step by its name has a parameter that must be given, and its file calls it by its
+    name or as a method of the same object."""
+    name, places = place.routine.name, place.frame.world.places
+    if param.kind not in ("positional", "keyword") or name.endswith("__"):
+        return False
+    if places.each_step(name) or places.is_("hot", "module_methods", name):
+        return False
+    calls = place.callers.named(name) if place.routine.home is place.callers.home else ()
+    fns = [made.call.fn for made in calls]
+    return bool(fns) and all(type(fn) is NAME or (type(fn) is ATTR and fn.path == f"self.{name}") for fn in fns)
 
 
 def _default(param: Param, place: Place) -> Written | None:
