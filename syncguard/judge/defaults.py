@@ -159,26 +159,11 @@ def outer_of(routine: Routine) -> Routine | None:
 
 
 def _of_parameter(param: Param, place: Place) -> Sources:
-    """What a parameter is where it is left out; of a private function, what those who call it give; of one that must be
-    given, what those give who call the function here."""
+    """What a parameter is where it is left out; of a private function, what those who call it give."""
     routine = place.routine
     default = _default(param, place)
-    asked = private(routine) or (default is None and _asked_here(param, place))
-    passed = tuple(passed_to(param, place)) if asked else ()
+    passed = tuple(passed_to(param, place)) if private(routine) else ()
     return Sources(passed or ((default,) if default else ()), default, data=lambda: _holds_tensor(param, place.frame))
-
-
-def _asked_here(param: Param, place: Place) -> bool:
-    """Whether a function that is no step by its name has a parameter that must be given, and its file calls it by its
-    name or as a method of the same object."""
-    name, places = place.routine.name, place.frame.world.places
-    if param.kind not in ("positional", "keyword") or name.endswith("__"):
-        return False
-    if places.each_step(name) or places.is_("hot", "module_methods", name):
-        return False
-    calls = place.callers.named(name) if place.routine.home is place.callers.home else ()
-    fns = [made.call.fn for made in calls]
-    return bool(fns) and all(type(fn) is NAME or (type(fn) is ATTR and fn.path == f"self.{name}") for fn in fns)
 
 
 def _default(param: Param, place: Place) -> Written | None:
