@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.reach import behind, gpuless, reached
-from syncguard.judge.warmth import SLOWER, UNASKED, UNNAMED, for_callers, for_hot_code
+from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
@@ -31,7 +31,7 @@ from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
 from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
-from syncguard.unnamed import unnamed
+from syncguard.unnamed import uncalled, unnamed
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -89,9 +89,12 @@ def check(
     made = templates((one.note.path for one in examined if one.findings or one.allowed), sources, rules.places, given)
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), sources, rules.places, given)
 
+    lonely = uncalled([*lone(examined)], sources, rules.places, given)
+
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
+        warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
@@ -233,9 +236,19 @@ def has_unknown(one: Examined) -> bool:
     return any(finding.heat == "unknown" for finding in (*one.findings, *one.allowed))
 
 
-def unless_unused(finding: Finding) -> Finding:
-    """A finding in a private module that nothing in its package names, as one of what runs seldom if at all."""
-    return replace(finding, heat="cold", hot_path=(Fact(UNNAMED, 0),)) if finding.heat == "unknown" else finding
+def lone(examined: Sequence[Examined]) -> Iterator[Where]:
+    """The private functions that hold something of unknown heat and that their own files do not name."""
+    for one in examined:
+        held = {finding.function for finding in (*one.findings, *one.allowed) if finding.heat == "unknown"}
+        yield from [
+            (one.note.path, function.name) for function in one.calls if function.alone and function.name in held
+        ]
+
+
+def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
+    """A finding in what nothing in its package names, a private module or function, as one of what runs seldom if at
+    all."""
+    return replace(finding, heat="cold", hot_path=(Fact(why, 0),)) if finding.heat == "unknown" else finding
 
 
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:

@@ -1,13 +1,14 @@
-"""Sources and the files that are asked about in, those of them out that are private modules of a package and that
-nothing in it names."""
+"""Sources and what is asked about in, the private modules of a package out that nothing in it names; and the private
+functions."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from syncguard.judge.called import Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
 from syncguard.read.source import Source
@@ -20,6 +21,9 @@ UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__impor
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 
+MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
+MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
+
 
 def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, given: Texts) -> frozenset[str]:
     """These of the files that are asked about: private modules that nobody imports and no command runs."""
@@ -28,6 +32,26 @@ def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, giv
         return frozenset()
     files = Files({source.path: source.text for source in sources}, given, several=len(private) > FEW)
     return frozenset(path for path in private if not _named(path, files, places))
+
+
+def uncalled(asked: Collection[Where], sources: Sequence[Source], places: Places, given: Texts) -> frozenset[Where]:
+    """These of the private functions that are asked about, which their own files do not name: those that no other file
+    of their package does, but for tests."""
+    if not asked:
+        return frozenset()
+    files = Files({source.path: source.text for source in sources}, given, several=len(asked) > FEW)
+    return frozenset([where for where in asked if not _called(*where, files, places)])
+
+
+def _called(path: str, function: str, files: Files, places: Places) -> bool:
+    """Whether anything but tests may call a private function."""
+    around = [*packages(os.path.dirname(path))]
+    owner, _, name = function.rpartition(".")
+    own = re.findall(rf"\b{name}\b", files.text(path))
+    if not around or len(own) > 1 or files.has(path, MADE_UP if owner else MADE_UP_HERE):
+        return True
+    every = (files.known, files.inside(around[-1]))
+    return any(files.names(other, name) for some in every for other in some if _counts(other, path, places))
 
 
 def _named(path: str, files: Files, places: Places) -> bool:

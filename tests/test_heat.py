@@ -1311,6 +1311,14 @@ SPENT = """
             self.first, self.done = True, False
             self.first = True
             self.done = False
+            self.take()
+            self.reset()
+
+        def take(self):
+            self.made = False
+
+        def reset(self):
+            self.begun = False
 
         def forward(self, x: torch.Tensor):
             if {test}:
@@ -1330,10 +1338,36 @@ SPENT = """
         ("self.first", "self.done = True", "", "hot"),
         ("self.first", "self.first = False", "\n        def again(self): self.first = True", "hot"),
         ("first", "first = False", "", "hot"),
+        ("not self.made", "self.made = True", "", "amortized"),
+        ("not self.begun", "self.begun = True", "", "hot"),
+        ("self.first", "if x.is_cuda: print(x.sum().item()); self.first = False", "", ["hot", "amortized"]),
     ],
 )
-def test_a_flag_that_its_own_arm_turns_off_is_met_once(test: str, turn: str, more: str, heat: str) -> None:
-    assert heats(SPENT.format(test=test, turn=turn, more=more)) == [heat]
+def test_a_flag_that_its_own_arm_turns_off_is_met_once(test: str, turn: str, more: str, heat: str | list[str]) -> None:
+    assert heats(SPENT.format(test=test, turn=turn, more=more)) == ([heat] if isinstance(heat, str) else heat)
+
+
+@pytest.mark.parametrize(
+    ("name", "test", "heat"),
+    [
+        ("_report", "step % 100 == 0", "amortized"),
+        ("_report", "step > 100", "unknown"),
+        ("report", "step % 100 == 0", "unknown"),
+    ],
+)
+def test_a_private_function_is_met_no_more_often_than_the_gate_that_leads_to_it(
+    name: str, test: str, heat: str
+) -> None:
+    text = f"""
+    def update(x, step):
+        if {test}:
+            {name}(x)
+
+
+    def {name}(x: torch.Tensor):
+        return x.sum().item()
+    """
+    assert heats(text) == [heat]
 
 
 @pytest.mark.parametrize("name", ["on_train_begin", "on_train_start", "on_fit_end"])
@@ -1453,6 +1487,14 @@ def test_what_is_deprecated_and_not_called_is_cold(head: str, first: str, heat: 
         ("if (x > 0).any(): w = torch.tensor(2.0, device='cuda')\n    else: w = 1.0\n    return x * w", "unknown"),
         ("if (x > 0).any():\n        x = x * torch.tensor(2.0, device='cuda')\n    return x", "unknown"),
         ("if flag: return torch.tensor(0.0, device=x.device)\n    return x / found", "unknown"),
+        ("w = 1\n    if found == 0.0: w = torch.tensor(2.0, device=x.device)\n    return x * w", "amortized"),
+        ("w = 1\n    if found == 1.0: w = torch.tensor(2.0, device=x.device)\n    return x * w", "unknown"),
+        ("w = 1\n    if found > 0.0: w = torch.tensor(2.0, device=x.device)\n    return x * w", "unknown"),
+        (
+            "if x.numel() == 1 or found.numel() == 1: return torch.tensor(0.0, device=x.device)\n    return x",
+            "amortized",
+        ),
+        ("if x.shape[0] == 1: return torch.tensor(0.0, device=x.device)\n    return x", "unknown"),
         ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / found.sqrt()", "amortized"),
         ("if found == 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x * found", "unknown"),
         ("if found != 0:\n        x = x + torch.tensor(2.0, device='cuda')\n    return x / found", "unknown"),

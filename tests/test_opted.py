@@ -300,6 +300,29 @@ def test_what_nobody_asks_for_is_left_out(signature: str, caller: str, heat: str
     assert finding.heat == heat
 
 
+@pytest.mark.parametrize(
+    ("kept", "options"),
+    [
+        ("self._level = level", ["only where `self._level > 0` holds; by default `level` is `0.0`"]),
+        ("self._level = level or 0.0", ["only where `self._level > 0` holds; by default `level` is `0.0`"]),
+        ("self._level = 1.0", []),
+        ("self._level = x.shape[0]", []),
+        ("if x.is_cuda:\n            self._level = level", []),
+        ("self._level = level\n        self._level = 2.0", []),
+        ("self._level = level\n        self._level += 1.0", []),
+    ],
+)
+def test_an_attribute_is_what_the_method_itself_has_set_it_to(kept: str, options: list[str]) -> None:
+    text = f"""
+class Sampler:
+    def __call__(self, x: torch.Tensor, level=0.0):
+        {kept}
+        if self._level > 0:
+            return x.sum().item()
+"""
+    assert told(text) == [options]
+
+
 def test_what_is_left_out_is_counted(tmp_path: Path, ran: Callable[..., tuple[int, str, str]]) -> None:
     path = tmp_path / "step.py"
     path.write_text(f"{HEAD}def step(x: torch.Tensor, flag=False):\n    if flag:\n        return x.sum().item()\n")

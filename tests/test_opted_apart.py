@@ -711,3 +711,86 @@ def test_a_setting_of_torch_is_an_option(asked: str, options: list[str]) -> None
         return x.cpu().cumsum(0) if slow else x.cumsum(0)
     """
     assert told(text) == [options]
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "options"),
+    [
+        ("self.finish(x, stamps)", "finish", ["only where `stamps` holds"]),
+        ("self.finish(x, True)", "finish", []),
+        ("self.finish(x, x.is_cuda)", "finish", []),
+        ("self.finish(x, stamps) or self.finish(x, True)", "finish", []),
+        ("other.finish(x, stamps)", "finish", []),
+        ("self.forward(x, stamps)", "forward", []),
+    ],
+)
+def test_what_a_method_must_be_given_is_asked_for_where_its_object_gives_none(
+    call: str, name: str, options: list[str]
+) -> None:
+    text = f"""
+        class Speech(torch.nn.Module):
+            def run(self, x: torch.Tensor, other=None, stamps=None):
+                return {call}
+
+            def {name}(self, x: torch.Tensor, stamps):
+                if stamps:
+                    return x.sum().item()
+        """
+    assert told(text) == [options]
+
+
+def test_what_a_function_must_be_given_is_what_anybody_gives() -> None:
+    text = """
+        def score(x: torch.Tensor, classes):
+            return _score(x, classes)
+
+
+        def _score(x: torch.Tensor, classes):
+            if classes is not None:
+                return x.sum().item()
+
+
+        def any_score(x: torch.Tensor, classes=None):
+            return score(x, classes)
+        """
+    assert told(text) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [("if n > 1: ", ["in this file called only where `n > 1` holds; by default `n` is `1`"]), ("", [])],
+)
+def test_what_is_defined_in_a_function_has_its_options(test: str, options: list[str]) -> None:
+    text = f"""
+        def run(x: torch.Tensor, n=1):
+            {test}x = align(x, minimize)
+            return x
+
+
+        def align(x: torch.Tensor, minimize):
+            def cost():
+                return x.sum().item()
+
+            best = minimize(cost)
+            return best, cost()
+        """
+    assert told(text) == [options]
+
+
+@pytest.mark.parametrize(
+    "kept", ["return cost", "return wrapped(cost)", "x.cost = cost", "x.cost = wrapped(cost)", "x.register_hook(cost)"]
+)
+def test_what_a_function_hands_out_has_not(kept: str) -> None:
+    text = f"""
+        def run(x: torch.Tensor, n=1):
+            if n > 1: align(x)
+            return x
+
+
+        def align(x: torch.Tensor):
+            def cost():
+                return x.sum().item()
+
+            {kept}
+        """
+    assert told(text) == [[]]

@@ -35,3 +35,4 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     options: tuple[Fact, ...] = ()  # without which no call of it in its own file is reached
     named: bool = False  # its file does nothing with it but call it by its name
     here: bool = False  # it is cold for its callers in its own file alone
+    alone: bool = False  # it is private, its file does not name it, and nothing above its class may call it

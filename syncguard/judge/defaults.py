@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.arms import steady
-from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.ungiven import private
@@ -24,8 +23,8 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, FUNCTION, IF, NAME, SEQ
-from syncguard.read.walk import around, loops_around
+from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, IF, NAME, SEQ
+from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
 MOST: Final = 20  # calls that are asked what they pass
@@ -79,24 +78,25 @@ def sources_of(node: Node, place: Place) -> Sources:
         case (
             core.Attr(of=of, name=name)
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
-        ) if steady(path_of(node), place.routine):
-            return of_attribute(of, name, place)
-        case core.Attr() if (bind := _assigned(node, place)) is not None:
-            return Sources(((bind, replace(place, depth=place.depth + 1)),), option=False)
+        ):
+            steadily = steady(path_of(node), place.routine)
+            return of_attribute(of, name, place) if steadily else _of_assigned(node, name, place)
     return NOTHING
 
 
-def _assigned(node: core.Attr, place: Place) -> Node | None:
-    """The parameter that this function has given an attribute of its object once, above: `self._check = check`."""
-    function, path = place.routine.node, node.path
-    if type(function) is not FUNCTION or place.routine.owner is None:
-        return None
-    binds = _before(node, tuple(set_in(place.routine).get(path, ())), function)
-    bind = binds[0] if len(binds) == 1 else None
-    if type(bind) is not BIND or len(bind.targets) > 1 or bind.at[:2] > node.at[:2]:
-        return None
-    taken = type(bind.value) is NAME and any(param.name == bind.value.id for param in function.params)
-    return bind.value if taken and any(part is bind for part in function.body) else None
+def _of_assigned(node: Node, name: str, place: Place) -> Sources:
+    """What the function itself has given an attribute, once, above, and come what may: `self.scale = scale`."""
+    function, path = place.routine.node, path_of(node)
+    if type(function) is not FUNCTION or name in place.callers.set:
+        return NOTHING
+    every = [aim for aim in bound_in(function.body) if type(aim) is ATTR and aim.path == path != ""]
+    aims = _before(node, tuple(every), function)
+    if len(aims) != 1:
+        return NOTHING
+    bind = next((part for part in function.body if type(part) is BIND and part.targets[0] is aims[0]), None)
+    if type(bind) is not BIND or bind.value is None or type(bind.value) is CONST or bind.at[2:] > node.at[:2]:
+        return NOTHING
+    return Sources(((bind.value, replace(place, depth=place.depth + 1)),), option=False)
 
 
 def _of_name(node: Node, name: str, place: Place) -> Sources:
@@ -110,7 +110,7 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
         return _of_parameter(param, place)
     if not binds:
-        outer = _around(routine)
+        outer = outer_of(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
     bind = binds[0]
     if len(binds) > 1 or type(bind) is not BIND or bind.value is None or not _names(bind.targets[0], name):
@@ -152,7 +152,7 @@ def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
     return None
 
 
-def _around(routine: Routine) -> Routine | None:
+def outer_of(routine: Routine) -> Routine | None:
     """The function that another one is defined in."""
     outer = routine.qualname.rpartition(".")[0] if routine.closure else ""
     found = [one for one in routine.home.routines if one.qualname == outer] if outer else []

@@ -66,7 +66,7 @@ def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> boo
 
 def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -> dict[Routine, Warmth]:
     """The functions of unknown heat that their file calls, but for setup, in what runs now and then alone; methods and
-    private ones, which others have no name for, also around loops that take the steps."""
+    private ones, which others have no name for, also around loops that take the steps, and the latter behind gates."""
     callers = callers_of(routines)
     asked = [one for one in callers if one in found and found[one].heat == "unknown"]
     told: dict[Routine, Warmth] = {}
@@ -77,6 +77,7 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -
             return False
         own = callee.owner is not None or private(callee)
         around = own and bool(loops[-1].steps if loops else caller.steps)
+        around = around or (bool(context.gate) and private(callee))
         return around or caller in told or found[caller].heat == "amortized"
 
     changed = True

@@ -14,6 +14,7 @@ from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
+from syncguard.judge.alone import alone
 from syncguard.judge.behind import HERE
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.heat import holds_steps
@@ -46,7 +47,8 @@ def functions_of(
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             told = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told))
+            lone = warm.heat == "unknown" and alone(routine, places)
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told, alone=lone))
     return tuple(found)
 
 

@@ -13,11 +13,11 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Routine
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import DEEPEST, Place, is_carrier, sources_of
+from syncguard.judge.defaults import DEEPEST, Place, is_carrier, passed_to, sources_of
 from syncguard.judge.fields import all_given, takes
-from syncguard.judge.settled import outcome_of
+from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import Node, Param
 from syncguard.read.tags import ATTR, BIND, CONST, DO, EITHER, FUNCTION, NAME
 from syncguard.read.walk import everything, walk
 
@@ -117,11 +117,24 @@ def _chosen(name: str, place: Place, text: bool) -> bool:
     if place.frame.world.places.is_("names", "modes", name):
         return False
     if text or node.name != "__init__":
-        return text
+        return text or _handed(param, place)
     if param.annotation is None:
         return _only_tested(name, place.routine)
     declared: Any = promised(param.annotation, place.frame, "assumed")
     return type(declared) is Host and declared.kind == "bool"
+
+
+def _handed(param: Param, place: Place) -> bool:
+    """Whether a method that is no step by its name is called as one of the same object, and each time given what is off
+    by default."""
+    name, places = place.routine.name, place.frame.world.places
+    if name.endswith("__") or places.each_step(name) or places.is_("hot", "module_methods", name):
+        return False
+    calls = place.callers.named(name) if place.routine.home is place.callers.home else ()
+    if not all(type(made.call.fn) is ATTR and made.call.fn.path == f"self.{name}" for made in calls):
+        return False
+    given = [told_of(*one) for one in passed_to(param, place)]
+    return bool(given) and all(told is not None and told.by and not told.value for told in given)
 
 
 def _only_tested(name: str, maker: Routine) -> bool:

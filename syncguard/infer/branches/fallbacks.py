@@ -8,8 +8,9 @@ from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
+from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Const, Host, Named, Tensor, options
+from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -39,16 +40,40 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 
 
 def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether this arm turns off the flag that leads to it, which nothing but what makes the object turns on: `if
+    """Whether this arm turns off a flag that leads to it, which nothing but what makes the object turns on: `if
     self.first: ...; self.first = False`."""
-    test, outcome = plainly(test, outcome)
     owner, node = frame.routine.owner, frame.routine.node
-    if type(test) is not ATTR or owner is None or type(node) is not FUNCTION or not node.params:
+    if owner is None or type(node) is not FUNCTION or not node.params:
         return False
-    if test.path != f"{node.params[0].name}.{test.name}" or not any(_turns(part, test, not outcome) for part in body):
-        return False
-    others = [one for info in owner.mro for one in frame.world.storing(info, test.name) if one is not frame.routine]
-    return bool(others) and all(one.name == "__init__" for one in others)
+    for asked, wanted in ((test, outcome), *frame.context.tests):
+        flag, on = plainly(asked, wanted)
+        if type(flag) is not ATTR or flag.path != f"{node.params[0].name}.{flag.name}":
+            continue
+        if any(_turns(part, flag, not on) for part in body) and _is_made_so(flag.name, owner, frame):
+            return True
+    return False
+
+
+def _is_made_so(name: str, owner: ClassInfo, frame: Frame) -> bool:
+    """Whether nothing else gives an attribute a value but the constructor, and methods that it calls."""
+    others = {one.name for info in owner.mro for one in frame.world.storing(info, name) if one is not frame.routine}
+    return bool(others) and (others == {"__init__"} or others <= _making(owner, frame))
+
+
+def _making(owner: ClassInfo, frame: Frame) -> set[str]:
+    """The constructor of a class and the methods that it calls, and so on, but for those that begin anew."""
+    found, todo = set[str](), ["__init__"]
+    while todo:
+        name = todo.pop()
+        member = owner.find(name)
+        node = member[0].routine.node if member is not None and type(member[0]) is Call else None
+        if name in found or type(node) is not FUNCTION or not node.params:
+            continue
+        found.add(name)
+        me = node.params[0].name
+        called = [part.fn for part in walk(node.body) if type(part) is CALL]
+        todo += [fn.name for fn in called if type(fn) is ATTR and fn.path == f"{me}.{fn.name}"]
+    return {name for name in found if not frame.world.places.is_("gates", "begins", name)}
 
 
 def _turns(part: Node, flag: core.Attr, on: bool) -> bool:
@@ -64,6 +89,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     last = body[-1] if body else None
     leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
     asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
+    asks = asks or (bool(body) and type(last) is BIND and not other and _is_zero(test, frame))
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
 
 
@@ -181,12 +207,25 @@ def _of_data(test: Node, frame: Frame) -> bool:
 
 
 def _counts_none(test: Node, frame: Frame) -> bool:
-    """Whether a test asks if nothing is left of what was counted: `free = x.numel() - x.ndim`, `if free == 0`."""
+    """Whether a test asks if nothing is left of what was counted, `free = x.numel() - x.ndim`, `if free == 0`, or no
+    more than one, `if x.numel() == 1`."""
+    sizes = frame.world.places.tables["gates"]["sizes"]
     match test:
+        case core.Either(what="or", operands=operands):
+            return all(_counts_none(operand, frame) for operand in operands)
         case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(core.Name(id=name), core.Const(value=0))),)):
             made = binders(frame.routine).get(name, ())
-            sizes = frame.world.places.tables["gates"]["sizes"]
             return len(made) == 1 and any(type(part) is ATTR and part.name in sizes for part in walk(made))
+        case core.Do(what="truth", args=(core.Do(what="==" | "<=", args=(counted, core.Const(value=1))),)):
+            return type(counted) is CALL and type(counted.fn) is ATTR and counted.fn.name == "numel"
+    return False
+
+
+def _is_zero(test: Node, frame: Frame) -> bool:
+    """Whether a test asks if what was computed is exactly zero: `if best == 0.0`."""
+    match test:
+        case core.Do(what="truth", args=(core.Do(what="==", args=(of, core.Const(value=0))),)):
+            return _is_tensor(of, frame)
     return False
 
 

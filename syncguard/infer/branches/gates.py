@@ -9,7 +9,7 @@ from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.meant import as_test, binders, meant
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import SOME, number_of, raised, rest_of, timed
+from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -25,6 +25,7 @@ SHORT: Final = 8  # statements of a function that only says yes or no
 EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
 ZERO: Final = "where it would divide by zero"
+LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
 
 
@@ -110,6 +111,10 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             number_of(left), frame
         ):
             return SOME if (what in ("==", "in")) is outcome else ""
+        case core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)) if _counts_steps(
+            number_of(left), frame
+        ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
+            return LAST if (what in MORE) is outcome else ""
     return timed(inner, outcome, frame)
 
 

@@ -1,0 +1,36 @@
+"""A function in, whether it is private and nothing in its file calls it out: only what names it elsewhere may."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.ungiven import BINDING, lines_of, private
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.routine import Routine
+from syncguard.judge.calling import by_name
+from syncguard.places import Places
+from syncguard.read.core import Node
+from syncguard.read.tags import FUNCTION, NAME
+
+
+def alone(routine: Routine, places: Places) -> bool:
+    """Whether its file has no name for it, no decorator hands it on, and no class above it may call it."""
+    node, owner = routine.node, routine.owner
+    if type(node) is not FUNCTION or not private(routine) or routine.closure or not all(map(_binds, node.decorators)):
+        return False
+    if lines_of(node.name, routine.home):
+        return False
+    return owner is None or not (by_name(owner) or _from_above(owner, node.name, places))
+
+
+def _binds(decorator: Node) -> bool:
+    """Whether a decorator only says what a method is bound to."""
+    return type(decorator) is NAME and decorator.id in BINDING
+
+
+def _from_above(owner: ClassInfo, name: str, places: Places) -> bool:
+    """Whether a class has this method from one above it, or from one that nobody sees."""
+    if places.is_("names", "module_calls", name) or owner.find(name, above=True) is not None:
+        return True
+    bases = [base for info in owner.mro for base in info.bases if type(base) is not ClassOf]
+    known = ("torch.nn.Module", *places.tables["names"]["bare_bases"])
+    return not all(type(base) is Named and base.name in known for base in bases)

@@ -1,0 +1,62 @@
+"""Which private functions nothing in their package names: what is in them runs seldom, if at all."""
+
+import pytest
+from test_unnamed import heats
+
+CORE = """
+import torch
+
+
+class Score(torch.nn.Module):
+    def total(self, x):
+        return x
+
+    def _classes(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+"""
+HERE = {"pkg/__init__.py": "", "pkg/core.py": CORE, "pkg/other.py": "import torch\n"}
+BASED = CORE.replace("class Score", "class Base:\n    pass\n\n\nclass Score").replace("torch.nn.Module", "Base")
+LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n"
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return getattr(x, name)\n"},
+        {"pkg/core.py": BASED},
+        {"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import Score\nScore()._classes(None)\n"},
+        {"pkg/other.py": "from pkg.core import _classes_of\n"},
+        {"pkg/core.py": CORE.replace("    def _classes(self, ", "    @staticmethod\n    def _classes(")},
+    ],
+)  # fmt: skip
+def test_what_nothing_calls_runs_seldom(asked, more):
+    assert heats({**HERE, **more}, asked)["pkg/core.py"] == "cold"
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"pkg/other.py": "def all_of(score, x):\n    return score._classes(x)\n"},
+        {"pkg/__init__.py": "from pkg.core import Score, _classes\n"},
+        {"pkg/sub/__init__.py": 'NAMES = ["_classes"]\n'},
+        {"pkg/core.py": CORE.replace("return x\n", "return self._classes(x)\n", 1)},
+        {"pkg/core.py": CORE.replace("return x\n", 'return getattr(self, f"_{x}")(x)\n', 1)},
+        {"pkg/core.py": CORE.replace("return x\n", "return getattr(self, x.name)(x)\n", 1)},
+        {"pkg/core.py": "import library\n" + CORE.replace("torch.nn.Module", "library.Metric")},
+        {"pkg/core.py": CORE.replace("_classes", "_apply")},  # which torch calls
+        {"pkg/core.py": CORE.replace("_classes", "classes")},
+        {"pkg/core.py": CORE.replace("_classes", "__classes__")},
+        {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return globals()[name](x)\n"},
+        {"pkg/core.py": LOSS.replace("def", "@torch.library.impl\ndef")},
+    ],
+)  # fmt: skip
+def test_what_something_may_call_is_as_warm_as_it_was(asked, more):
+    assert heats({**HERE, **more}, asked)["pkg/core.py"] == "unknown"
+
+
+def test_what_is_in_no_package_has_unknown_callers():
+    assert heats({"core.py": CORE})["core.py"] == "unknown"
+    assert heats({**HERE, "run.py": "from pkg.core import Score\nScore()._classes(None)\n"})["pkg/core.py"] == "unknown"
