@@ -267,7 +267,7 @@ def around_loader(node: core.Bind, frame: Frame) -> bool:
         return False
     loader = frame.world.loader
     given = [quiet_value(arg, frame) for arg in made.args]
-    return any(type(value) is Instance and value.name == loader.name for value in given)
+    return any(type(one) is Instance and one.name == loader.name for value in given for one in options(value))
 
 
 def promise(target: Node, declared: Value, frame: Frame) -> None:
