@@ -487,6 +487,36 @@ CASES = [
             for i in range(rows):
                 print(x[i].tolist())
     """),
+    ("SG202", "", """
+        def f(model, names):
+            found = model(names)
+            for name in names:
+                print(found[name].cpu())
+    """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor):
+            a = x[0].cpu()
+            b = x[1].cpu()
+            return a, b
+    """),
+    ("SG201", "", """
+        class Passing(nn.Module):
+            def forward(self, x):
+                return x.cuda()
+        def f(data):
+            model = Passing()
+            for x in DataLoader(data):
+                loss = model(x)
+                loss.backward()
+                print(loss.item())
+    """),
+    ("SG201", "", """
+        def f(data, step):
+            best = torch.tensor(1.0).cuda()
+            for k in range(10):
+                print(best.item())
+                best = step * 2 - k
+    """),
     ("SG202", "neighbour", """
         def f(x: torch.Tensor, y: torch.Tensor):
             ids = x.argmax(-1).tolist()

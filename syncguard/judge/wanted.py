@@ -25,6 +25,11 @@ def several(place: Place) -> bool:
     )
 
 
+def turned(place: Place) -> bool:
+    """What a loop comes to in each turn, or what its turn picks."""
+    return any(_turned(part, place) for part in place.read())
+
+
 def _turned(part: Node, place: Place) -> bool:
     """Whether this is what a loop over a list or a tensor comes to in each turn, or what its turn picks."""
     turns, anew = set[str](), set[str]()
