@@ -1048,7 +1048,11 @@ TABLE = """
         ("if not (self.table is None or again): return self.table", SETUP, "amortized"),
         ("if self.table is not None and again: return self.table", SETUP, "hot"),
         ("if self.table is not None and kept: return self.table", SETUP, "hot"),
-        ("again = x.dim() > 1; a = self.table\n            if self.table is not None and not again: return a", SETUP, "hot"),
+        (
+            "again = x.dim() > 1; a = self.table\n            if self.table is not None and not again: return a",
+            SETUP,
+            "hot",
+        ),
     ],
 )
 def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:

@@ -213,6 +213,25 @@ CASES = [
                 x = x * 2
             return x
     """),
+    ("SG201", "", """
+        class Mean:
+            def __init__(self, device=torch.device("cpu")):
+                self.device = torch.device(device)
+                self.total = torch.tensor(0.0, device=self.device)
+            def update(self, x: torch.Tensor):
+                self.total += torch.sum(x).to(self.device)
+            def compute(self):
+                return self.total.item()
+    """),
+    ("SG201", "counted", """
+        class Turns:
+            def reset(self):
+                self.total = torch.tensor(0, device="cuda")
+            def update(self, x):
+                self.total += len(x)
+            def compute(self):
+                return self.total.item()
+    """),
     ("SG204", "counted", """
         class M(nn.Module):
             def __init__(self):

@@ -20,7 +20,17 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, bound_to, is_carrier, is_data, path_of
+from syncguard.judge.defaults import (
+    NOTHING,
+    Place,
+    Sources,
+    Written,
+    bound_once,
+    bound_to,
+    is_carrier,
+    is_data,
+    path_of,
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME

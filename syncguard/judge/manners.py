@@ -153,7 +153,9 @@ def _calls_object(value: Node, place: Place) -> bool:
     params = place.routine.node.params if type(place.routine.node) is FUNCTION else ()
     name = value.fn.id
     bound = (part for part in place.pieces() if type(part) is BIND)
-    return any(param.name == name for param in params) or any(holder(to) == name for part in bound for to in _aims(part))
+    return any(param.name == name for param in params) or any(
+        holder(to) == name for part in bound for to in _aims(part)
+    )
 
 
 def _written_to(place: Place) -> bool:

@@ -238,7 +238,9 @@ def _lives(frame: Frame) -> bool:
     return (
         owner is not None
         and type(frame.routine.node) is FUNCTION
-        and (owner.is_module or any(owner.find(name) is not None for name in frame.world.places.tables["gates"]["lives"]))
+        and (
+            owner.is_module or any(owner.find(name) is not None for name in frame.world.places.tables["gates"]["lives"])
+        )
     )
 
 
