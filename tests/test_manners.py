@@ -215,9 +215,9 @@ CASES = [
     """),
     ("SG201", "", """
         class Mean:
-            def __init__(self, device=torch.device("cpu")):
-                self.device = torch.device(device)
-                self.total = torch.tensor(0.0, device=self.device)
+            def __init__(self, device):
+                self.device = device
+                self.total = torch.tensor(0.0, device=device)
             def update(self, x: torch.Tensor):
                 self.total += torch.sum(x).to(self.device)
             def compute(self):
