@@ -506,6 +506,20 @@ CASES = [
             for i in range(rows):
                 print(x[i].tolist())
     """),
+    ("SG202", "element", """
+        def f(x: torch.Tensor, sizes):
+            start = 0
+            for size in sizes:
+                print(x[start : start + size].cpu())
+                start += size
+    """),
+    ("SG202", "", """
+        def f(step, sizes):
+            x = torch.zeros(4, device="cuda")
+            for size in sizes:
+                x = step(x)
+                print(x[:size].cpu())
+    """),
     ("SG202", "", """
         def f(model, names):
             found = model(names)

@@ -29,7 +29,19 @@ def several(place: Place) -> bool:
 
 def turned(place: Place) -> bool:
     """What a loop comes to in each turn, or what its turn picks."""
-    return any(_turned(part, place) for part in place.read())
+    return any(_turned(part, place) or (type(part) is INDEX and _moves_on(part, place)) for part in place.read())
+
+
+def _moves_on(part: core.Index, place: Place) -> bool:
+    """Whether each turn of a loop picks another piece of what it leaves as it is: `x[start : start + n]`."""
+    for loop in _loops(place):
+        if type(loop) is LOOP and around(loop.at, part.at):
+            turns = _changed(loop) | {name.id for name in walk(loop.target) if type(name) is NAME}
+            whole = holder(part.of)
+            picks = any(type(name) is NAME and name.id in turns for name in walk(part.key))
+            if picks and whole and whole.partition(".")[0] not in turns:
+                return True
+    return False
 
 
 def _turned(part: Node, place: Place) -> bool:
