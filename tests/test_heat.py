@@ -1008,7 +1008,7 @@ TABLE = """
             super().__init__()
             self.table = None
 
-        def forward(self, x: torch.Tensor, step: int = 0):
+        def forward(self, x: torch.Tensor, step: int = 0, again: bool = False, kept: bool = True):
             {test}
             self.table = torch.arange(x.size(0)).to(x.device)
             return self.table
@@ -1044,10 +1044,45 @@ TABLE = """
         ("if self.table is not None and self.key != x.device: return self.table", SETUP, "hot"),
         ("if self.table is not None and self.step == step: return self.table", SETUP, "hot"),
         ("if self.table is not None and self.mode == 'eval': return self.table", SETUP, "hot"),
+        ("if self.table is not None and not again: return self.table", SETUP, "amortized"),
+        ("if not (self.table is None or again): return self.table", SETUP, "amortized"),
+        ("if self.table is not None and again: return self.table", SETUP, "hot"),
+        ("if self.table is not None and kept: return self.table", SETUP, "hot"),
+        (
+            "again = x.dim() > 1; a = self.table\n            if self.table is not None and not again: return a",
+            SETUP,
+            "hot",
+        ),
     ],
 )
 def test_what_is_kept_is_built_once(test: str, reset: str, heat: str) -> None:
     assert heats(TABLE.format(test=test, reset=reset)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("method", "test", "heat"),
+    [
+        ("fit", "self.net is None", "amortized"),
+        ("train", "self.net is None or again", "amortized"),
+        ("train", "self.net is None or not again", "unknown"),
+        ("collate", "self.net is None", "unknown"),
+        ("train", "self.net is None or anew", "amortized"),
+        ("train", "self.net is None or training", "unknown"),
+        ("train", "self.net is None or x", "unknown"),
+    ],
+)
+def test_what_trains_builds_once(method: str, test: str, heat: str) -> None:
+    text = f"""
+        class Trainer:
+            def __init__(self):
+                self.net = None
+
+            def {method}(self, x: torch.Tensor, anew: bool, training: bool, again: bool = False):
+                if {test}:
+                    self.net = build(x.cuda().cpu())
+                return self.net
+        """
+    assert set(heats(text)) == {heat}
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,25 @@ CASES = [
                 x = x * 2
             return x
     """),
+    ("SG201", "", """
+        class Mean:
+            def __init__(self, device):
+                self.device = device
+                self.total = torch.tensor(0.0, device=device)
+            def update(self, x: torch.Tensor):
+                self.total += torch.sum(x).to(self.device)
+            def compute(self):
+                return self.total.item()
+    """),
+    ("SG201", "counted", """
+        class Turns:
+            def reset(self):
+                self.total = torch.tensor(0, device="cuda")
+            def update(self, x):
+                self.total += len(x)
+            def compute(self):
+                return self.total.item()
+    """),
     ("SG204", "counted", """
         class M(nn.Module):
             def __init__(self):
@@ -486,6 +505,50 @@ CASES = [
         def f(x: torch.Tensor, rows):
             for i in range(rows):
                 print(x[i].tolist())
+    """),
+    ("SG202", "element", """
+        def f(x: torch.Tensor, sizes):
+            start = 0
+            for size in sizes:
+                print(x[start : start + size].cpu())
+                start += size
+    """),
+    ("SG202", "", """
+        def f(step, sizes):
+            x = torch.zeros(4, device="cuda")
+            for size in sizes:
+                x = step(x)
+                print(x[:size].cpu())
+    """),
+    ("SG202", "", """
+        def f(model, names):
+            found = model(names)
+            for name in names:
+                print(found[name].cpu())
+    """),
+    ("SG202", "neighbour", """
+        def f(x: torch.Tensor):
+            a = x[0].cpu()
+            b = x[1].cpu()
+            return a, b
+    """),
+    ("SG201", "", """
+        class Passing(nn.Module):
+            def forward(self, x):
+                return x.cuda()
+        def f(data):
+            model = Passing()
+            for x in DataLoader(data):
+                loss = model(x)
+                loss.backward()
+                print(loss.item())
+    """),
+    ("SG201", "", """
+        def f(data, step):
+            best = torch.tensor(1.0).cuda()
+            for k in range(10):
+                print(best.item())
+                best = step * 2 - k
     """),
     ("SG202", "neighbour", """
         def f(x: torch.Tensor, y: torch.Tensor):

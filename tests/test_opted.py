@@ -169,6 +169,9 @@ CLASS = """
                 self.spec = settings.pop("spec", False)
                 self.ready = False
                 self.none = settings.get("none")
+                self.first, self.twin = 1.0, check
+                self.last, self.done = settings.get("last", True), False
+                self.rest, *self.others = check, check
 
             def forward(self, x):
                 if {test}:
@@ -176,7 +179,7 @@ CLASS = """
         """
 
 
-@pytest.mark.parametrize("name", ["check", "spec"])
+@pytest.mark.parametrize("name", ["check", "spec", "twin"])
 def test_what_the_constructor_takes_is_an_option(name: str) -> None:
     text = f"only where `self.{name}` holds; by default `self.{name}` is `False`"
     assert told(CLASS.format(test=f"self.{name}")) == [[text]]
@@ -184,7 +187,7 @@ def test_what_the_constructor_takes_is_an_option(name: str) -> None:
     assert options == [f'only where `getattr(self, "{name}", True)` holds; by default `self.{name}` is `False`']
 
 
-@pytest.mark.parametrize("name", ["ready", "none", "training"])
+@pytest.mark.parametrize("name", ["ready", "none", "training", "last", "done", "others"])
 def test_what_an_object_keeps_for_itself_is_no_option(name: str) -> None:
     assert told(CLASS.format(test=f"self.{name}")) == [[]]
 

@@ -211,6 +211,7 @@ def test_what_a_base_class_of_another_name_may_call_is_not_known() -> None:
         ("use = x.is_cuda and not x.is_cpu and check", "use", "`check` is `False`"),
         ("use = kwargs.get('exact', False)", "use", "`exact` is `False`"),
         ("use = self", "use.check", "`use.check` is `False`"),
+        ("use, most = check and x.is_cuda, 4", "use", "`check` is `False`"),
     ],
 )
 def test_a_name_between_stands_for_what_it_is_bound_to(before: str, test: str, default: str) -> None:
@@ -237,6 +238,8 @@ def test_a_name_between_stands_for_what_it_is_bound_to(before: str, test: str, d
         "use = check\n            use |= x.is_cuda",
         "for use in range(3):\n                pass",
         "use = x.is_cuda",
+        "use, other = x.is_cuda, check",
+        "use, *other = check, check, check",
     ],
 )
 def test_a_name_that_is_bound_twice_or_to_data_is_none(before: str) -> None:

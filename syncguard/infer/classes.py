@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from syncguard.infer.domain.contents import arrived, changed, tensor_in
-from syncguard.infer.domain.lattice import join, pooled, same
+from syncguard.infer.domain.lattice import held, join, same
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -175,10 +175,10 @@ class ClassInfo:
         for info in self.mro:
             value = info.attrs.get(name)
             if value is not None:
-                found = value if found is None else pooled(found, value)
+                found = value if found is None else held(found, value, self.is_module)
             value = lent.get((info, name)) if lent and seen else None
             if value is not None:
-                found = value if found is None else pooled(found, value)
+                found = value if found is None else held(found, value, self.is_module)
         if reader is not None and own:
             for info in self.mro:
                 known = readers.get((info, name))
@@ -250,7 +250,7 @@ class ClassInfo:
         """The same of the file that is checked, to a class of another file: nobody else sees it."""
         known = self.world.lent.get((self, name))
         value = arrived(value)
-        joined = value if known is None else pooled(known, value)
+        joined = value if known is None else held(known, value, self.is_module)
         if known is not None and same(known, joined):
             return ()
         self.world.lent[self, name] = joined
@@ -263,7 +263,7 @@ class ClassInfo:
         if known is None:
             self.attrs[name] = value
             return self.readers(name) if value is not UNKNOWN else ()
-        joined = pooled(known, value)
+        joined = held(known, value, self.is_module)
         if same(known, joined):
             return ()
         self.attrs[name] = joined

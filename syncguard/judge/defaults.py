@@ -23,7 +23,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, IF, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CONST, DO, FUNCTION, IF, NAME, SEQ
 from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
@@ -113,14 +113,13 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
         outer = outer_of(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
     bind = binds[0]
-    if len(binds) > 1 or type(bind) is not BIND or bind.value is None or not _names(bind.targets[0], name):
-        return NOTHING
-    if type(bind.value) is SEQ and bind.value.kind != "tuple" and not bind.value.items:
-        return NOTHING  # it is there to be filled
+    made = bound_to(bind, name) if len(binds) == 1 else None
+    if made is None or (type(made) is SEQ and made.kind != "tuple" and not made.items):
+        return NOTHING  # an empty list is there to be filled
     there = replace(place, depth=place.depth + 1)
     if param is None:
-        return Sources(((bind.value, there),), option=False)
-    value = _over(function, bind, name)
+        return Sources(((made, there),), option=False)
+    value = _over(function, bind, name) if type(bind) is BIND and bind.value is made else None
     if value is None or node.at[:2] < bind.at[2:]:
         return NOTHING
     return Sources(((value, replace(there, given=place.given | {name})),), option=False)
@@ -254,6 +253,20 @@ def bound_once(home: Home, name: str) -> Node | None:
     bind = binds[0] if len(binds) == 1 else None
     plain = type(bind) is BIND and any(bind is part for part in home.core.body)
     return bind.value if plain and type(bind) is BIND and _names(bind.targets[0], name) else None
+
+
+def bound_to(bind: Node, path: str) -> Node | None:
+    """What an assignment gives the name or attribute of this path; None where that is for the run to say."""
+    if type(bind) is not BIND or bind.value is None:
+        return None
+    target, value = bind.targets[0], bind.value
+    if type(target) is not SEQ:
+        return value if path_of(target) == path else None
+    if type(value) is not SEQ or len(value.items) != len(target.items):
+        return None
+    found = [index for index, item in enumerate(target.items) if path_of(item) == path]
+    starred = any(type(item) is DO and item.what == "*" for item in (*target.items, *value.items))
+    return value.items[found[0]] if len(found) == 1 and not starred else None
 
 
 def path_of(node: Node) -> str:

@@ -20,7 +20,17 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, path_of
+from syncguard.judge.defaults import (
+    NOTHING,
+    Place,
+    Sources,
+    Written,
+    bound_once,
+    bound_to,
+    is_carrier,
+    is_data,
+    path_of,
+)
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME
@@ -68,9 +78,10 @@ def all_given(node: Node, place: Place) -> tuple[Written, ...]:
         place.routine.uses.update(info.elsewhere)
         for one in info.mro:
             for part, path, routine in _stored(one, node.name if type(node) is ATTR else "", place):
-                if type(part) is not BIND or part.value is None or path_of(part.targets[0]) != path:
+                value = bound_to(part, path)
+                if value is None:
                     return ()
-                found.append((part.value, place.of(routine)))
+                found.append((value, place.of(routine)))
     return tuple(found)
 
 
@@ -229,7 +240,7 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     for part, path, routine in _stored(info, name, place):
         node = routine.node
         turns = info.world.places.is_("names", "switches", routine.name)
-        value = part.value if type(part) is BIND and path_of(part.targets[0]) == path else None
+        value = bound_to(part, path)
         switch = turns and (_flag(value) or _param(value, node) is not None)
         made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
         reset = type(value) is CONST and value.value is False and made is None

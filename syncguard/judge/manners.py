@@ -15,11 +15,12 @@ from syncguard.judge.masks import masked
 from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place
 from syncguard.judge.together import neighbour
-from syncguard.judge.wanted import counted, one_number, several, sized
+from syncguard.judge.wanted import counted, one_number, several, sized, turned
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import (
     ATTR,
+    BIND,
     CALL,
     CHECK,
     COMP,
@@ -120,11 +121,40 @@ def brought(place: Place) -> bool:
     """What is read was on the host before, and has only been moved and looked at in other shapes since; what was made a
     tensor elsewhere may have been changed there."""
     causes, made = place.causes, place.world.places.tables["factories"]["converts"]
-    if len(causes) < 2 or not _of_host(place) or _shared(place) or _written_to(place):
+    if len(causes) < 2 or not _of_host(place) or _shared(place) or _written_to(place) or _bound_anew(place):
         return False
     root = causes[-1]
     return root.text not in made or (
         root.path in ("", place.routine.home.path) and around(place.routine.node.at, root.at)
+    )
+
+
+def _bound_anew(place: Place) -> bool:
+    """Whether the name that is read holds what was computed, or may hold something else: `loss = model(x)`, `a = b`."""
+    names = {held for part in place.read() if (held := holder(part))}
+    bound = [
+        part.value
+        for part in place.pieces()
+        if type(part) is BIND and part.value is not None and any(holder(to) in names for to in _aims(part))
+    ]
+    other = [value for value in bound if holder(value, place.views()) not in names]
+    return len(other) > 1 or any(type(value) is DO or _calls_object(value, place) for value in other)
+
+
+def _aims(bind: core.Bind) -> list[Node]:
+    """What an assignment gives a value, each by itself."""
+    return [aim for target in bind.targets for aim in (target.items if type(target) is SEQ else (target,))]
+
+
+def _calls_object(value: Node, place: Place) -> bool:
+    """Whether this calls what the function was given or has made, and no function: `model(x)`."""
+    if type(value) is not CALL or type(value.fn) is not NAME:
+        return False
+    params = place.routine.node.params if type(place.routine.node) is FUNCTION else ()
+    name = value.fn.id
+    bound = (part for part in place.pieces() if type(part) is BIND)
+    return any(param.name == name for param in params) or any(
+        holder(to) == name for part in bound for to in _aims(part)
     )
 
 
@@ -263,8 +293,9 @@ def collected(place: Place) -> bool:
 
 
 def element(place: Place) -> bool:
-    """An element of what others are fetched of too."""
-    return several(place) and all(type(part) is INDEX for part in place.read())
+    """An element of a tensor, of which each turn of a loop fetches another one."""
+    picked = any(why.text == "torch.Tensor.__getitem__" for why in place.causes[:1])
+    return picked and turned(place) and all(type(part) is INDEX for part in place.read())
 
 
 def updated(place: Place) -> bool:

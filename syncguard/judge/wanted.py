@@ -6,13 +6,15 @@ from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.statements.collected import alike
+from syncguard.judge.changes import holder
 from syncguard.judge.standing import Place
 from syncguard.judge.together import listed
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, NAME, SEQ, SLICE
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, NAME, SEQ, SLICE, UPDATE
 from syncguard.read.walk import around, bound_in, everything, mentions, walk
 
+NUMBERS: Final = frozenset(("len", "int", "float", "min", "max", "size", "numel"))  # what gives numbers of Python
 COMPARES: Final = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 
 
@@ -23,6 +25,23 @@ def several(place: Place) -> bool:
         _turned(part, place) or (type(part) is INDEX and _picked(part) and _others(part, place))
         for part in place.read()
     )
+
+
+def turned(place: Place) -> bool:
+    """What a loop comes to in each turn, or what its turn picks."""
+    return any(_turned(part, place) or (type(part) is INDEX and _moves_on(part, place)) for part in place.read())
+
+
+def _moves_on(part: core.Index, place: Place) -> bool:
+    """Whether each turn of a loop picks another piece of what it leaves as it is: `x[start : start + n]`."""
+    for loop in _loops(place):
+        if type(loop) is LOOP and around(loop.at, part.at):
+            turns = _changed(loop) | {name.id for name in walk(loop.target) if type(name) is NAME}
+            whole = holder(part.of)
+            picks = any(type(name) is NAME and name.id in turns for name in walk(part.key))
+            if picks and whole and whole.partition(".")[0] not in turns:
+                return True
+    return False
 
 
 def _turned(part: Node, place: Place) -> bool:
@@ -112,7 +131,16 @@ def counted(place: Place) -> bool:
     made = [part for part in everything(owner.node.body) if type(part) is CALL and part.at == causes[-1].at]
     plain = {*COMPARES, *place.world.places.tables["manners"]["moves"]}
     compared = all(why.text.rpartition(".")[2] in plain for why in causes[:-1])
-    return compared and any(one_number(part.args) for part in made)
+    return compared and any(one_number(part.args) for part in made) and not _adds_computed(place)
+
+
+def _adds_computed(place: Place) -> bool:
+    """Whether a method adds what torch computes to what is read: `self.total += torch.sum(x)`."""
+    read, owner = {part.path for part in place.read() if type(part) is ATTR}, place.routine.owner
+    pieces = everything(owner.node.body) if owner is not None and read else ()
+    added = (part.value for part in pieces if type(part) is UPDATE and holder(part.target) in read)
+    calls = (part for value in added for part in walk(value) if type(part) is CALL)
+    return any(last_name(call.fn) not in NUMBERS for call in calls)
 
 
 def one_number(args: tuple[Node, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from syncguard.infer.branches.arms import steady
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.stores import registered
@@ -101,14 +102,41 @@ def _strays(kept: Node, other: Node, frame: Frame) -> bool:
 
 
 def renewed(operands: tuple[Node, ...], found: list[str], outcome: bool, frame: Frame) -> bool:
-    """Whether nothing is asked but whether a table is there, and whether it was built for something else: `self.table
-    is None or self.key != key`."""
+    """Whether nothing is asked but whether a table is there, and whether it was built for something else, or is to be
+    built again: `self.table is None or self.key != key`, `self.table is None or again`."""
     from syncguard.infer.branches.guards import off_device
 
     if BUILDS not in found:
         return False
     rest = [operand for operand, gate in zip(operands, found, strict=True) if not gate]
-    return all(_differs(one, outcome, frame) or off_device(one, outcome, frame) for one in rest)
+    return all(
+        _differs(one, outcome, frame) or off_device(one, outcome, frame) or _again(one, outcome, frame) for one in rest
+    )
+
+
+def _again(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that somebody has asked for it by a flag, which is no mode of training."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _again(inner, outcome, frame)
+        case core.Do(what="not", args=(inner,)):
+            return _again(inner, not outcome, frame)
+        case core.Name(id=name):
+            node = frame.routine.node
+            params = [param for param in node.params if param.name == name] if type(node) is FUNCTION else []
+            return outcome and any(map(_flag, params)) and steady(name, frame.routine) and not _mode(name, frame)
+    return False
+
+
+def _flag(param: core.Param) -> bool:
+    """Whether a parameter is False by default, or must be told as yes or no."""
+    if param.default is not None:
+        return type(param.default) is CONST and param.default.value is False
+    return type(param.annotation) is NAME and param.annotation.id == "bool"
+
+
+def _mode(name: str, frame: Frame) -> bool:
+    return frame.world.places.is_("names", "modes", name)
 
 
 def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
@@ -205,12 +233,14 @@ def _keeps(name: str, frame: Frame) -> bool:
 
 
 def _lives(frame: Frame) -> bool:
-    """Whether this is a method of what lives long: a module, or what is called like a function."""
+    """Whether this is a method of what lives long: a module, what is called like a function, or trains one."""
     owner = frame.routine.owner
     return (
         owner is not None
         and type(frame.routine.node) is FUNCTION
-        and (owner.is_module or owner.find("__call__") is not None)
+        and (
+            owner.is_module or any(owner.find(name) is not None for name in frame.world.places.tables["gates"]["lives"])
+        )
     )
 
 

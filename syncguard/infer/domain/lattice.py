@@ -197,6 +197,17 @@ def passed(a: Value, b: Value) -> Value:
     return join(a, b) if tensors and declared else pooled(a, b)
 
 
+def held(a: Value, b: Value, moved: bool) -> Value:
+    """Join what methods assign to an attribute: what is left open of each is left open of all, unless whoever has the
+    object moves it."""
+    return join(a, b) if not moved and _open(a) and _open(b) else pooled(a, b)
+
+
+def _open(value: Value) -> bool:
+    """Whether this is a tensor that may as well be on the host."""
+    return type(value) is Tensor and value.device == "mixed"
+
+
 def pooled(a: Value, b: Value) -> Value:
     """Join what methods assign, or callers pass: if any of it is on the device, a reader may wait."""
     both = join(a, b)

@@ -83,7 +83,9 @@ def apply(
 
 
 def _takes_host(op: Op, args: list[Value]) -> bool:
-    """Whether this copies only what is in a list to the host: a tensor itself has to be there."""
+    """Whether this copies only what is in a list to the host: a tensor itself has to be there, as an array is."""
+    if op.args[:1] == ("ndarray",):
+        return True
     copies = [wait for wait in op.waits if wait.hazard == "copy-to-host"]
     whole = bool(args) and type(args[0]) is Tensor
     return whole and bool(copies) and all("listed" in [key for key, _ in wait.when] for wait in copies)

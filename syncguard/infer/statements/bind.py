@@ -267,7 +267,7 @@ def around_loader(node: core.Bind, frame: Frame) -> bool:
         return False
     loader = frame.world.loader
     given = [quiet_value(arg, frame) for arg in made.args]
-    return any(type(value) is Instance and value.name == loader.name for value in given)
+    return any(type(one) is Instance and one.name == loader.name for value in given for one in options(value))
 
 
 def promise(target: Node, declared: Value, frame: Frame) -> None:
@@ -287,8 +287,8 @@ def update(node: core.Update, frame: Frame) -> None:
     result = binary(node.what, current, value, node.at, (node.target, node.value), frame)
     if node.what in ("+", "-", "*x") and frame.context.loops and not (stays(current) or stays(value)):
         accumulated(frame, seen, node.target, [node.value])
-    if type(current) is Tensor and current.device == "host" and type(result) is Tensor:
-        result = result.but(device="host")  # in place: it stays where it is
+    if type(current) is Tensor and current.device in ("host", "mixed") and type(result) is Tensor:
+        result = result.but(device=current.device)  # in place: it stays where it is
     store(node.target, result, frame)
 
 
