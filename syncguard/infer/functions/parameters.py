@@ -25,6 +25,7 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
+from syncguard.infer.functions import brought
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation, of_items
 from syncguard.infer.functions.counted import counted
@@ -61,6 +62,7 @@ def bind(frame: Frame, node: core.Function) -> None:
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)
+        held = brought.before(held, param.name, routine, frame.world)
         frame.env[param.name] = hinted(param.name, held, frame)
 
 

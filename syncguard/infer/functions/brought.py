@@ -1,0 +1,269 @@
+"""A routine in, the parameters out that it, or a function of its file that it hands them to, brings to the device, come
+what may: those are hardly there when it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.domain.contents import changed
+from syncguard.infer.domain.values import Call, Instance, Seq, Table, Tensor, Union, Value
+from syncguard.infer.functions.refined import fed
+from syncguard.infer.operations.targets import device_of, named
+from syncguard.infer.routine import Routine
+from syncguard.places import Places
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import (
+    ATTR,
+    BIND,
+    CALL,
+    CHOOSE,
+    COMP,
+    CONST,
+    EITHER,
+    FUNCTION,
+    INDEX,
+    LEAVE,
+    LOOP,
+    NAME,
+    RUN,
+    SEQ,
+    TRY,
+    WITH,
+)
+from syncguard.read.walk import bound_in, walk
+
+if TYPE_CHECKING:
+    from syncguard.infer.project import World
+
+Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
+NOTHING: Final[frozenset[str]] = frozenset()
+FETCHES: Final = ("cpu", "numpy", "tolist", "item")
+
+
+def before(held: Value, name: str, routine: Routine, world: World) -> Value:
+    """What a parameter holds, where it is put on the device further down: it may well be on the host before, unless a
+    caller computed it on the device."""
+    if not _assumed(held) or fed(routine.seen.get(name)) or name not in brought(routine, world):
+        return held
+    return _unsure(held, world)
+
+
+def _assumed(held: Value) -> bool:
+    """Whether nothing but an assumption puts on the device what this is or holds."""
+    if type(held) is Tensor or type(held) is Instance:
+        return held.device == "assumed"
+    if type(held) is Union:
+        return any(map(_assumed, held.options))
+    if type(held) is Table:
+        return _assumed(held.element) or any(map(_assumed, held.items.values()))
+    return type(held) is Seq and _assumed(held.element)
+
+
+def _unsure(held: Value, world: World) -> Value:
+    """The same, where it may be in either place; a container that is put elsewhere with all that it holds is there."""
+    match held:
+        case Instance(info=None, name=name) if world.op(f"{name}.to") is not None and not world.is_module_class(name):
+            return Instance(None, name, "host", held.settings)
+        case Instance(info=info) if info is not None and not info.is_module:
+            return Instance(info, held.name, "host", held.settings)
+        case Union():
+            return Union(tuple([_unsure(option, world) for option in held.options]), held.wide)
+        case Table():
+            items = {key: _unsure(item, world) for key, item in held.items.items()}
+            return Table(items, _unsure(held.element, world), held.keys)
+    return changed(held, _either_place)
+
+
+def _either_place(tensor: Tensor) -> Tensor:
+    return tensor.but(device="mixed") if tensor.device == "assumed" else tensor
+
+
+def brought(routine: Routine, world: World) -> frozenset[str]:
+    """The parameters of a routine that it brings to the device, but for a module's: what those are given is there."""
+    written = routine.written
+    if written.brought is None:
+        written.brought = NOTHING  # of one that calls itself, while it is looked at
+        node, owner = routine.node, routine.owner
+        if type(node) is FUNCTION and not (owner is not None and owner.is_module) and _moves(routine, world):
+            found: set[str] = set()
+            _follow(node.body, {param.name: param.name for param in node.params}, found, routine, world)
+            written.brought = frozenset(found)
+    return written.brought
+
+
+def _moves(routine: Routine, world: World) -> bool:
+    """Whether anything in the file, or, of another file, in the function, is moved."""
+    home = routine.home
+    if not home.own:
+        return _moved_in(walk(routine.node.body), world)
+    if home.moves is None:
+        home.moves = _moved_in(home.pieces, world)
+    return home.moves
+
+
+def _moved_in(pieces: list[Node], world: World) -> bool:
+    moves = world.places.tables["manners"]["moves"]
+    moved = [part for part in pieces if type(part) is CALL and type(part.fn) is ATTR and part.fn.name in moves]
+    return bool(moved)
+
+
+def _follow(block: tuple[Node, ...], roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+    """Note what a block brings, whatever way is taken; `roots` is kept up to date along it."""
+    for part in block:
+        if type(part) is LOOP and part.iterable is not None and part.target is not None:
+            _asked(part.iterable, roots, found, routine, world)
+            inside = dict(roots)
+            _bound(part.target, _first(part.iterable, roots), inside)
+            _follow(part.body, inside, found, routine, world)
+        elif type(part) is WITH or type(part) is TRY:
+            _follow(part.body, roots, found, routine, world)
+            continue
+        elif type(part) is BIND and part.value is not None:
+            _asked(part.value, roots, found, routine, world)
+            root = _root(part.value, roots)
+            for target in part.targets:
+                _bound(target, root, roots)
+            continue
+        elif type(part) is RUN:
+            _asked(part.value, roots, found, routine, world)
+        elif type(part) is LEAVE:
+            if part.what == "return" and part.value is not None:
+                _asked(part.value, roots, found, routine, world)
+            return
+        for bound in bound_in(part):
+            if type(bound) is NAME:
+                roots.pop(bound.id, None)
+
+
+def _bound(target: Node, root: str, roots: Roots) -> None:
+    """Note what a target stands for from here on; of what is unpacked, each name stands for a part."""
+    if type(target) is NAME:
+        roots.pop(target.id, None)
+        if root:
+            roots[target.id] = root
+    elif type(target) is SEQ:
+        for item in target.items:
+            _bound(item, root, roots)
+
+
+def _first(iterable: Node, roots: Roots) -> str:
+    """The parameter whose parts a loop takes: `enumerate(batches)`, `batch.items()`."""
+    if type(iterable) is CALL and type(iterable.fn) is NAME and len(iterable.args) == 1:
+        return _root(iterable.args[0], roots)
+    return _root(iterable, roots)
+
+
+def _root(node: Node, roots: Roots) -> str:
+    """The parameter that this is, is a part of or is computed from, by methods alone; '' of what is fetched, and of
+    all else."""
+    while True:
+        if type(node) is NAME:
+            return roots.get(node.id, "")
+        if type(node) is CALL:
+            if type(node.fn) is not ATTR or node.fn.name in FETCHES or _names_host(node):
+                return ""
+            node = node.fn.of
+        elif type(node) is INDEX or type(node) is ATTR:
+            node = node.of
+        else:
+            return ""
+
+
+def _names_host(call: core.Call) -> bool:
+    """Whether a call names the host: `x.to("cpu")`."""
+    for arg in (*call.args, *[value for _, value in call.keywords]):
+        if type(arg) is CONST and isinstance(arg.value, str) and named(arg.value) == "host":
+            return True
+    return False
+
+
+def _asked(value: Node, roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+    """Note what an expression brings, if all of it is computed."""
+    pieces = walk(value)
+    for part in pieces:
+        if type(part) is CHOOSE or type(part) is EITHER:
+            return
+    for part in pieces:
+        if type(part) is COMP:
+            inside = dict(roots)
+            for target, iterable, conditions in part.clauses:
+                if conditions:
+                    return
+                _bound(target, _first(iterable, roots), inside)
+            roots = inside
+    for part in pieces:
+        if type(part) is not CALL:
+            continue
+        if type(part.fn) is ATTR and part.fn.name in world.places.tables["manners"]["moves"]:
+            root = _root(part.fn.of, roots)
+            if root and _to_device(part, routine, world):
+                found.add(root)
+        elif part.args:
+            _handed(part, roots, found, routine, world)
+
+
+def _handed(call: core.Call, roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+    """Note what a function of the file is handed that it brings."""
+    given = [_root(arg, roots) for arg in call.args]
+    if not any(given):
+        return
+    callee, bound = _callee(call.fn, routine)
+    if callee is None or type(callee.node) is not FUNCTION:
+        return
+    taken = brought(callee, world)
+    params = callee.node.params[bound:]
+    for root, param in zip(given, params):
+        if root and param.kind == "positional" and param.name in taken:
+            found.add(root)
+
+
+def _callee(fn: Node, routine: Routine) -> tuple[Routine | None, int]:
+    """The function of the same file that is called, and how many of its parameters are given already."""
+    value: Value | None = None
+    bound = 0
+    if type(fn) is NAME:
+        value = routine.home.env.get(fn.id)
+    elif type(fn) is ATTR and type(fn.of) is NAME and fn.of.id == "self" and routine.owner is not None:
+        member = routine.owner.find(fn.name)
+        value, bound = (member[0], 1) if member is not None else (None, 0)
+    if type(value) is not Call or value.given is not None or value.routine.home is not routine.home:
+        return None, 0
+    node = value.routine.node
+    return (None, 0) if type(node) is FUNCTION and node.decorators else (value.routine, bound)
+
+
+def _to_device(call: core.Call, routine: Routine, world: World) -> bool:
+    """Whether a move is one to the device, as whoever runs the program names it: not to where something else is."""
+    asked = [value for key, value in call.keywords if key == "device"]
+    aim = asked[0] if asked else call.args[0] if call.args else None
+    if type(call.fn) is ATTR and call.fn.name != "to":
+        return True  # `x.cuda(rank)`
+    return aim is not None and _is_device(aim, routine, world.places, 0)
+
+
+def _is_device(aim: Node, routine: Routine, places: Places, depth: int) -> bool:
+    if type(aim) is CONST:
+        return isinstance(aim.value, str) and named(aim.value) == "device"
+    if type(aim) is CALL:
+        name = last_name(aim.fn)
+        if name == "device" and len(aim.args) == 1:
+            return _is_device(aim.args[0], routine, places, depth + 1)
+        return places.is_("names", "device_getters", name)
+    if type(aim) is ATTR:
+        return aim.name == "device" and places.is_("names", "settings", last_name(aim.of))
+    if type(aim) is not NAME or depth > 2:
+        return False
+    node = routine.node
+    bound = binders(routine).get(aim.id, ())
+    if type(node) is FUNCTION and aim.id in [param.name for param in node.params]:
+        return not bound and places.is_("names", "devices", aim.id)
+    if bound:
+        for part in bound:
+            if type(part) is not BIND or part.value is None or not _is_device(part.value, routine, places, depth + 1):
+                return False
+        return True
+    known = routine.home.env.get(aim.id)
+    return known is not None and device_of(known) in ("device", "assumed")
