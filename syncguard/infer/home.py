@@ -30,8 +30,8 @@ class Home:
         "interface",
         "made",
         "mentioned",
-        "moves",
         "moves_batches",
+        "moving",
         "name",
         "own",
         "package",
@@ -61,7 +61,7 @@ class Home:
         self.called: set[str] = set()  # of other libraries, and what was set there
         self.mentioned: Mentioned | None = None  # once asked for
         self.everything: list[Node] | None = None  # that stands in it, once asked for
-        self.moves: bool | None = None  # whether anything in it is moved to a device, once asked for
+        self.moving: frozenset[str] | None = None  # its functions that move something to a device, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.domain.contents import changed
-from syncguard.infer.domain.values import Call, Instance, Seq, Table, Tensor, Union, Value
+from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, Value
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import device_of, named
 from syncguard.infer.routine import Routine
@@ -36,6 +36,7 @@ from syncguard.read.tags import (
 from syncguard.read.walk import bound_in, walk
 
 if TYPE_CHECKING:
+    from syncguard.infer.home import Home
     from syncguard.infer.project import World
 
 Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
@@ -44,30 +45,17 @@ FETCHES: Final = ("cpu", "numpy", "tolist", "item")
 
 
 def before(held: Value, name: str, routine: Routine, world: World) -> Value:
-    """What a parameter holds, where it is put on the device further down: it may well be on the host before, unless a
-    caller computed it on the device."""
-    if not _assumed(held) or fed(routine.seen.get(name)) or name not in brought(routine, world):
-        return held
-    return _unsure(held, world)
-
-
-def _assumed(held: Value) -> bool:
-    """Whether nothing but an assumption puts on the device what this is or holds."""
-    if type(held) is Tensor or type(held) is Instance:
-        return held.device == "assumed"
-    if type(held) is Union:
-        return any(map(_assumed, held.options))
-    if type(held) is Table:
-        return _assumed(held.element) or any(map(_assumed, held.items.values()))
-    return type(held) is Seq and _assumed(held.element)
+    """What a parameter that is brought holds: it may well be on the host, unless a caller computed it on the device."""
+    return held if fed(routine.seen.get(name)) else _unsure(held, world)
 
 
 def _unsure(held: Value, world: World) -> Value:
-    """The same, where it may be in either place; a container that is put elsewhere with all that it holds is there."""
+    """The same, where it may be in either place; what is put elsewhere with all that it holds is not there."""
+    of_library = type(held) is Instance and world.op(f"{held.name}.to") is not None
     match held:
-        case Instance(info=None, name=name) if world.op(f"{name}.to") is not None and not world.is_module_class(name):
+        case Instance(info=None, name=name, device="assumed") if of_library and not world.is_module_class(name):
             return Instance(None, name, "host", held.settings)
-        case Instance(info=info) if info is not None and not info.is_module:
+        case Instance(info=info, device="assumed") if info is not None and not info.is_module:
             return Instance(info, held.name, "host", held.settings)
         case Union():
             return Union(tuple([_unsure(option, world) for option in held.options]), held.wide)
@@ -87,7 +75,8 @@ def brought(routine: Routine, world: World) -> frozenset[str]:
     if written.brought is None:
         written.brought = NOTHING  # of one that calls itself, while it is looked at
         node, owner = routine.node, routine.owner
-        if type(node) is FUNCTION and not (owner is not None and owner.is_module) and _moves(routine, world):
+        of_module = owner is not None and owner.is_module
+        if type(node) is FUNCTION and node.params and not of_module and _moves(routine, world):
             found: set[str] = set()
             _follow(node.body, {param.name: param.name for param in node.params}, found, routine, world)
             written.brought = frozenset(found)
@@ -95,19 +84,37 @@ def brought(routine: Routine, world: World) -> frozenset[str]:
 
 
 def _moves(routine: Routine, world: World) -> bool:
-    """Whether anything in the file, or, of another file, in the function, is moved."""
+    """Whether a function moves something, or calls a function of its file that does, as far as names tell."""
+    names = frozenset(world.places.tables["manners"]["moves"])
     home = routine.home
     if not home.own:
-        return _moved_in(walk(routine.node.body), world)
-    if home.moves is None:
-        home.moves = _moved_in(home.pieces, world)
-    return home.moves
+        return bool(
+            [p for p in walk(routine.node.body) if type(p) is CALL and type(p.fn) is ATTR and p.fn.name in names]
+        )
+    if home.moving is None:
+        home.moving = _moving(home, names)
+    return routine.name in home.moving
 
 
-def _moved_in(pieces: list[Node], world: World) -> bool:
-    moves = world.places.tables["manners"]["moves"]
-    moved = [part for part in pieces if type(part) is CALL and type(part.fn) is ATTR and part.fn.name in moves]
-    return bool(moved)
+def _moving(home: Home, moves: frozenset[str]) -> frozenset[str]:
+    """The functions of a file, by name, in which something is moved, or which call one of those."""
+    called: dict[str, set[str]] = {}
+    around: list[core.Function] = []
+    for part in home.pieces:  # each before its parts
+        if type(part) is FUNCTION:
+            around.append(part)
+            called.setdefault(part.name, set())
+        elif type(part) is CALL and around:
+            while around and around[-1].at[2:] < part.at[2:]:
+                around.pop()
+            fn = part.fn
+            name = fn.name if type(fn) is ATTR else fn.id if type(fn) is NAME else ""
+            if around:
+                called[around[-1].name].add(name)
+    found = {name for name, names in called.items() if not moves.isdisjoint(names)}
+    while more := [name for name, names in called.items() if name not in found and not found.isdisjoint(names)]:
+        found.update(more)
+    return frozenset(found)
 
 
 def _follow(block: tuple[Node, ...], roots: Roots, found: set[str], routine: Routine, world: World) -> None:
