@@ -199,9 +199,19 @@ def _same(a: Node, b: Node) -> bool:
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    if not _lives(frame) or (all(map(_empties, _binds(frame.routine, name))) and not _registers(name, frame)):
+    if not _lives(frame):
+        return False
+    if all(map(_empties, _binds(frame.routine, name))) and not (_registers(name, frame) or _has_built(name, frame)):
         return False
     return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+
+
+def _has_built(name: str, frame: Frame) -> bool:
+    """Whether this method calls another one of the instance that builds it: `self._build(x.device)`."""
+    node = frame.routine.node
+    asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
+    called = [method for method in methods(frame) if f"{method.name}()" in asked]
+    return any(not _empties(bind) for method in called for bind in _binds(method, name))
 
 
 def _lives(frame: Frame) -> bool:
