@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from syncguard.infer.domain.values import Call
-from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -208,10 +208,13 @@ def _keeps(name: str, frame: Frame) -> bool:
 
 def _has_built(name: str, frame: Frame) -> bool:
     """Whether this method calls another one of the instance that builds it: `self._build(x.device)`."""
-    node = frame.routine.node
-    asked = node.uses.get("self", frozenset()) if type(node) is FUNCTION else frozenset()
-    called = [method for method in methods(frame) if f"{method.name}()" in asked]
-    return any(not _empties(bind) for method in called for bind in _binds(method, name))
+    node, owner = frame.routine.node, frame.routine.owner
+    if type(node) is not FUNCTION or owner is None:
+        return False
+    asked = node.uses.get("self", UNUSED)
+    others = [one for one in frame.world.storing(owner, name) if one is not frame.routine]
+    called = [one for one in others if f"{one.name}()" in asked]
+    return bool([bind for one in called for bind in _binds(one, name) if not _empties(bind)])
 
 
 def _lives(frame: Frame) -> bool:

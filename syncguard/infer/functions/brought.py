@@ -11,7 +11,7 @@ from syncguard.infer.domain.contents import changed
 from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, Value
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import device_of, named
-from syncguard.infer.routine import Routine
+from syncguard.infer.routine import UNUSED, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -84,34 +84,32 @@ def brought(routine: Routine, world: World) -> frozenset[str]:
 
 
 def _moves(routine: Routine, world: World) -> bool:
-    """Whether a function moves something, or calls a function of its file that does, as far as names tell."""
-    names = frozenset(world.places.tables["manners"]["moves"])
-    home = routine.home
-    if not home.own:
-        return bool(
-            [p for p in walk(routine.node.body) if type(p) is CALL and type(p.fn) is ATTR and p.fn.name in names]
-        )
-    if home.moving is None:
-        home.moving = _moving(home, names)
-    return routine.name in home.moving
+    """Whether a function moves something, or calls a function of its file that does, as far as names tell; of another
+    file's only what it moves by name counts."""
+    names, home, node = world.places.tables["manners"]["moves"], routine.home, routine.node
+    if home.own:
+        if home.moving is None:
+            home.moving = _moving(home, names)
+        return routine.name in home.moving
+    uses = [node.uses.get(param.name, UNUSED) for param in node.params] if type(node) is FUNCTION else []
+    return bool([name for name in names for asked in uses if f"{name}()" in asked])
 
 
-def _moving(home: Home, moves: frozenset[str]) -> frozenset[str]:
+def _moving(home: Home, moves: tuple[str, ...]) -> frozenset[str]:
     """The functions of a file, by name, in which something is moved, or which call one of those."""
-    called: dict[str, set[str]] = {}
+    called: dict[str, set[str]] = {part.name: set() for part in home.pieces if type(part) is FUNCTION}
     around: list[core.Function] = []
     for part in home.pieces:  # each before its parts
         if type(part) is FUNCTION:
             around.append(part)
-            called.setdefault(part.name, set())
         elif type(part) is CALL and around:
             while around and around[-1].at[2:] < part.at[2:]:
                 around.pop()
             fn = part.fn
             name = fn.name if type(fn) is ATTR else fn.id if type(fn) is NAME else ""
-            if around:
+            if around and (name in moves or name in called):
                 called[around[-1].name].add(name)
-    found = {name for name, names in called.items() if not moves.isdisjoint(names)}
+    found = {name for name, names in called.items() if not names.isdisjoint(moves)}
     while more := [name for name, names in called.items() if name not in found and not found.isdisjoint(names)]:
         found.update(more)
     return frozenset(found)

@@ -23,7 +23,6 @@ from syncguard.infer.domain.within import inside
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
-from syncguard.infer.operations.following import stays
 from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.results import operands, result_of
@@ -147,7 +146,7 @@ def _of_data(wait: Wait, op: Op, at: At, arguments: Arguments, result: Value, fr
     given = arguments.named.get(name)
     if type(given) is not Union or not any(type(option) is Tensor for option in given.options):
         return result
-    if stays(at, frame):
+    if frame.world.stays(at, frame):
         return Host("number")
     arguments.named[name] = without(given, lambda option: type(option) is Tensor)
     found = result_of(op.name, op.returns, arguments, operands(arguments), frame.why(op.name, (0, 0, 0, 0)))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.subjects import path_of
-from syncguard.infer.domain.values import NONE
+from syncguard.infer.domain.values import Const
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 
 
 def stays(at: At, frame: Frame) -> bool:
@@ -46,7 +46,9 @@ def _of(arm: Node, subject: str) -> bool:
 
 
 def _host(arm: Node, frame: Frame) -> bool:
-    from syncguard.infer.expressions.evaluate import quiet_value
-
-    value = quiet_value(arm, frame)
-    return value is NONE or device_of(value) == "host"
+    """Whether a device that is written out is the host, or none: `"cpu"`, `torch.device("cpu")`, None."""
+    if type(arm) is CALL and len(arm.args) == 1 and type(arm.fn) is ATTR and arm.fn.name == "device":
+        arm = arm.args[0]
+    if type(arm) is CONST:
+        return arm.value is None or device_of(Const(arm.value)) == "host"
+    return type(arm) is NAME and device_of(frame.lookup(arm.id)) == "host"
