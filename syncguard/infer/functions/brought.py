@@ -3,7 +3,7 @@ what may: those are hardly there when it is called."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.meant import binders
@@ -11,7 +11,7 @@ from syncguard.infer.domain.contents import changed
 from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, Value
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import device_of, named
-from syncguard.infer.routine import UNUSED, Routine
+from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -40,8 +40,21 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
+
+
+class Seen(NamedTuple):
+    """A routine that is looked through, the parameters that it brings, and what its loops take of which parameter."""
+
+    routine: Routine
+    world: World
+    names: set[str]
+    parts: Roots
+
+
 NOTHING: Final[frozenset[str]] = frozenset()
 FETCHES: Final = ("cpu", "numpy", "tolist", "item")
+ME: Final = ("self", "cls", "mcs")
+ITEMS: Final = ("items", "values", "get", "pop")
 
 
 def before(held: Value, name: str, routine: Routine, world: World) -> Value:
@@ -69,17 +82,26 @@ def _either_place(tensor: Tensor) -> Tensor:
     return tensor.but(device="mixed") if tensor.device == "assumed" else tensor
 
 
+def brought_below(node: Node | None, frame: Frame) -> bool:
+    """Whether this is, or is computed by methods from, what the function is given and brings to the device."""
+    names = brought(frame.routine, frame.world)
+    return bool(names) and node is not None and bool(_root(node, {name: name for name in names}, frame.world))
+
+
 def brought(routine: Routine, world: World) -> frozenset[str]:
-    """The parameters of a routine that it brings to the device, but for a module's: what those are given is there."""
+    """The parameters of a routine that it brings to the device, and the names of their parts; but for a module's: what
+    those are given is there."""
     written = routine.written
     if written.brought is None:
         written.brought = NOTHING  # of one that calls itself, while it is looked at
         node, owner = routine.node, routine.owner
         of_module = owner is not None and owner.is_module
         if type(node) is FUNCTION and node.params and not of_module and _moves(routine, world):
-            found: set[str] = set()
-            _follow(node.body, {param.name: param.name for param in node.params}, found, routine, world)
-            written.brought = frozenset(found)
+            seen = Seen(routine, world, set(), {})
+            given = node.params[1:] if owner is not None and node.params[0].name in ME else node.params
+            _follow(node.body, {param.name: param.name for param in given}, seen)
+            parts = [name for name, root in seen.parts.items() if root in seen.names]
+            written.brought = frozenset((*seen.names, *parts))
     return written.brought
 
 
@@ -115,28 +137,29 @@ def _moving(home: Home, moves: tuple[str, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _follow(block: tuple[Node, ...], roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+def _follow(block: tuple[Node, ...], roots: Roots, seen: Seen) -> None:
     """Note what a block brings, whatever way is taken; `roots` is kept up to date along it."""
     for part in block:
         if type(part) is LOOP and part.iterable is not None and part.target is not None:
-            _asked(part.iterable, roots, found, routine, world)
+            _asked(part.iterable, roots, seen)
             inside = dict(roots)
-            _bound(part.target, _first(part.iterable, roots), inside)
-            _follow(part.body, inside, found, routine, world)
+            _bound(part.target, _first(part.iterable, roots, seen.world), inside)
+            seen.parts.update({name: root for name, root in inside.items() if name != root})
+            _follow(part.body, inside, seen)
         elif type(part) is WITH or type(part) is TRY:
-            _follow(part.body, roots, found, routine, world)
+            _follow(part.body, roots, seen)
             continue
         elif type(part) is BIND and part.value is not None:
-            _asked(part.value, roots, found, routine, world)
-            root = _root(part.value, roots)
+            _asked(part.value, roots, seen)
+            root = _root(part.value, roots, seen.world)
             for target in part.targets:
                 _bound(target, root, roots)
             continue
         elif type(part) is RUN:
-            _asked(part.value, roots, found, routine, world)
+            _asked(part.value, roots, seen)
         elif type(part) is LEAVE:
             if part.what == "return" and part.value is not None:
-                _asked(part.value, roots, found, routine, world)
+                _asked(part.value, roots, seen)
             return
         for bound in bound_in(part):
             if type(bound) is NAME:
@@ -154,24 +177,26 @@ def _bound(target: Node, root: str, roots: Roots) -> None:
             _bound(item, root, roots)
 
 
-def _first(iterable: Node, roots: Roots) -> str:
+def _first(iterable: Node, roots: Roots, world: World) -> str:
     """The parameter whose parts a loop takes: `enumerate(batches)`, `batch.items()`."""
     if type(iterable) is CALL and type(iterable.fn) is NAME and len(iterable.args) == 1:
-        return _root(iterable.args[0], roots)
-    return _root(iterable, roots)
+        return _root(iterable.args[0], roots, world)
+    return _root(iterable, roots, world)
 
 
-def _root(node: Node, roots: Roots) -> str:
-    """The parameter that this is, is a part of or is computed from, by methods alone; '' of what is fetched, and of
-    all else."""
+def _root(node: Node, roots: Roots, world: World) -> str:
+    """The parameter that this is, is an item of or is computed from, by methods of tensors and of tables alone; '' of
+    what is fetched, and of all else: an object may hold things here and there."""
     while True:
         if type(node) is NAME:
             return roots.get(node.id, "")
         if type(node) is CALL:
             if type(node.fn) is not ATTR or node.fn.name in FETCHES or _names_host(node):
                 return ""
+            if node.fn.name not in ITEMS and world.op(f"torch.Tensor.{node.fn.name}") is None:
+                return ""
             node = node.fn.of
-        elif type(node) is INDEX or type(node) is ATTR:
+        elif type(node) is INDEX or (type(node) is ATTR and node.name in world.views):
             node = node.of
         else:
             return ""
@@ -185,7 +210,7 @@ def _names_host(call: core.Call) -> bool:
     return False
 
 
-def _asked(value: Node, roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+def _asked(value: Node, roots: Roots, seen: Seen) -> None:
     """Note what an expression brings, if all of it is computed."""
     pieces = walk(value)
     for part in pieces:
@@ -197,32 +222,32 @@ def _asked(value: Node, roots: Roots, found: set[str], routine: Routine, world: 
             for target, iterable, conditions in part.clauses:
                 if conditions:
                     return
-                _bound(target, _first(iterable, roots), inside)
+                _bound(target, _first(iterable, roots, seen.world), inside)
             roots = inside
     for part in pieces:
         if type(part) is not CALL:
             continue
-        if type(part.fn) is ATTR and part.fn.name in world.places.tables["manners"]["moves"]:
-            root = _root(part.fn.of, roots)
-            if root and _to_device(part, routine, world):
-                found.add(root)
+        if type(part.fn) is ATTR and part.fn.name in seen.world.places.tables["manners"]["moves"]:
+            root = _root(part.fn.of, roots, seen.world)
+            if root and _to_device(part, seen.routine, seen.world):
+                seen.names.add(root)
         elif part.args:
-            _handed(part, roots, found, routine, world)
+            _handed(part, roots, seen)
 
 
-def _handed(call: core.Call, roots: Roots, found: set[str], routine: Routine, world: World) -> None:
+def _handed(call: core.Call, roots: Roots, seen: Seen) -> None:
     """Note what a function of the file is handed that it brings."""
-    given = [_root(arg, roots) for arg in call.args]
+    given = [_root(arg, roots, seen.world) for arg in call.args]
     if not any(given):
         return
-    callee, bound = _callee(call.fn, routine)
+    callee, bound = _callee(call.fn, seen.routine)
     if callee is None or type(callee.node) is not FUNCTION:
         return
-    taken = brought(callee, world)
+    taken = brought(callee, seen.world)
     params = callee.node.params[bound:]
     for root, param in zip(given, params):
         if root and param.kind == "positional" and param.name in taken:
-            found.add(root)
+            seen.names.add(root)
 
 
 def _callee(fn: Node, routine: Routine) -> tuple[Routine | None, int]:
