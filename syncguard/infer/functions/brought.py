@@ -14,7 +14,7 @@ from syncguard.infer.operations.targets import device_of, named
 from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import (
     ATTR,
     BIND,
@@ -43,15 +43,14 @@ Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
 
 
 class Seen(NamedTuple):
-    """A routine that is looked through, the parameters that it brings, and what its loops take of which parameter."""
+    """A routine that is looked through, and where it first brings which name, and the parameter that this is taken of."""
 
     routine: Routine
     world: World
-    names: set[str]
-    parts: Roots
+    names: dict[str, At]
 
 
-NOTHING: Final[frozenset[str]] = frozenset()
+NOTHING: Final[dict[str, At]] = {}
 FETCHES: Final = ("cpu", "numpy", "tolist", "item")
 ME: Final = ("self", "cls", "mcs")
 ITEMS: Final = ("items", "values", "get", "pop")
@@ -83,25 +82,25 @@ def _either_place(tensor: Tensor) -> Tensor:
 
 
 def brought_below(node: Node | None, frame: Frame) -> bool:
-    """Whether this is, or is computed by methods from, what the function is given and brings to the device."""
+    """Whether this is, or is computed by methods from, what the function is given and brings to the device later."""
     names = brought(frame.routine, frame.world)
-    return bool(names) and node is not None and bool(_root(node, {name: name for name in names}, frame.world))
+    moved = names.get(_base(node, frame.world)) if names and node is not None else None
+    return moved is not None and node is not None and node.at < moved
 
 
-def brought(routine: Routine, world: World) -> frozenset[str]:
-    """The parameters of a routine that it brings to the device, and the names of their parts; but for a module's: what
-    those are given is there."""
+def brought(routine: Routine, world: World) -> dict[str, At]:
+    """The parameters of a routine that it brings to the device, and the names of what it takes of them and brings; but
+    for a module's: what those are given is there."""
     written = routine.written
     if written.brought is None:
         written.brought = NOTHING  # of one that calls itself, while it is looked at
         node, owner = routine.node, routine.owner
         of_module = owner is not None and owner.is_module
         if type(node) is FUNCTION and node.params and not of_module and _moves(routine, world):
-            seen = Seen(routine, world, set(), {})
+            seen = Seen(routine, world, {})
             given = node.params[1:] if owner is not None and node.params[0].name in ME else node.params
             _follow(node.body, {param.name: param.name for param in given}, seen)
-            parts = [name for name, root in seen.parts.items() if root in seen.names]
-            written.brought = frozenset((*seen.names, *parts))
+            written.brought = seen.names
     return written.brought
 
 
@@ -144,7 +143,6 @@ def _follow(block: tuple[Node, ...], roots: Roots, seen: Seen) -> None:
             _asked(part.iterable, roots, seen)
             inside = dict(roots)
             _bound(part.target, _first(part.iterable, roots, seen.world), inside)
-            seen.parts.update({name: root for name, root in inside.items() if name != root})
             _follow(part.body, inside, seen)
         elif type(part) is WITH or type(part) is TRY:
             _follow(part.body, roots, seen)
@@ -185,11 +183,16 @@ def _first(iterable: Node, roots: Roots, world: World) -> str:
 
 
 def _root(node: Node, roots: Roots, world: World) -> str:
-    """The parameter that this is, is an item of or is computed from, by methods of tensors and of tables alone; '' of
-    what is fetched, and of all else: an object may hold things here and there."""
+    """The parameter that this is, is an item of or is computed from; '' of all else."""
+    return roots.get(_base(node, world), "")
+
+
+def _base(node: Node, world: World) -> str:
+    """The name that this is, is an item of or is computed from, by methods of tensors and of tables alone; '' of what
+    is fetched, and of all else: an object may hold things here and there."""
     while True:
         if type(node) is NAME:
-            return roots.get(node.id, "")
+            return node.id
         if type(node) is CALL:
             if type(node.fn) is not ATTR or node.fn.name in FETCHES or _names_host(node):
                 return ""
@@ -228,26 +231,31 @@ def _asked(value: Node, roots: Roots, seen: Seen) -> None:
         if type(part) is not CALL:
             continue
         if type(part.fn) is ATTR and part.fn.name in seen.world.places.tables["manners"]["moves"]:
-            root = _root(part.fn.of, roots, seen.world)
-            if root and _to_device(part, seen.routine, seen.world):
-                seen.names.add(root)
+            base = _base(part.fn.of, seen.world)
+            if base in roots and _to_device(part, seen.routine, seen.world):
+                _note((base, roots[base]), part.at, seen)
         elif part.args:
             _handed(part, roots, seen)
 
 
+def _note(names: tuple[str, str], at: At, seen: Seen) -> None:
+    for name in names:
+        seen.names.setdefault(name, at)
+
+
 def _handed(call: core.Call, roots: Roots, seen: Seen) -> None:
     """Note what a function of the file is handed that it brings."""
-    given = [_root(arg, roots, seen.world) for arg in call.args]
-    if not any(given):
+    given = [_base(arg, seen.world) for arg in call.args]
+    if roots.keys().isdisjoint(given):
         return
     callee, bound = _callee(call.fn, seen.routine)
     if callee is None or type(callee.node) is not FUNCTION:
         return
     taken = brought(callee, seen.world)
     params = callee.node.params[bound:]
-    for root, param in zip(given, params):
-        if root and param.kind == "positional" and param.name in taken:
-            seen.names.add(root)
+    for base, param in zip(given, params):
+        if base in roots and param.kind == "positional" and param.name in taken:
+            _note((base, roots[base]), call.at, seen)
 
 
 def _callee(fn: Node, routine: Routine) -> tuple[Routine | None, int]:
