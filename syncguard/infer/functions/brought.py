@@ -43,7 +43,7 @@ Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
 
 
 class Seen(NamedTuple):
-    """A routine that is looked through, and where it first brings which name, and the parameter that this is taken of."""
+    """A routine that is looked through, and where it first brings which name, and the parameter that one is of."""
 
     routine: Routine
     world: World
