@@ -1116,6 +1116,34 @@ def test_what_an_instance_has_not_had_before_is_built_once(test: str, built: str
 
 
 @pytest.mark.parametrize(
+    ("test", "call", "built", "heat"),
+    [
+        ('not hasattr(self, "table")', "self.build(x)", "self.table", "amortized"),
+        ("self.table is None", "self.build(x)", "self.table", "amortized"),
+        ("self.table is not None", "self.build(x)", "self.table", "hot"),
+        ("self.table is None", "self.build(x)", "self.other", "hot"),
+        ("self.table is None", "self.build(x); self.table = None", "self.table", "hot"),
+        ("self.table is None", "build(self, x)", "self.table", "hot"),
+    ],
+)
+def test_what_a_method_has_another_one_build_is_built_once(test: str, call: str, built: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def build(self, x):
+                {built} = torch.tensor([1.0, 2.0], device=x.device)
+
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    {call}
+                return x
+
+        def build(net, x):
+            net.build(x)
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
     ("test", "moved", "back", "heat"),
     [
         ("self.table.device != x.device", "self.table", "pass", "amortized"),

@@ -940,3 +940,52 @@ def test_a_declared_device_is_the_cpu_only_where_nothing_else_is_asked_for(decla
             return batch["seen"].to(self.settings.{declared.partition(":")[0]}).long()
     """
     assert codes(text) == wanted
+
+
+REQUEST = """
+import torch
+from pydantic import BaseModel
+
+class Request({base}):
+    ids: torch.Tensor | None = None
+    parts: dict[str, torch.Tensor] | None = None
+
+    def start(self, tokenizer, text):
+        self.ids = tokenizer(text, return_tensors={kind})["input_ids"]
+
+    def extend(self, tokenizer, ids: torch.Tensor):
+        self.ids = torch.cat([self.ids, ids], dim=-1)
+        return self.ids.squeeze(0).tolist()
+
+    def ends(self):
+        return self.ids.eq(3).all() or self.parts["ids"].any()
+{more}
+"""
+
+
+@pytest.mark.parametrize("base", ["", "BaseModel"])
+def test_what_keeps_what_a_tokenizer_makes_and_names_no_device_is_on_the_host(tmp_path, base):
+    assert found(tmp_path, REQUEST.format(base=base, kind='"pt"', more="")) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "more"),
+    [
+        ("", "    def start_there(self, device):\n        self.ids = self.ids.to(device)"),
+        ("", "    def there(self):\n        return self.ids.device"),
+        ("", '    place = "cuda"\n    def move(self):\n        self.ids = torch.zeros(3, device="cuda")'),
+        ("", "    def forward(self, x):\n        return x"),
+        ("torch.nn.Module", ""),
+        ("transformers.Trainer", ""),
+    ],
+)
+def test_what_names_one_may_keep_it_there(tmp_path, base, more):
+    text = REQUEST.format(base=base, kind='"pt"', more=more).replace(
+        "import torch\n", "import torch, transformers\n", 1
+    )
+    assert {code for _, code in found(tmp_path, text)} >= {"SG202", "SG204"}
+
+
+def test_a_tokenizer_that_makes_no_tensors_tells_nothing(tmp_path):
+    text = REQUEST.format(base="", kind="3", more="").replace("return_tensors", "padding")
+    assert {code for _, code in found(tmp_path, text)} == {"SG202", "SG204"}

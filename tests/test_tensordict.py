@@ -114,3 +114,16 @@ def run(loader: DataLoader, model, device):
 )
 def test_what_is_made_of_what_a_loader_gave_is_on_the_host(made: str, found: list[str]) -> None:
     assert checked.codes(LOADED.format(made)) == found
+
+
+def test_of_tensors_of_the_host_it_is_there() -> None:
+    made = "made = TensorDict({'a': torch.ones(3), 'b': torch.zeros(3)}, batch_size=[3])"
+    assert codes(f"{made}\n    return made['a'].sum().item(), made[1:]['b'].tolist()") == []
+    assert codes(f"{made.replace('torch.zeros(3)', 'x')}\n    return made['a'].sum().item()") == ["SG201"]
+    assert codes(f"{made}\n    return made.to('cuda')['a'].sum().item()") == ["SG201"]
+
+
+def test_what_is_moved_further_down_may_be_on_the_host() -> None:
+    assert codes("n = td['a'].sum().item()\n    td = td.to('cuda')\n    return td, n") == []
+    assert codes("td = td.to('cuda')\n    return td['a'].sum().item()") == ["SG201"]
+    assert codes("n = td['a'].sum().item()\n    td = td.to(x.device)\n    return td, n") == ["SG201"]

@@ -58,6 +58,7 @@ class ClassInfo:
         "settled",
         "steady",
         "stores",
+        "tokenizes",
         "world",
     )
 
@@ -75,6 +76,7 @@ class ClassInfo:
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.own_moves: bool | None = None  # whether a method of this very class does
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
+        self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])

@@ -21,8 +21,9 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.hosts import host_reason
+from syncguard.infer.functions.hosts import host_reason, prepares
 from syncguard.infer.functions.outcomes import Outcomes
+from syncguard.infer.functions.placing import on_host
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.statements.execute import run
 from syncguard.read import core
@@ -87,6 +88,8 @@ class Definitions(Outcomes):
                 if type(statement) is BIND:
                     self.declare(statement, info, inner)
         info.settle()
+        if info.promises and prepares(info, self):
+            info.promises = {name: on_host(held, frame.why("placed", node.at)) for name, held in info.promises.items()}
         for routine in frame.home.routines:
             if routine.owner is info:
                 routine.host = host_reason(routine, self)

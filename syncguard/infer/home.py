@@ -17,6 +17,7 @@ class Home:
 
     __slots__ = (
         "asked",
+        "asks_tensors",
         "beside",
         "bound",
         "called",
@@ -31,6 +32,7 @@ class Home:
         "made",
         "mentioned",
         "moves_batches",
+        "moving",
         "name",
         "own",
         "package",
@@ -60,6 +62,8 @@ class Home:
         self.called: set[str] = set()  # of other libraries, and what was set there
         self.mentioned: Mentioned | None = None  # once asked for
         self.everything: list[Node] | None = None  # that stands in it, once asked for
+        self.moving: frozenset[str] | None = None  # its functions that move something to a device, once asked for
+        self.asks_tensors: bool | None = None  # whether it has a tokenizer make tensors, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for

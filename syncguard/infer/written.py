@@ -19,6 +19,7 @@ class Written:
         "asked",
         "binders",
         "binds",
+        "brought",
         "chooses",
         "consumed",
         "counted",
@@ -49,6 +50,7 @@ class Written:
         self.asked: frozenset[str] | None = None  # the names of whose kind its own tests ask
         self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
+        self.brought: dict[str, At] | None = None  # the parameters that it brings to the device itself, and where first
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
         self.consumed: Consumed | None = None  # the orders that its loops use up
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts

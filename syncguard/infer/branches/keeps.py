@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.domain.values import Call
-from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -227,9 +227,22 @@ def _same(a: Node, b: Node) -> bool:
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    if not _lives(frame) or (all(map(_empties, _binds(frame.routine, name))) and not _registers(name, frame)):
+    if not _lives(frame):
+        return False
+    if all(map(_empties, _binds(frame.routine, name))) and not (_registers(name, frame) or _has_built(name, frame)):
         return False
     return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+
+
+def _has_built(name: str, frame: Frame) -> bool:
+    """Whether this method calls another one of the instance that builds it: `self._build(x.device)`."""
+    node, owner = frame.routine.node, frame.routine.owner
+    if type(node) is not FUNCTION or owner is None:
+        return False
+    asked = node.uses.get("self", UNUSED)
+    others = [one for one in frame.world.storing(owner, name) if one is not frame.routine]
+    called = [one for one in others if f"{one.name}()" in asked]
+    return bool([bind for one in called for bind in _binds(one, name) if not _empties(bind)])
 
 
 def _lives(frame: Frame) -> bool:

@@ -15,6 +15,7 @@ from syncguard.infer.branches.receivers import (
 )
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Tensor, Unknown, Value, options
+from syncguard.infer.functions.brought import brought_below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
@@ -166,7 +167,9 @@ def proven(
         return None  # `module.__repr__()`
     if works(nodes, frame) or of_table(nodes, frame):
         return None
-    hostly = bool(nodes) and (picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame))
+    hostly = bool(nodes) and (
+        picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame) or brought_below(nodes[0], frame)
+    )
     place = "host" if hostly else world.place(frame.routine)
     return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Instance, Named, Tensor, Value
+from syncguard.infer.expressions.following import stays
 from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.functions.handed import handed_on
@@ -145,6 +146,10 @@ class Usage(Names):
             if type(value) is Named and self.is_tensor_type(value.name):
                 return True
         return False
+
+    def stays(self, at: At, frame: Frame) -> bool:
+        """Whether what a call makes stays on the host where it is made of no tensor."""
+        return stays(at, frame)
 
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine."""

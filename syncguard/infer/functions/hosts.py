@@ -58,7 +58,43 @@ def prepares(owner: ClassInfo, world: Names) -> str:
         if any(world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]):
             return f"`{owner.name}` is a {name.rpartition('.')[2]}"
     named = any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world)
-    return f"`{owner.name}` prepares data on the host" if named else ""
+    if owner.tokenizes is None:
+        owner.tokenizes = not named and _tokenizes(owner, places)
+    return f"`{owner.name}` prepares data on the host" if named or owner.tokenizes else ""
+
+
+def _tokenizes(owner: ClassInfo, places: Places) -> bool:
+    """Whether the methods of a class have a tokenizer, or a processor, make tensors, and name no device: what it keeps
+    is there where those are made. What it descends from could move them."""
+    home, keywords = owner.home, places.tables["host"]["keywords"]
+    if not home.own:  # of another file only parts are known
+        return False
+    if home.asks_tensors is None:
+        calls = [part for part in home.pieces if type(part) is CALL and part.keywords]
+        home.asks_tensors = bool([key for call in calls for key, _ in call.keywords if key in keywords])
+    makers = places.tables["host"]["makers"]
+    methods = [part for part in owner.node.body if type(part) is FUNCTION] if home.asks_tensors else []
+    known = [[*method.uses, *[param.name for param in method.params]] for method in methods]
+    if not [name for names in known for name in names for maker in makers if maker in name]:
+        return False
+    if [method for method in methods if method.name in ("forward", "__call__")]:
+        return False
+    if any(base.rpartition(".")[2] not in places.tables["names"]["fields"] for base in _grown(owner, places)):
+        return False
+    pieces = [part for method in methods for part in walk(method.body)]
+    if not [key for part in pieces if type(part) is CALL for key, _ in part.keywords if key in keywords]:
+        return False
+    moves = places.tables["manners"]["moves"]
+    return not any(
+        (type(part) is ATTR and (part.name == "device" or part.name in moves)) or _places_tensors(part, places)
+        for part in pieces
+        if type(part) in (ATTR, NAME, CONST, CALL)
+    )
+
+
+def _grown(owner: ClassInfo, places: Places) -> list[str]:
+    """The classes of other libraries that a class descends from, but for those that say nothing."""
+    return [name for name in owner.external() if not places.is_("names", "bare_bases", name)]
 
 
 def _picks_by_tensor(routine: Routine, world: Names) -> bool:

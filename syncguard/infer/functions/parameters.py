@@ -27,6 +27,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation, of_items
+from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
@@ -51,6 +52,7 @@ def bind(frame: Frame, node: core.Function) -> None:
 
     routine = frame.routine
     differentiates = _differentiates(frame)
+    moved = brought(routine, frame.world)
     for position, param in enumerate(node.params):
         if position == 0 and differentiates and routine.owner is not None:
             frame.env[param.name] = Instance(routine.owner)  # what forward puts on ctx, backward reads there
@@ -61,6 +63,8 @@ def bind(frame: Frame, node: core.Function) -> None:
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)
+        if param.name in moved:
+            held = before(held, param.name, routine, frame.world)
         frame.env[param.name] = hinted(param.name, held, frame)
 
 

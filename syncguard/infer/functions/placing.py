@@ -35,7 +35,7 @@ def placed(
         call = frame.given[0]
         written = call.args[:1] if type(call) is CALL and call.at == at else ()
         apply(frame, frame.world.row("torch.Tensor.cpu"), at, [there], {}, written)
-    return _on_host(value, frame.why("placed", at))
+    return on_host(value, frame.why("placed", at))
 
 
 def _placing(routine: Routine) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def _root(node: Node) -> str:
     return node.id if type(node) is NAME else ""
 
 
-def _on_host(value: Value, why: Why) -> Value:
+def on_host(value: Value, why: Why) -> Value:
     """A value with all its tensors on the host; what it is is known as well as before."""
     match value:
         case Tensor():
@@ -96,12 +96,12 @@ def _on_host(value: Value, why: Why) -> Value:
         case Unknown():
             return Unknown(batch=why)
         case Seq(items=items) if items is not None:
-            return Seq(value.kind, tuple([_on_host(item, why) for item in items]), names=value.names)
+            return Seq(value.kind, tuple([on_host(item, why) for item in items]), names=value.names)
         case Seq():
-            return Seq(value.kind, None, _on_host(value.element, why), value.names)
+            return Seq(value.kind, None, on_host(value.element, why), value.names)
         case Table():
-            held = {key: _on_host(item, why) for key, item in value.items.items()}
-            return Table(held, _on_host(value.element, why), value.keys)
+            held = {key: on_host(item, why) for key, item in value.items.items()}
+            return Table(held, on_host(value.element, why), value.keys)
         case Union():
-            return Union(tuple([_on_host(option, why) for option in options(value)]), value.wide)
+            return Union(tuple([on_host(option, why) for option in options(value)]), value.wide)
     return value

@@ -142,12 +142,14 @@ def _several(nodes: tuple[Node, ...]) -> bool:
     return len(set(stars)) == len(stars) > 0
 
 
-def _of_data(wait: Wait, op: Op, arguments: Arguments, result: Value, frame: Frame) -> Value:
+def _of_data(wait: Wait, op: Op, at: At, arguments: Arguments, result: Value, frame: Frame) -> Value:
     """What a call makes of data, where it may be given a tensor instead: that one's device is not where data goes."""
     name = next((name for condition, name in wait.when if condition in ("data", "data_or_unknown")), "")
     given = arguments.named.get(name)
     if type(given) is not Union or not any(type(option) is Tensor for option in given.options):
         return result
+    if frame.world.stays(at, frame):
+        return Host("number")
     arguments.named[name] = without(given, lambda option: type(option) is Tensor)
     found = result_of(op.name, op.returns, arguments, operands(arguments), frame.why(op.name, (0, 0, 0, 0)))
     arguments.named[name] = given
@@ -167,7 +169,7 @@ def _sure(wait: Wait, op: Op, at: At, arguments: Arguments, args: list[Value], r
         if args and type(args[0]) is Instance and args[0].device != "host":
             there = LIKELY  # an object whose state is on the device
     elif wait.on == "result":
-        there = tensor_sureness(_of_data(wait, op, arguments, result, frame))
+        there = tensor_sureness(_of_data(wait, op, at, arguments, result, frame))
     else:
         there = max((tensor_sureness(value) for value in arguments.values()), default=NO)
     return min(sure, there)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from syncguard.infer.domain.contents import there
 from syncguard.infer.domain.sureness import MASKS, built_on_host
 from syncguard.infer.domain.values import (
     NONE,
@@ -121,11 +122,18 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
             return Seq("list", None, build(name, shape.parts[0][1], args, tensors, why))
         case "new":
             place = object_made(shape.place, args)
-            loaded = shape.place == "like" and not place_asked(args) and batch_of(first_of(args)) is not None
+            loaded = shape.place == "like" and not place_asked(args) and _on_host(first_of(args))
             return Instance(
                 None, shape.of or name, "host" if loaded else common_device(tensors, place), dict(args.named)
             )
     return _unknown(shape.place, args, why)
+
+
+def _on_host(given: Value) -> bool:
+    """Whether what an object is made of is what a loader gave, or a table of nothing but tensors of the host."""
+    if type(given) is not Table or not given.items:
+        return batch_of(given) is not None
+    return given.element is UNKNOWN and all(map(there, given.items.values()))
 
 
 def _typed(word: str, tensors: list[Tensor]) -> str:
