@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from orders import in_any_order
 
+from syncguard import pipeline
+from syncguard.config import Config
+
 SIZES = """import torch
 from typing import List, Optional
 
@@ -31,3 +34,23 @@ def test_what_a_function_makes_that_is_told_no_device(tmp_path: Path, kind: str,
     files = {"__init__": "", "sizes": SIZES.format(kind=kind), "net": NET.format(given=given)}
     there = [place for place in in_any_order(tmp_path, files) if place[0] == "net.py"]
     assert there == ([("net.py", 7, "SG201")] if waits else [])
+
+
+@pytest.mark.parametrize(("default", "sure"), [("cpu", "possible"), ("cuda", "likely")])
+def test_what_is_kept_where_a_parameter_says_may_be_there(default: str, sure: str) -> None:
+    text = """import torch
+
+class Mean:
+    def __init__(self, device="cpu"):
+        self.device = torch.device(device)
+        self.total = torch.zeros((), device=self.device)
+
+    def update(self, x: torch.Tensor):
+        self.total = self.total + x.sum().to(self.device)
+
+    def compute(self):
+        return self.total.item()
+"""
+    config = Config(heat="all", confidence="possible", default_device=default)
+    found = pipeline.check(["-"], config, text).findings
+    assert [one.confidence for one in found if one.code == "SG201"] == [sure]

@@ -232,6 +232,40 @@ CASES = [
             def compute(self):
                 return self.total.item()
     """),
+    ("SG204", "", """
+        class M(nn.Module):
+            def __init__(self, weight=0.1):
+                super().__init__()
+                self.weight = nn.Parameter(torch.tensor(weight))
+            def forward(self, x):
+                return x * self.weight if self.weight != 0 else x
+    """),
+    ("SG204", "counted", """
+        class M(nn.Module):
+            def __init__(self, massive: bool = False):
+                super().__init__()
+                self.register_buffer('massive', torch.tensor(massive))
+            def forward(self, x):
+                return x if self.massive else x.sum()
+    """),
+    ("SG204", "counted", """
+        class M(nn.Module):
+            def __init__(self, weight=0.1):
+                super().__init__()
+                self.register_buffer('weight', torch.tensor(weight, dtype=torch.float32))
+            def forward(self, x):
+                return x * self.weight if self.weight != 0 else x
+    """),
+    ("SG204", "counted", """
+        class M(nn.Module):
+            def __init__(self, lazy=True):
+                super().__init__()
+                self.register_buffer('ready', torch.tensor(not lazy))
+            def forward(self, x):
+                if not self.ready:
+                    self.ready.copy_(torch.tensor(True))
+                return x
+    """),
     ("SG204", "counted", """
         class M(nn.Module):
             def __init__(self):

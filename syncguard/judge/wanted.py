@@ -15,6 +15,7 @@ from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, DO, INDEX, LOOP, 
 from syncguard.read.walk import around, bound_in, everything, mentions, walk
 
 NUMBERS: Final = frozenset(("len", "int", "float", "min", "max", "size", "numel"))  # what gives numbers of Python
+OPPOSITES: Final = ("truth", "not", "neg")
 COMPARES: Final = frozenset(("__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__", "__invert__"))
 
 
@@ -119,7 +120,7 @@ def _sizes(place: Place) -> list[Node]:
 
 
 def counted(place: Place) -> bool:
-    """A count or a flag that is kept from step to step, in a buffer of one number."""
+    """A count, a flag or a setting that is kept from step to step, in a buffer of one number."""
     causes, owner = place.causes, place.routine.owner
     if (
         not causes
@@ -131,7 +132,19 @@ def counted(place: Place) -> bool:
     made = [part for part in everything(owner.node.body) if type(part) is CALL and part.at == causes[-1].at]
     plain = {*COMPARES, *place.world.places.tables["manners"]["moves"]}
     compared = all(why.text.rpartition(".")[2] in plain for why in causes[:-1])
-    return compared and any(one_number(part.args) for part in made) and not _adds_computed(place)
+    return (
+        compared
+        and any(one_number(part.args) or _one_setting(part.args) for part in made)
+        and not _adds_computed(place)
+    )
+
+
+def _one_setting(args: tuple[Node, ...]) -> bool:
+    """Whether what comes first has a name, or is its opposite: a number, where one number is read of what it became."""
+    first = args[0] if args else None
+    while type(first) is DO and first.what in OPPOSITES:
+        first = first.args[0]
+    return type(first) is NAME
 
 
 def _adds_computed(place: Place) -> bool:

@@ -15,8 +15,8 @@ def device_made(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
     if asked is None and dtype is not None and any(type(o) is not Tensor and device_of(o) for o in options(dtype)):
         asked = dtype  # `x.type(torch.LongTensor)`
     if asked is not None:
-        if left_on_host(asked):
-            return "mixed"
+        if left_on_host(asked) and args.default_device in ("host", "mixed"):
+            return "mixed"  # unless the user says that all is on the device
         if place := place_of(asked):
             return place
         if any(type(option) is Host and option.kind == "device" for option in options(asked)):
