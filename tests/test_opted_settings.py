@@ -389,3 +389,30 @@ def test_what_a_script_makes_for_a_setting_alone_is_told_of_it() -> None:
                 print(probe.sum().item())
         """
     assert told(text) == [["only where `args.exact` holds"]]
+
+
+@pytest.mark.parametrize(
+    ("bound", "test", "option"),
+    [
+        ('Requirement("torch<2.6")', "OLD", "only where `OLD` holds"),
+        ('Requirement("torch>=2.6")', "OLD", None),
+        ('Requirement("torchvision<0.2")', "OLD", None),
+        ('parse(torch.__version__) < parse("2.6")', "OLD", "only where `OLD` holds"),
+        ('parse(torch.__version__) < parse("2.6")', "not OLD", None),
+        ('parse(torch.__version__) >= parse("2.6")', "not OLD", "only where `OLD` does not hold"),
+        ('parse(torch.__version__) >= parse("2.6")', "OLD", None),
+    ],
+)
+def test_what_only_an_older_torch_needs_says_so(bound: str, test: str, option: str | None) -> None:
+    text = f"""
+        from packaging.version import parse
+        from requirements import Requirement
+
+        OLD = {bound}
+
+
+        def total(x: torch.Tensor):
+            if {test}:
+                return x.sum().item()
+        """
+    assert told(text) == [[option] if option else []]
