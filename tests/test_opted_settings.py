@@ -416,3 +416,30 @@ OF_CALL = """
 )
 def test_what_a_method_keeps_of_its_own_option_is_one(before: str, behind: str, options: list[str]) -> None:
     assert told(OF_CALL.format(before=before, behind=behind)) == [options]
+
+
+@pytest.mark.parametrize(
+    ("bound", "test", "option"),
+    [
+        ('Requirement("torch<2.6")', "OLD", "only where `OLD` holds"),
+        ('Requirement("torch>=2.6")', "OLD", None),
+        ('Requirement("torchvision<0.2")', "OLD", None),
+        ('parse(torch.__version__) < parse("2.6")', "OLD", "only where `OLD` holds"),
+        ('parse(torch.__version__) < parse("2.6")', "not OLD", None),
+        ('parse(torch.__version__) >= parse("2.6")', "not OLD", "only where `OLD` does not hold"),
+        ('parse(torch.__version__) >= parse("2.6")', "OLD", None),
+    ],
+)
+def test_what_only_an_older_torch_needs_says_so(bound: str, test: str, option: str | None) -> None:
+    text = f"""
+        from packaging.version import parse
+        from requirements import Requirement
+
+        OLD = {bound}
+
+
+        def total(x: torch.Tensor):
+            if {test}:
+                return x.sum().item()
+        """
+    assert told(text) == [[option] if option else []]

@@ -101,6 +101,7 @@ def test_now_and_then(test):
         "if step != 3:",
         "if step not in (0, 100):",
         "if step >= 100:",
+        "odd_one = sum(one > 0 for one in args.marked) % 2 == 1\n        if odd_one:",
         "if step < args.max_steps:",
         "if step >= args.warmup_steps:",
         "if step % 10 > 0:",

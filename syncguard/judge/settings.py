@@ -3,6 +3,7 @@ default."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from syncguard.infer.branches.arms import steady
@@ -18,10 +19,12 @@ from syncguard.judge.fields import all_given, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CONST, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, NAME
 from syncguard.read.walk import everything, walk
 
 ASKS: Final = ("truth", "not")
+VERSION: Final = "torch.__version__"
+OLDER: Final = re.compile(r"torch\s*<")
 FEW: Final = (0, 1)  # what a number is that asks for nothing
 
 
@@ -52,11 +55,31 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             return _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
             return outcome and carried(right, is_carrier(place))
+        case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(left, _)) if _is_version(left):
+            return ("<" in what) is outcome
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
             return value in FEW and (what == ">") is outcome and _setting(left, place)
         case core.Name() | core.Attr() | core.Call() | core.Index():
-            return outcome and _setting(test, place)
+            return _setting(test, place) if outcome else _outdated(test, place)
     return False
+
+
+def _is_version(node: Node) -> bool:
+    """Whether this is the version of torch: what asks for an older one asks for what few have."""
+    return type(node) in (ATTR, CALL) and any(type(part) is ATTR and part.path == VERSION for part in walk(node))
+
+
+def _outdated(node: Node, place: Place) -> bool:
+    """Whether a name says no where torch is older than it asks for."""
+    written = sources_of(node, place).written if type(node) is NAME else ()
+    told = [(one, there) for one, there in written if type(one) is DO and one.args and _is_version(one.args[0])]
+    return bool(told) and len(told) == len(written) and all(asks(one, False, there) for one, there in told)
+
+
+def _requires(node: Node) -> bool:
+    """Whether this asks for an older torch by a text: `RequirementCache("torch<2.6")`."""
+    asked = node.args[0] if type(node) is CALL and len(node.args) == 1 else None
+    return type(asked) is CONST and isinstance(asked.value, str) and bool(OLDER.match(asked.value))
 
 
 def _off(test: Node, outcome: bool, place: Place) -> bool:
@@ -83,6 +106,8 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return False
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
+    if _requires(node):
+        return True
     asked = read_of(node)
     if asked is not None and _carried(asked, place):
         return True

@@ -120,7 +120,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
     """The same of a comparison with the rest of a division."""
-    if _measures(divided, frame):
+    if _measures(divided, frame) or (type(divided) is CALL and last_name(divided) == "sum"):  # how many are so
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):

@@ -3,7 +3,7 @@ what may: those are hardly there when it is called."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.meant import binders
@@ -42,12 +42,13 @@ if TYPE_CHECKING:
 Roots = dict[str, str]  # names, and the parameter that each holds, or a part of
 
 
-class Seen(NamedTuple):
+class Seen:
     """A routine that is looked through, and where it first brings which name, and the parameter that one is of."""
 
-    routine: Routine
-    world: World
-    names: dict[str, At]
+    __slots__ = ("names", "routine", "world")
+
+    def __init__(self, routine: Routine, world: World, names: dict[str, At]) -> None:
+        self.routine, self.world, self.names = routine, world, names
 
 
 NOTHING: Final[dict[str, At]] = {}
