@@ -31,6 +31,7 @@ from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
 from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
+from syncguard.texts import Files
 from syncguard.unnamed import uncalled, unnamed
 
 
@@ -86,10 +87,10 @@ def check(
     calls = {**others, **{one.note.path: one.calls for one in examined}}
     hot, optional = reached(calls), behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls)}
-    made = templates((one.note.path for one in examined if one.findings or one.allowed), sources, rules.places, given)
-    unused = unnamed((one.note.path for one in examined if has_unknown(one)), sources, rules.places, given)
-
-    lonely = uncalled([*lone(examined)], sources, rules.places, given)
+    files = Files(sources, given)
+    made = templates((one.note.path for one in examined if one.findings or one.allowed), files, rules.places)
+    unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
+    lonely = uncalled(lone(examined), files, rules.places)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]

@@ -1,11 +1,11 @@
-"""Sources and the files that are asked about in, which of them others are generated from out: what stands in a template
-runs in what is made of it, and is mended in the template."""
+"""Files and those that are asked about in, which of them others are generated from out: what stands in a template runs
+in what is made of it, and is mended in the template."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from syncguard.judge.warmth import TEMPLATE
 from syncguard.places import Places
-from syncguard.read.source import Source
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, Texts, packages
+from syncguard.texts import Files, packages
 
 HEAD: Final = 1_500  # characters at the top of a file, where it says what it is made of
 START: Final = 8  # letters of a name by which texts are searched
@@ -42,10 +41,10 @@ class Templates(msgspec.Struct, frozen=True):
         return replace(finding, hint=f"{where}. {finding.hint}" if finding.hint else where, fix=None)
 
 
-def templates(asked: Iterable[str], sources: Sequence[Source], places: Places, given: Texts) -> Templates:
+def templates(asked: Iterable[str], files: Files, places: Places) -> Templates:
     """What these files are generated from, and which of them others are generated from that nothing imports."""
     paths = {*asked}
-    made = Made(Files({source.path: source.text for source in sources}, given, several=True))
+    made = Made(files)
     for path in paths:
         made.look_beside(path)
     into = {source: path for source, path in made.into.items() if source in paths}
@@ -80,11 +79,11 @@ class Made:
 
 def _source(path: str, files: Files) -> str:
     """The file that another one says it is generated from, where it is there; ''."""
-    said = SAID.search(files.head(path, HEAD).lower())
+    head = files.head(path, HEAD)
+    said = SAID.search(head.lower())
     if said is None:
         return ""
-    start = said.start(1)
-    named = files.head(path, HEAD)[start : said.end(1)].replace("\\", "/")
+    named = head[said.start(1) : said.end(1)].replace("\\", "/")
     folder = os.path.dirname(path)
     for place in (os.path.join(folder, os.path.basename(named)), *_above(folder, named)):
         if place != path and os.path.isfile(place):

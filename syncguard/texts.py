@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Final
 
-from syncguard.read.source import read
+from syncguard.read.source import Source, read
 
+FEW: Final = 4  # names that are looked for one by one
 NAMES: Final = re.compile(r"(?<!\w)_\w+")
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
 
@@ -17,23 +18,26 @@ Texts = Mapping[str, "str | bytes"]
 
 
 class Files:
-    """The texts of files, each read once, and the private names in each: of several names, all are noted at once."""
+    """The texts of files, each read once, and the private names in each: all are noted once several are looked for."""
 
-    def __init__(self, known: Mapping[str, str], given: Texts, *, several: bool) -> None:
-        self.known = known
-        self._given, self._several = given, several
+    def __init__(self, sources: Iterable[Source], given: Texts) -> None:
+        self.known = {source.path: source.text for source in sources}
+        self._given = given
         self._texts: dict[str, str] = {}
         self._names: dict[str, frozenset[str]] = {}
-        self._inside: dict[str, list[str]] = {}
+        self._looked: dict[str, int] = {}  # how many names were looked for in a file that has none of them
+        self._inside: dict[str, tuple[list[str], Iterator[str]]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
 
-    def inside(self, package: str) -> Iterable[str]:
-        """The files of a package: of one name, as far as they are asked for."""
-        if not self._several:
-            return files_in(package, deep=True)
+    def inside(self, package: str) -> Iterator[str]:
+        """The files of a package, which is walked once, and as far as they are asked for."""
         if package not in self._inside:
-            self._inside[package] = [*files_in(package, deep=True)]
-        return self._inside[package]
+            self._inside[package] = ([], files_in(package, deep=True))
+        met, rest = self._inside[package]
+        yield from met
+        for path in rest:
+            met.append(path)
+            yield path
 
     def text(self, path: str) -> str:
         """The text of a file; nothing where it cannot be read."""
@@ -64,10 +68,11 @@ class Files:
         return self._has[path, pattern]
 
     def names(self, path: str, name: str) -> bool:
-        """Whether a file names a private module."""
-        if not self._several and name not in self.text(path):
-            return False
+        """Whether a file names a private module or function."""
         if path not in self._names:
+            looked = self._looked[path] = self._looked.get(path, 0) + 1
+            if looked <= FEW and name not in self.text(path):
+                return False
             self._names[path] = frozenset(NAMES.findall(self.text(path)))
         return name in self._names[path]
 

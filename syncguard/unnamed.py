@@ -1,45 +1,36 @@
-"""Sources and what is asked about in, the private modules of a package out that nothing in it names; and the private
+"""Files and what is asked about in, the private modules of a package out that nothing in it names; and the private
 functions."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from syncguard.judge.called import Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.read.source import Source
-from syncguard.texts import Files, Texts, files_in, packages
+from syncguard.texts import Files, files_in, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
-FEW: Final = 4  # names that are looked for one by one
 # What brings modules in by names that are made up or read from the folder.
 UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
-
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
 MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
 
 
-def unnamed(asked: Iterable[str], sources: Sequence[Source], places: Places, given: Texts) -> frozenset[str]:
+def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
     """These of the files that are asked about: private modules that nobody imports and no command runs."""
     private = [path for path in asked if PRIVATE.fullmatch(os.path.basename(path))]
-    if not private:
-        return frozenset()
-    files = Files({source.path: source.text for source in sources}, given, several=len(private) > FEW)
-    return frozenset(path for path in private if not _named(path, files, places))
+    return frozenset([path for path in private if not _named(path, files, places)])
 
 
-def uncalled(asked: Collection[Where], sources: Sequence[Source], places: Places, given: Texts) -> frozenset[Where]:
+def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
-    if not asked:
-        return frozenset()
-    files = Files({source.path: source.text for source in sources}, given, several=len(asked) > FEW)
     return frozenset([where for where in asked if not _called(*where, files, places)])
 
 

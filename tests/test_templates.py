@@ -1,13 +1,7 @@
 """What is generated from a template waits where it is generated, and is mended in the template."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
-
-from syncguard import config, pipeline
-from syncguard.read.project import forget
-from syncguard.terms import Finding
+from packaged import found
 
 NET = """
 import torch
@@ -19,20 +13,6 @@ class Net(torch.nn.Module):
 """
 SAYS = "# This file was automatically generated from src/pkg/{}.py.\n# Do NOT edit it.\n"
 MADE = {"pkg/__init__.py": "", "pkg/whole.py": SAYS.format("part") + NET, "pkg/part.py": NET}
-
-
-def found(files: dict[str, str], *asked: str, fixes: bool = False) -> dict[str, Finding]:
-    """What is found in each of these files, all of them checked or some."""
-    with tempfile.TemporaryDirectory(prefix="templates") as folder:
-        forget()
-        for name, text in files.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        settings = config.load([folder], {"heat": "all", "cache": False}, isolated=True)
-        paths = [str(Path(folder, one)) for one in asked or [""]]
-        findings = pipeline.check(paths, settings, fixes=fixes).findings
-        return {str(Path(f.site.path).relative_to(folder)): f for f in findings}
 
 
 @pytest.mark.parametrize("asked", [[], ["pkg/part.py"], ["pkg/part.py", "pkg/whole.py"]])

@@ -1,7 +1,7 @@
 """Which private functions nothing in their package names: what is in them runs seldom, if at all."""
 
 import pytest
-from test_unnamed import heats
+from packaged import heats
 
 CORE = """
 import torch

@@ -1,12 +1,7 @@
 """Which private modules nothing in their package names: what is in them runs seldom, if at all."""
 
-import tempfile
-from pathlib import Path
-
 import pytest
-
-from syncguard import config, pipeline
-from syncguard.read.project import forget
+from packaged import heats
 
 SCORE = """
 import torch
@@ -16,19 +11,6 @@ def score(x: torch.Tensor, y: torch.Tensor) -> float:
     return (x - y).abs().mean().item()
 """
 HERE = {"pkg/__init__.py": "", "pkg/_legacy.py": SCORE, "pkg/core.py": "import torch\n"}
-
-
-def heats(files: dict[str, str], asked: str = "") -> dict[str, str]:
-    """The heat of what is found in each of these files, all of them checked or one."""
-    with tempfile.TemporaryDirectory(prefix="unnamed") as folder:
-        forget()
-        for name, text in files.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        settings = config.load([folder], {"heat": "all", "cache": False}, isolated=True)
-        found = pipeline.check([str(Path(folder, asked))], settings).findings
-        return {str(Path(f.site.path).relative_to(folder)): f.heat for f in found}
 
 
 @pytest.mark.parametrize("asked", ["", "pkg/_legacy.py"])

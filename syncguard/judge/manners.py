@@ -9,7 +9,7 @@ from typing import Final
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.changes import changes, holder, sets
+from syncguard.judge.changes import aimed_at, changes, holder, sets
 from syncguard.judge.extremes import elements, largest
 from syncguard.judge.masks import masked
 from syncguard.judge.picked import each_row, made, stored, written_back
@@ -135,15 +135,10 @@ def _bound_anew(place: Place) -> bool:
     bound = [
         part.value
         for part in place.pieces()
-        if type(part) is BIND and part.value is not None and any(holder(to) in names for to in _aims(part))
+        if type(part) is BIND and part.value is not None and any(holder(to) in names for to in aimed_at(part))
     ]
     other = [value for value in bound if holder(value, place.views()) not in names]
     return len(other) > 1 or any(type(value) is DO or _calls_object(value, place) for value in other)
-
-
-def _aims(bind: core.Bind) -> list[Node]:
-    """What an assignment gives a value, each by itself."""
-    return [aim for target in bind.targets for aim in (target.items if type(target) is SEQ else (target,))]
 
 
 def _calls_object(value: Node, place: Place) -> bool:
@@ -154,7 +149,7 @@ def _calls_object(value: Node, place: Place) -> bool:
     name = value.fn.id
     bound = (part for part in place.pieces() if type(part) is BIND)
     return any(param.name == name for param in params) or any(
-        holder(to) == name for part in bound for to in _aims(part)
+        holder(to) == name for part in bound for to in aimed_at(part)
     )
 
 

@@ -16,7 +16,7 @@ ASKS: Final = frozenset((*COMPARISONS, "in", "not in", "is", "is not", "not"))  
 
 def masked(place: Place) -> bool:
     """A mask of the host picks what is read, or what tensors are put into: a number is filled in without counting."""
-    last = next(reversed([*place.around()]), None)
+    last = place.statement()
     if place.sighting.op == "torch.Tensor.__setitem__" and type(last) is BIND and type(last.value) is CONST:
         return False
     why = place.sighting.also

@@ -39,6 +39,10 @@ class Place(msgspec.Struct, frozen=True):
         """The statements that it stands in, from without."""
         return enclosing(self.routine.node.body, self.sighting.at)
 
+    def statement(self) -> Node | None:
+        """The innermost of these."""
+        return next(reversed([*self.around()]), None)
+
     def pieces(self) -> list[Node]:
         """All that its function is written of."""
         return walk(self.routine.node.body)

@@ -30,7 +30,7 @@ def neighbour(place: Place) -> bool:
 
 def listed(place: Place) -> bool:
     """Whether a list, a tuple or a dict is made of this and another read."""
-    one, last = place.sighting, next(reversed([*place.around()]), None)
+    one, last = place.sighting, place.statement()
     reads = {other.at for other in place.routine.sightings.values() if other.hazard == one.hazard}
     if len(reads) < 2 or last is None:
         return False

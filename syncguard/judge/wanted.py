@@ -94,7 +94,7 @@ def _others(part: core.Index, place: Place) -> bool:
 
 def sized(place: Place) -> bool:
     """A number that says how large something is, or how often a loop turns."""
-    last = next(reversed([*place.around()]), None)
+    last = place.statement()
     bound = last.targets[0] if type(last) is BIND and len(last.targets) == 1 else None
     return any(
         around(size.at, place.sighting.at) or (type(bound) is NAME and mentions(size, bound.id))
