@@ -129,3 +129,23 @@ def test_a_package_that_takes_back_what_an_old_name_of_a_module_took_from_it_kee
         last = examined(order)
         found.append([(f.site.line, f.code, f.confidence) for f in last.findings])
     assert found == [[(5, "SG201", "certain")]] * 4
+
+
+def test_a_dict_that_one_method_empties_and_another_declares_has_the_keys_that_are_declared(tmp_path, monkeypatch):
+    """Which of the two methods is looked at first hangs on who asks for what before."""
+    monkeypatch.chdir(tmp_path)
+    forget()
+    Path("v").mkdir()
+    Path("v/__init__.py").write_text("")
+    parts = [
+        "    def __init__(self):\n        self.calls: dict[torch.Tensor, int] = {}\n        self.made = 1\n",
+        "    def forget(self):\n        self.calls = {}\n        self.gone = 1\n",
+    ]
+    for name, methods in (("first", parts), ("last", parts[::-1])):
+        Path(f"v/{name}.py").write_text("import torch\n\n\nclass Routine:\n" + "\n".join(methods))
+        Path(f"v/of_{name}.py").write_text(
+            f"from v.{name} import Routine\n\n\ndef f(r: Routine):\n    for callee in r.calls:\n"
+            "        print(callee.item())\n"
+        )
+    found = [[(f.site.line, f.code) for f in examined([f"v/of_{name}.py"]).findings] for name in ("first", "last")]
+    assert found == [[(6, "SG201")]] * 2

@@ -37,21 +37,28 @@ class Definitions(Outcomes):
         raise NotImplementedError
 
     def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
-        """The routine of a def; the same one each time that the def is run."""
-        known = frame.home.made.get(id(node))
+        """The routine of a def. In the file that is checked it is the same one each time that the def is run; in a
+        function of another file, which is run for each caller, each run makes its own, as it is in Python."""
+        home = frame.home
         closure: tuple[Env, ...] = (
-            () if frame.env is frame.home.env or type(frame.routine.node) is MODULE else (frame.env, *frame.outer)
+            () if frame.env is home.env or type(frame.routine.node) is MODULE else (frame.env, *frame.outer)
         )
+        known = home.made.get(id(node))
         if known is None:
-            known = Routine(
-                node, frame.home, owner or (frame.routine.owner if closure else None), node.qualname, closure
-            )
+            known = Routine(node, home, owner or (frame.routine.owner if closure else None), node.qualname)
             known.host = host_reason(known, self) or (frame.routine.host if closure else "")
-            frame.home.made[id(node)] = known
-            frame.home.routines.append(known)
-        elif closure:
+            home.made[id(node)] = known
+            home.routines.append(known)
+        if not closure:
+            return known
+        if home.own:
             known.closure = closure
-        return known
+            return known
+        found = frame.nested.get(id(node))
+        if found is None:
+            found = frame.nested[id(node)] = known.made_anew()
+        found.closure = closure
+        return found
 
     def define(self, node: core.Class, frame: Frame) -> Value:
         """Run a class statement."""

@@ -79,6 +79,11 @@ class Home:
         return (self.frame.env if self.frame is not None else self.bound) or self.bound
 
     @property
+    def half(self) -> bool:
+        """Whether its top level is still being run, or has not begun: it has not bound all its names."""
+        return self.top is None or self.top.running
+
+    @property
     def pieces(self) -> list[Node]:
         """All that stands in it; kept as long as it is checked itself."""
         if self.everything is not None:

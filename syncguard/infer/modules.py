@@ -123,7 +123,7 @@ class Modules(Usage):
             if other is None or other is home or place in passed:
                 continue
             looks_for(NAMED + name, place, asker)
-            self.half += other.top is None or other.top.running
+            self.half += other.half
             held = other.env.get(name) if exports(other, name) else None
             if held is not None:
                 return self.brought(held, asker)
@@ -157,7 +157,7 @@ class Modules(Usage):
         looks_for(NAMED + name, source.place, asker)
         other = self.interface(source.place)
         held = other.env.get(name) if other is not None else None
-        self.half += other is not None and (other.top is None or other.top.running)
+        self.half += other is not None and other.half
         if type(held) is Later and (held.place, held.name) == (source.place, name):
             held = None  # `from . import name` in the package itself: the module of this name
         if held is not None and other is not None and other.top is not None:

@@ -307,7 +307,7 @@ class World(Definitions):
                 for routine in assigning:
                     reader.uses[base.home.path, routine.qualname] = None
         for base, assigning in found:
-            if name not in base.settled:
+            if name not in base.settled and not base.home.half:
                 base.settled.add(name)
                 for routine in assigning:
                     if not routine.running:

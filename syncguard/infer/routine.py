@@ -108,7 +108,6 @@ class Routine:
 
     __slots__ = (
         "actual",
-        "alone",
         "annotated",
         "apart",
         "aside",
@@ -168,7 +167,6 @@ class Routine:
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
         self.contexts: dict[object, Told] = {}  # of an interface
         self.asks: Asks = {}  # the functions of other files that it calls, with what it gives them
-        self.alone: dict[tuple[At, str], int] | None = None  # its waits whatever it is given, and how sure they are
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
@@ -184,6 +182,12 @@ class Routine:
     @property
     def name(self) -> str:
         return self.qualname.rpartition(".")[2]
+
+    def made_anew(self) -> Routine:
+        """Another one of the same def: what its text says is said of both, and what is known of its callers is not."""
+        other = Routine(self.node, self.home, self.owner, self.qualname)
+        other.host, other.written, other.uses = self.host, self.written, self.uses
+        return other
 
     def forget(self) -> None:
         """Let go of all that was learnt of it."""
@@ -217,6 +221,7 @@ class Frame:
         "home",
         "keyed",
         "limit",
+        "nested",
         "outer",
         "paid",
         "parts",
@@ -254,6 +259,7 @@ class Frame:
         self.breaks: list[Env] = []
         self.continues: list[Env] = []
         self.emitted: list[Sighting] = []
+        self.nested: dict[int, Routine] = {}  # what the defs in it made, by their identity: of another file's function
         self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where

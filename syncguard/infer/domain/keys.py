@@ -25,7 +25,6 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
-    kind_of,
 )
 
 Key = tuple[tuple[str, Hashable], ...]
@@ -62,24 +61,30 @@ def _may_wait(leaf: Value) -> bool:
 
 
 def holds_own(value: Value) -> bool:
-    """Whether a value refers to something of the file that is being checked, which nobody else can see."""
+    """Whether a value refers to something of the file that is being checked, which nobody else can see; or to a
+    function that a run of one of another file made, which may."""
     return any(map(_is_own, leaves_of(value)))
 
 
 def _is_own(leaf: Value) -> bool:
     match leaf:
         case Call():
-            return leaf.routine.home.own
+            own = leaf.routine.home.own or bool(leaf.routine.closure)
+            return own or (leaf.receiver is not None and holds_own(leaf.receiver)) or _holds_own(leaf.given)
         case ClassOf():
             return leaf.info.home.own
         case Instance():
             own = leaf.info is not None and leaf.info.home.own
-            return own or (leaf.modules is not None and holds_own(leaf.modules))
+            return own or any(map(holds_own, leaf.settings.values()))
         case Bound():
             return holds_own(leaf.of)
-        case Named(given=given) if given is not None:
-            return any(map(holds_own, (*given[0], *(value for _, value in given[1]))))
+        case Named():
+            return _holds_own(leaf.given)
     return False
+
+
+def _holds_own(given: Given | None) -> bool:
+    return given is not None and any(map(holds_own, (*given[0], *(value for _, value in given[1]))))
 
 
 def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
@@ -90,44 +95,56 @@ def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
     return ("?",) if shape is None else shape(value, depth)
 
 
-def _const(value: Const, depth: int) -> tuple[Hashable, ...]:
-    told = value.value is None or isinstance(value.value, bool)
-    return ("const", repr(value.value)) if told else ("host", kind_of(value))
-
-
 def _seq(value: Seq, depth: int) -> tuple[Hashable, ...]:
     inner = tuple([shape_of(item, depth + 1) for item in value.items]) if value.items is not None else ()
-    return ("seq", value.kind, value.items is None, inner or shape_of(value.element, depth + 1))
+    return ("seq", value.kind, value.names, value.items is None, inner or shape_of(value.element, depth + 1))
 
 
 def _table(value: Table, depth: int) -> tuple[Hashable, ...]:
     items = [(str(key), shape_of(held, depth + 1)) for key, held in value.items.items()]
-    return ("table", tuple(sorted(items)), shape_of(value.element, depth + 1))
+    others = shape_of(value.element, depth + 1), shape_of(value.keys, depth + 1)
+    return ("table", tuple(sorted(items, key=_name)), *others)
 
 
-def _given(given: Given, depth: int) -> tuple[Hashable, ...]:
+def _name(item: tuple[str, Hashable]) -> str:
+    return item[0]
+
+
+def _given(given: Given | None, depth: int) -> tuple[Hashable, ...]:
+    if given is None:
+        return ()
     args = [shape_of(value, depth + 1) for value in given[0]]
-    return (*args, *sorted((name, shape_of(value, depth + 1)) for name, value in given[1]))
+    return (*args, *sorted([(name, shape_of(value, depth + 1)) for name, value in given[1]], key=_name))
+
+
+def _call(value: Call, depth: int) -> tuple[Hashable, ...]:
+    of = shape_of(value.receiver, depth + 1) if value.receiver is not None else ()
+    return ("function", value.routine.serial, of, _given(value.given, depth))
 
 
 def _instance(value: Instance, depth: int) -> tuple[Hashable, ...]:
-    held = shape_of(value.modules, depth + 1) if value.modules is not None else ()
-    return ("of", value.name, value.info.serial if value.info is not None else -1, *held)
+    held = sorted([(name, shape_of(setting, depth + 1)) for name, setting in value.settings.items()], key=_name)
+    return ("of", value.name, value.info.serial if value.info is not None else -1, value.device, *held)
+
+
+def _tensor(value: Tensor, depth: int) -> tuple[Hashable, ...]:
+    told = (value.dtype, value.device, value.rank, value.sure, value.either, value.void)
+    return ("tensor", *told, value.pinned, value.pending is not None)
 
 
 SHAPES: Final[dict[type, Callable[[Any, int], tuple[Hashable, ...]]]] = {
-    Tensor: lambda v, d: ("tensor", v.dtype, v.device, v.rank, v.pinned, v.sure),
-    Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part) if v.batch else ("?",),
-    Const: _const,
+    Tensor: _tensor,
+    Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part, v.pinned) if v.batch else ("?",),
+    Const: lambda v, d: ("const", repr(v.value)),
     Host: lambda v, d: ("host", v.kind),
     Seq: _seq,
     Table: _table,
     Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),
     Instance: _instance,
-    Call: lambda v, d: ("function", v.routine.serial),
-    Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1)),
+    Call: _call,
+    Callback: lambda v, d: ("callback", shape_of(v.gives, d + 1), *[shape_of(taken, d + 1) for taken in v.takes]),
     ClassOf: lambda v, d: ("class", v.info.serial),
-    Named: lambda v, d: ("named", v.name) if v.given is None else ("named", v.name, _given(v.given, d)),
+    Named: lambda v, d: ("named", v.name, _given(v.given, d)),
     Source: lambda v, d: ("module", v.name),
     Bound: lambda v, d: ("bound", v.name, shape_of(v.of, d + 1)),
 }

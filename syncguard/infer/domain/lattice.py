@@ -93,11 +93,12 @@ def _tables(a: Table, b: Table) -> Table:
     items = {**a.items, **b.items}
     for key in a.items.keys() & b.items.keys():
         items[key] = join(a.items[key], b.items[key])
+    keys = a.keys if b.keys is UNKNOWN else b.keys if a.keys is UNKNOWN else join(a.keys, b.keys)
     if not a.items and a.element is UNKNOWN:
-        return Table(items, b.element, a.keys)
+        return Table(items, b.element, keys)
     if not b.items and b.element is UNKNOWN:
-        return Table(items, a.element, a.keys)
-    return Table(items, join(a.element, b.element), a.keys)
+        return Table(items, a.element, keys)
+    return Table(items, join(a.element, b.element), keys)
 
 
 def _unknowns(a: Unknown, b: Unknown) -> Unknown:
@@ -260,7 +261,7 @@ def _same_sequences(a: Seq, b: Seq) -> bool:
 
 def _same_tables(a: Table, b: Table) -> bool:
     alike = a.items.keys() == b.items.keys() and all(same(value, b.items[key]) for key, value in a.items.items())
-    return alike and same(a.element, b.element)
+    return alike and same(a.element, b.element) and same(a.keys, b.keys)
 
 
 def _same_unions(a: Union, b: Union) -> bool:

@@ -84,14 +84,15 @@ class Outcomes(Modules):
         if shown or (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         keeps, self.keeps = self.keeps, []
+        half = self.half
         first = self.aside(routine, node, given)
         found, sightings, asks = self.itself(routine, node, given, first[0]) or first
         kept, self.keeps = tuple(self.keeps), keeps
-        routine.contexts[key] = told = Told(found, given, tuple(sightings.values()), asks, kept)
+        told = Told(found, given, tuple(sightings.values()), asks, kept)
+        if self.half == half and not routine.home.half:
+            routine.contexts[key] = told
         self.lend(told, given, frame, at)
         self.teaches, self.showing, routine.actual = teaches, showing, None
-        if not given and not shown:
-            routine.alone = {key: sighting.sure for key, sighting in sightings.items()}
         always = {key: sighting for key, sighting in sightings.items() if sighting.always}
         self.waits = self.costs(routine, always, found, frame) if always else ()
         if self.waits:
@@ -140,7 +141,7 @@ class Outcomes(Modules):
     ) -> Given:
         """What a call gives, as the body sees it: nothing of a parameter whose annotation says as much by itself, and
         the number or None that a parameter is left with which might be a tensor."""
-        if not given or routine.home.top is None or routine.home.top.running:
+        if not given or routine.home.half:
             return given
         told = routine.annotated
         if told is None:
@@ -192,9 +193,11 @@ class Outcomes(Modules):
 
     def alone(self, routine: Routine, frame: Frame) -> dict[tuple[At, str], int]:
         """The waits of a function of another file whatever it is given, and how sure they are."""
-        if routine.alone is None:
+        key = self.context({}, None)
+        if key not in routine.contexts:
             self.outcome(routine, {}, frame)
-        return routine.alone or {}
+        told = routine.contexts.get(key)
+        return {(wait.at, wait.hazard): wait.sure for wait in told.waits} if told is not None else {}
 
 
 def asks(node: core.Function, info: ClassInfo, seen: set[int]) -> Iterator[str]:
