@@ -13,6 +13,14 @@ def move(x, device):
     return x.to(device)
 
 
+def placed(x: torch.Tensor, device: str = "cuda") -> torch.Tensor:
+    return x.to(device)
+
+
+def put(x: torch.Tensor, where: str | torch.device = "cuda"):
+    return [x.to(where)]
+
+
 def pick(parts, key):
     return parts[key]
 
@@ -45,6 +53,9 @@ HEAD = "import torch\nfrom functools import partial\nfrom library import *\n\n\n
     ("host", "device"),
     [
         ('move(x, "cpu")', 'move(x, "cuda")'),
+        ('placed(x, "cpu")', "placed(x)"),
+        ('placed(x, device="cpu")', 'placed(x, device="cuda:1")'),
+        ('put(x, torch.device("cpu"))[0]', 'put(x, torch.device("cuda"))[0]'),
         ('first((x, "cpu"))', 'first((x, "cuda"))'),
         ('pick({"a": x.cpu(), "b": x}, "a")', 'pick({"a": x.cpu(), "b": x}, "b")'),
         ('through(partial(move, device="cpu"), x)', 'through(partial(move, device="cuda"), x)'),
@@ -70,3 +81,15 @@ def test_a_function_in_a_function_of_another_file_is_another_one_for_each_caller
         )
     found = in_any_order(tmp_path, files)
     assert found == [("one.py", 8, "SG201"), ("two.py", 8, "SG201")]
+
+
+def test_a_caller_that_names_the_cpu_has_it_there_though_others_name_none(tmp_path, monkeypatch):
+    """Of one file, too, whose functions are run once for all of their callers."""
+    monkeypatch.chdir(tmp_path)
+    calls = ['placed(x, "cpu")', "placed(x)", 'put(x, torch.device("cpu"))[0]', 'put(x, "cuda")[0]']
+    text = LIBRARY + "".join(
+        f"\n\ndef f{n}(x: torch.Tensor):\n    y = {call}\n    return y.item()\n" for n, call in enumerate(calls)
+    )
+    first = text[: text.index("def f0")].count("\n") + 3
+    found = in_any_order(tmp_path, {"one": text})
+    assert [line - first for _, line, code in found if code == "SG201"] == [5, 15]

@@ -31,6 +31,7 @@ from syncguard.infer.functions.refined import fed
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
+from syncguard.infer.operations.targets import names_host
 from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.infer.statements.execute import run
@@ -152,6 +153,8 @@ class World(Definitions):
             return self.apart(
                 routine, {name: value for name, value in handed.items() if fed(value) or not holds_tensor(value)}
             )
+        if any(map(names_host, handed.values())) and any_on_device([routine.returned]):
+            return self.apart(routine, handed)
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
         if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):

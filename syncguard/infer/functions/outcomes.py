@@ -15,6 +15,7 @@ from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
 from syncguard.infer.functions import parameters, promises, wrappers
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
+from syncguard.infer.operations.targets import names_one
 from syncguard.infer.routine import Asks, Frame, Given, Kept, Routine, Sighting, Told
 from syncguard.pack import Pack
 from syncguard.places import Places
@@ -157,7 +158,10 @@ class Outcomes(Modules):
                 **told,
                 **{p.name: parameters.annotated(asking, p, "assumed") for p in node.params if p.name in moved},
             }
-        seen = {name: refined(told[name], outlined(value)) for name, value in {**defaults, **given}.items()}
+        seen = {
+            name: value if names_one(value) else refined(told[name], outlined(value))
+            for name, value in {**defaults, **given}.items()
+        }
         return {
             name: value
             for name, value in seen.items()

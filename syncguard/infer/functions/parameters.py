@@ -31,7 +31,7 @@ from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
-from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
+from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Param
@@ -117,6 +117,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         there = _device(frame, param, declared, seen)
         if there is not None:
             return there
+    if routine.aside and seen is not None and names_one(seen):
+        return seen  # this call chooses, whatever others may
     if declared is not UNKNOWN:
         return refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):

@@ -42,6 +42,17 @@ def device_of(value: Value) -> str:
     return ""
 
 
+def names_one(value: Value) -> bool:
+    """Whether a value is a device, or its name, and one that a caller chose: no tensor to follow, no number."""
+    chosen = type(value) is Host or type(value) is Instance or (type(value) is Const and type(value.value) is str)
+    return chosen and device_of(value) in ("host", "device") and not (type(value) is Host and value.kind == "int")
+
+
+def names_host(value: Value) -> bool:
+    """Whether a value is the CPU, or its name, and a caller chose it."""
+    return names_one(value) and device_of(value) == "host"
+
+
 def named(text: str) -> str:
     """The device that a text names: "cpu", "cuda:1", "torch.cuda.FloatTensor"."""
     if (typed := tensor_type(text)) is not None:
