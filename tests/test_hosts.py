@@ -93,7 +93,7 @@ def told(model, x):
         ("held.to(device)", "x.device", [12]),
         ("held.cpu()", "'cuda'", [7]),
         ("held.to('cpu')", "'cuda'", [7]),
-        ("held.to(device) * 2", "'cpu'", [12]),  # not what was passed
+        ("held.to(device) * 2", "'cpu'", [11]),  # not what was passed
     ],
 )
 def test_what_a_function_puts_on_the_host_is_there(tmp_path, gives, where, lines):

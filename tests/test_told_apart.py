@@ -93,3 +93,14 @@ def test_a_caller_that_names_the_cpu_has_it_there_though_others_name_none(tmp_pa
     first = text[: text.index("def f0")].count("\n") + 3
     found = in_any_order(tmp_path, {"one": text})
     assert [line - first for _, line, code in found if code == "SG201"] == [5, 15]
+
+
+def test_the_call_that_names_the_cpu_is_told_of_the_copy(tmp_path, monkeypatch):
+    """The line that copies does so for this caller alone, and what reads the copy waits no more."""
+    monkeypatch.chdir(tmp_path)
+    text = (
+        'import torch\n\n\ndef moved(x: torch.Tensor, device: str = "cuda"):\n    return x.to(device) * 2\n\n\n'
+        'def a(model, x: torch.Tensor):\n    y = moved(model(x).relu(), "cpu")\n    return y.sum().item()\n\n\n'
+        "def b(x: torch.Tensor):\n    return moved(x).item()\n"
+    )
+    assert in_any_order(tmp_path, {"one": text}) == [("one.py", 9, "SG202"), ("one.py", 14, "SG201")]

@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
     Seq,
     Tensor,
     Union,
+    Unknown,
     Value,
     options,
 )
@@ -33,7 +34,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
 from syncguard.infer.operations.targets import names_host
 from syncguard.infer.overrides import callers
-from syncguard.infer.routine import Frame, Given, Routine
+from syncguard.infer.routine import Frame, Given, Routine, Sighting
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import steady, stores_of
@@ -154,7 +155,10 @@ class World(Definitions):
                 routine, {name: value for name, value in handed.items() if fed(value) or not holds_tensor(value)}
             )
         if any(map(names_host, handed.values())) and any_on_device([routine.returned]):
-            return self.apart(routine, handed)
+            found = self.apart(routine, handed)
+            if waits := self.own_waits(routine, handed):
+                wrappers.tell(waits, routine, [_believed(value) for value in passed], at, frame)
+            return found
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
         if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):
@@ -186,8 +190,18 @@ class World(Definitions):
         known = routine.each.get(key)
         if known is None or known[0] != routine.runs:
             given = reasons.apart(given)
-            known = routine.each[key] = (routine.runs, self.aside(routine, node, given)[0], given)
+            found, sightings, _ = self.aside(routine, node, given)
+            waits = tuple([sighting for sighting in sightings.values() if sighting.always])
+            known = routine.each[key] = (routine.runs, found, given, waits)
         return reasons.retold(known[1], known[2], given)
+
+    def own_waits(self, routine: Routine, given: Given) -> tuple[Sighting, ...]:
+        """The waits of every call that passes this, of which less is known for all callers together: they are told
+        where it is called."""
+        believed = {name: _believed(value) for name, value in given.items()}
+        self.apart(routine, believed)
+        known = routine.each.get(key_of(believed.items()))
+        return tuple([wait for wait in known[3] if wait.sure > _sureness(routine, wait)]) if known else ()
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         for routine in routines:
@@ -343,6 +357,18 @@ class World(Definitions):
         self.lent.clear()
         self.readers.clear()
         home.forget()
+
+
+def _believed(value: Value) -> Value:
+    """What was computed from tensors, as one."""
+    weak = value.weak if type(value) is Unknown else None
+    return Tensor(sure=False, why=weak) if weak is not None else value
+
+
+def _sureness(routine: Routine, wait: Sighting) -> int:
+    """How sure a wait is for all callers of a function together; 0 where it is none."""
+    known = routine.sightings.get((wait.at, wait.hazard))
+    return known.sure if known is not None else 0
 
 
 def told(value: Value) -> Value:

@@ -85,7 +85,7 @@ class Sighting:
             context,
         )
         self.also: Why | None = None  # of an index from the host, or a device by default: why it is there
-        self.always = True  # of a function of another file: whether every call of it comes here, and for nothing else
+        self.always = True  # of a run for one caller: whether every such call comes here, and for nothing else
 
 
 Kept = tuple["ClassInfo", str, Value]  # an attribute of a class, and what it holds
@@ -170,7 +170,8 @@ class Routine:
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
-        self.each: dict[object, tuple[int, Value, Given]] = {}  # the same for callers of one kind, with one's arguments
+        # The same for callers of one kind, with one's arguments, and where every call of that kind waits.
+        self.each: dict[object, tuple[int, Value, Given, tuple[Sighting, ...]]] = {}
         self.queued = False
         self.recurs = False  # whether it called itself before it was known what it returns
         self.inner: Value | None = None  # what such a call is taken to return, while this is tried
@@ -301,7 +302,7 @@ class Frame:
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
         )
         sighting.also = also
-        if not self.home.own:
+        if self.routine.aside:
             sighting.always = self.always()
         self.emitted.append(sighting)
         key = (at, hazard)

@@ -117,10 +117,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         there = _device(frame, param, declared, seen)
         if there is not None:
             return there
-    if routine.aside and seen is not None and names_one(seen):
-        return seen  # this call chooses, whatever others may
     if declared is not UNKNOWN:
-        return refined(declared, seen)
+        return _chosen(declared, seen) if routine.aside else refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
         left_out = seen is None and type(param.default) is CONST and param.default.value is None
         return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
@@ -147,6 +145,11 @@ def value(frame: Frame, param: Param, position: int) -> Value:
 def _hosted(seen: Value) -> bool:
     """Whether this is a tensor on the host, if it is one."""
     return type(seen) is Tensor and not seen.on_device and not seen.either
+
+
+def _chosen(declared: Value, seen: Value | None) -> Value:
+    """What a parameter holds in a call that may choose a device: that one, whatever others may choose."""
+    return seen if seen is not None and names_one(seen) else refined(declared, seen)
 
 
 def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> Value | None:
