@@ -97,7 +97,7 @@ class Definitions(Outcomes):
         info.settle()
         if info.promises and prepares(info, self):
             info.promises = {name: on_host(held, frame.why("placed", node.at)) for name, held in info.promises.items()}
-        for routine in frame.home.routines:
+        for routine in (*frame.home.routines, *inner.nested.values()):
             if routine.owner is info:
                 routine.host = host_reason(routine, self)
         return ClassOf(info)

@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
-from syncguard.infer.definitions import Definitions
-from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
-from syncguard.infer.domain.keys import key_of
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
     NONE,
@@ -22,19 +19,17 @@ from syncguard.infer.domain.values import (
     Seq,
     Tensor,
     Union,
-    Unknown,
     Value,
     options,
 )
 from syncguard.infer.functions import callbacks, learnt, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
-from syncguard.infer.functions.refined import fed
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
-from syncguard.infer.operations.targets import names_host
 from syncguard.infer.overrides import callers
-from syncguard.infer.routine import Frame, Given, Routine, Sighting
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import steady, stores_of
@@ -44,11 +39,10 @@ from syncguard.read.core import At, Node
 from syncguard.read.tags import FUNCTION
 
 RUNS: Final = 6  # runs of one routine before its facts are taken as settled
-DEPTH: Final = 40  # calls followed at once
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-class World(Definitions):
+class World(Sharing):
     """All that is known of the project. Facts only grow, so running routines until none has news is a fixpoint."""
 
     def __init__(
@@ -142,66 +136,6 @@ class World(Definitions):
             routine.yielded = frame.yielded or UNKNOWN
             returned = Seq("iterator", None, routine.yielded)
         return promises.with_annotation(frame, node, returned)
-
-    def shared(self, routine: Routine, handed: Given, passed: list[Value], at: At, frame: Frame) -> Value:
-        """What a routine of this file returns: the same to all, but for what a caller's own tensors, or none, show, and
-        what it finds by the kinds of what it is given."""
-        if routine.returned is None:
-            return promises.declared(frame, routine)
-        if callbacks.applies(routine):
-            return self.apart(routine, handed)
-        if routine.host and any(map(fed, handed.values())):  # what a model gave, to what prepares data
-            return self.apart(
-                routine, {name: value for name, value in handed.items() if fed(value) or not holds_tensor(value)}
-            )
-        if any(map(names_host, handed.values())) and any_on_device([routine.returned]):
-            found = self.apart(routine, handed)
-            if waits := self.own_waits(routine, handed):
-                wrappers.tell(waits, routine, [_believed(value) for value in passed], at, frame)
-            return found
-        if kinds := callbacks.of_kinds(routine, handed):
-            return self.apart(routine, {**routine.seen, **kinds})
-        if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):
-            return self.apart(routine, {**{k: v for k, v in routine.seen.items() if not holds_tensor(v)}, **unplaced})
-        others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
-        if others and not any(map(holds_tensor, passed)):
-            return self.untouched(routine)
-        forwards = self.places.is_("hot", "module_methods", routine.name)  # what a module keeps moves what it is given
-        if not forwards and promises.by_place(routine.returned, passed):
-            return self.apart(routine, handed)
-        return promises.instantiated(routine.returned, passed)
-
-    def untouched(self, routine: Routine) -> Value:
-        """What a routine returns to a caller that passes no tensor, whatever others pass."""
-        node = routine.node
-        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
-            return routine.returned or UNKNOWN
-        if routine.apart is None or routine.apart[0] != routine.runs:
-            hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
-            routine.apart = (routine.runs, self.aside(routine, node, hostly)[0])
-        return routine.apart[1]
-
-    def apart(self, routine: Routine, given: Given) -> Value:
-        """What a routine returns to callers that pass it this, whatever others pass."""
-        node = routine.node
-        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
-            return routine.returned or UNKNOWN
-        key = key_of(given.items())
-        known = routine.each.get(key)
-        if known is None or known[0] != routine.runs:
-            given = reasons.apart(given)
-            found, sightings, _ = self.aside(routine, node, given)
-            waits = tuple([sighting for sighting in sightings.values() if sighting.always])
-            known = routine.each[key] = (routine.runs, found, given, waits)
-        return reasons.retold(known[1], known[2], given)
-
-    def own_waits(self, routine: Routine, given: Given) -> tuple[Sighting, ...]:
-        """The waits of every call that passes this, of which less is known for all callers together: they are told
-        where it is called."""
-        believed = {name: _believed(value) for name, value in given.items()}
-        self.apart(routine, believed)
-        known = routine.each.get(key_of(believed.items()))
-        return tuple([wait for wait in known[3] if wait.sure > _sureness(routine, wait)]) if known else ()
 
     def look_again(self, routines: Iterable[Routine]) -> None:
         for routine in routines:
@@ -357,18 +291,6 @@ class World(Definitions):
         self.lent.clear()
         self.readers.clear()
         home.forget()
-
-
-def _believed(value: Value) -> Value:
-    """What was computed from tensors, as one."""
-    weak = value.weak if type(value) is Unknown else None
-    return Tensor(sure=False, why=weak) if weak is not None else value
-
-
-def _sureness(routine: Routine, wait: Sighting) -> int:
-    """How sure a wait is for all callers of a function together; 0 where it is none."""
-    known = routine.sightings.get((wait.at, wait.hazard))
-    return known.sure if known is not None else 0
 
 
 def told(value: Value) -> Value:

@@ -50,6 +50,12 @@ def any_on_device(values: list[Value]) -> bool:
     return any(tensor.on_device for value in values for tensor in tensors_in(value))
 
 
+def believed(value: Value) -> Value:
+    """What was computed from tensors, as one."""
+    weak = value.weak if type(value) is Unknown else None
+    return Tensor(sure=False, why=weak) if weak is not None else value
+
+
 def changed(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
     """The value with each of these tensors changed; the same object where none is."""
     match value:

@@ -4,7 +4,7 @@ device is the host, every tensor inside is there."""
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.contents import believed, tensor_in
 from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options
 from syncguard.infer.functions.learnt import given
 from syncguard.infer.operations.apply import apply
@@ -30,7 +30,7 @@ def placed(
         return found
     value = passed.get(subject, UNKNOWN)
     # Where all callers name the host, the function's own line is known to wait.
-    there = tensor_in(value) or (Tensor(sure=False, why=value.weak) if type(value) is Unknown and value.weak else None)
+    there = tensor_in(believed(value))
     if there is not None and there.on_device and target and device_of(routine.seen.get(target, UNKNOWN)) != "host":
         call = frame.given[0]
         written = call.args[:1] if type(call) is CALL and call.at == at else ()
