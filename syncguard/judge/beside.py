@@ -35,11 +35,18 @@ def beside(routine: Routine, places: Places) -> str:
         return PICKLED
     if _shows(node, places):
         return SHOWN
-    if routine.owner is not None and places.is_("cold", "moved", routine.name):
+    if _converts(routine, places):
         return NAMED
     if places.outdated(routine.home.path):
         return OUTDATED
     return MEASURED if places.measures(routine.home.path) else ""
+
+
+def _converts(routine: Routine, places: Places) -> bool:
+    """Whether a method, or a function with what stands in it, is named for the copy to the host."""
+    if routine.owner is not None:
+        return places.is_("cold", "moved", routine.name)
+    return places.is_("cold", "converters", routine.qualname.partition(".")[0])
 
 
 def is_reference(routine: Routine, places: Places) -> bool:

@@ -28,7 +28,7 @@ from syncguard.judge.seldom import (
 from syncguard.judge.warmth import BETWEEN, SELDOM, Warmth
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import DO, FUNCTION, LOOP, RUN, SEQ
+from syncguard.read.tags import DO, FUNCTION, LOOP, NAME, RUN, SEQ
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -289,10 +289,10 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     context, cold = sighting.context, test_file(routine, places)
     if context.failing:
         return "cold", ()
-    if warmth.heat != "hot" and not context.loops:
-        if places.is_("cold", "ops", sighting.op):
+    if warmth.heat != "hot":
+        if places.is_("cold", "ops", sighting.op) and all(_over(loop.node, sighting) for loop in context.loops):
             return "cold", ()
-        if warmth.heat == "unknown" and ends_phase(sighting, routine, places):
+        if warmth.heat == "unknown" and not context.loops and ends_phase(sighting, routine, places):
             return "cold", (Fact(BETWEEN, sighting.at[0], routine.home.path),)
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
@@ -321,6 +321,14 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {gate}", 0))
     return base, path
+
+
+def _over(loop: core.Node, sighting: Sighting) -> bool:
+    """Whether a loop has one turn for each thing that is moved: `for part in parts: part.to(device)`."""
+    if type(loop) is not LOOP or loop.target is None:
+        return False
+    moved = next((part for part in walk(loop.body) if part.at == sighting.operand), None)
+    return type(moved) is NAME and any(type(one) is NAME and one.id == moved.id for one in walk(loop.target))
 
 
 def _few(loop: core.Node) -> bool:

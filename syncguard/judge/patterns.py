@@ -7,6 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import came_from_device
+from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
@@ -42,14 +43,19 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """An explicit synchronize beside a clock is there to time, one behind several copies that do not block lands them,
-    one where a graph is captured or memory is given back is asked for, and so is one in a file of benchmarks; outside
-    hot code that is all that it does."""
+    one where a graph is captured or memory is given back is asked for, as is what a short function of that name is
+    called for, and one in a file of benchmarks; outside hot code that is all that it does."""
     line = sighting.at[0]
     if world.places.measures(routine.home.path):
         return ""
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
         return "timing-by-synchronize" if heat == "hot" else ""
-    if heat != "hot" and (lands(sighting, routine) or captures(sighting, routine, world) or frees(sighting, routine)):
+    if heat != "hot" and (
+        lands(sighting, routine)
+        or captures(sighting, routine, world)
+        or frees(sighting, routine)
+        or renames(sighting, routine)
+    ):
         return ""
     measures = (
         bool(routine.clocks)
@@ -81,6 +87,12 @@ def frees(sighting: Sighting, routine: Routine) -> bool:
     line = sighting.at[0]
     others = routine.sightings.values()
     return any(other.hazard == "empty-cache" and abs(other.at[0] - line) <= NEAR for other in others)
+
+
+def renames(sighting: Sighting, routine: Routine) -> bool:
+    """Whether a short function is another name for this, and left to other files: they are told at their calls."""
+    named = sighting.op.rpartition(".")[2] in routine.name and not routine.readers
+    return named and not sighting.context.loops and thin(routine)
 
 
 def repeated(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:

@@ -1,33 +1,39 @@
-"""A test of a flag in, what its arms bound out: another test of the same flag finds it as that arm left it."""
+"""A test in, what its arms bound out: the same question asked again finds it as that answer left it."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import Union
 from syncguard.infer.routine import Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, DO, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CONST, DO, FUNCTION, NAME, SEQ
 from syncguard.read.walk import bound_in
+
+OPPOSITE: Final = {"is not": "is", "!=": "==", "not in": "in", ">=": "<", "<=": ">"}  # what each of these denies
+ASKED: Final = frozenset([*OPPOSITE, *OPPOSITE.values()])
+KIND: Final = "isinstance"
 
 
 def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
-    """Keep what either arm of a test of a flag bound, where that is not the same."""
-    path, outcome = _flag(test)
-    if not path:
+    """Keep what either arm of a test bound, where that is not the same."""
+    question, outcome = _told(test)
+    if not question:
         return
     names = [name for name, value in frame.env.items() if type(value) is Union and yes.get(name) is not no.get(name)]
     apart = [name for name in names if name in yes and name in no and not of_part(name)]
-    if apart and steady(path, frame.routine):
+    if apart and all(steady(word, frame.routine) for word in _words(question) if "." in word):
         told, other = (yes, no) if outcome else (no, yes)
         both = {name: frame.env[name] for name in apart}
-        frame.arms[path] = ({name: told[name] for name in apart}, {name: other[name] for name in apart}, both)
+        frame.arms[question] = ({name: told[name] for name in apart}, {name: other[name] for name in apart}, both)
 
 
 def recalled(inner: Node, outcome: bool, frame: Frame) -> Env:
-    """What an outcome of this test says of names that an earlier test of the flag bound, and that hold it still."""
-    path, true = _asked(inner)
-    known = frame.arms.get(path)
+    """What an outcome of this test says of names that the same question bound before, and that hold it still."""
+    question, true = _question(inner)
+    known = frame.arms.get(question)
     if known is None:
         return {}
     yes, no, both = known
@@ -37,10 +43,13 @@ def recalled(inner: Node, outcome: bool, frame: Frame) -> Env:
 
 
 def forget(name: str, frame: Frame) -> None:
-    """A name is bound anew: no arm of an earlier test tells what it holds."""
-    for path, (yes, no, both) in frame.arms.items():
-        if name in both:
-            frame.arms[path] = (yes, no, {other: value for other, value in both.items() if other != name})
+    """A name is bound anew: no arm of an earlier test tells what it holds, and who asks about it asks anew."""
+    under = f"{name}."
+    for question, (yes, no, both) in list(frame.arms.items()):
+        if any(word == name or word.startswith(under) for word in _words(question)):
+            del frame.arms[question]
+        elif name in both:
+            frame.arms[question] = (yes, no, {other: value for other, value in both.items() if other != name})
 
 
 def turned(node: core.Loop, frame: Frame) -> None:
@@ -49,34 +58,58 @@ def turned(node: core.Loop, frame: Frame) -> None:
         forget(name, frame)
 
 
-def _flag(test: Node) -> tuple[str, bool]:
-    """The flag that a test asks for alone, and what it is where the test holds."""
+def _told(test: Node) -> tuple[str, bool]:
+    """The question that a test asks alone, and the answer to it where the test holds."""
     match test:
         case core.Do(what="truth", args=(inner,)):
-            return _asked(inner)
+            return _question(inner)
         case core.Do(what="not", args=(inner,)):
-            path, outcome = _flag(inner) if type(inner) is DO else _asked(inner)
-            return path, not outcome
+            question, outcome = _told(inner) if type(inner) is DO else _question(inner)
+            return question, not outcome
     return "", True
 
 
-def _asked(inner: Node) -> tuple[str, bool]:
+def _question(inner: Node) -> tuple[str, bool]:
+    """What is asked, a word to a line; nothing where the answer may be another one the next time."""
     match inner:
-        case core.Name(id=name):
-            return name, True
-        case core.Attr(path=path):
-            return path, True
+        case core.Name() | core.Attr():
+            return _word(inner), True
         case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(of, core.Const(value=bool(said)))):
-            path = _asked(of)[0] if type(of) in (NAME, ATTR) else ""
-            return path, said is (what in ("is", "=="))
+            return _word(of), said is (what in ("is", "=="))
+        case core.Do(what=what, args=(left, right)) if what in ASKED:
+            asked, other = _word(left), _word(right)
+            text = f"{asked}\n={OPPOSITE.get(what, what)}\n{other}" if asked and other else ""
+            return text, what not in OPPOSITE
+        case core.Call(fn=fn, args=(of, kinds)) if type(fn) is NAME and fn.id == KIND:
+            asked, other = _word(of), _word(kinds)
+            return f"{asked}\n={KIND}\n{other}" if asked and other else "", True
     return "", True
+
+
+def _word(node: Node) -> str:
+    """A name, a dotted one, a number or text, or several of these, as they are written."""
+    if type(node) is NAME:
+        return node.id
+    if type(node) is ATTR:
+        return node.path
+    if type(node) is CONST:
+        return f"={node.value!r}"
+    if type(node) is SEQ:
+        words = [_word(item) for item in node.items]
+        return "\n".join(words) if all(words) else ""
+    return ""
+
+
+def _words(question: str) -> list[str]:
+    """The names that a question is about."""
+    return [word for word in question.split("\n") if not word.startswith("=")]
 
 
 def steady(path: str, routine: Routine) -> bool:
-    """Whether a function binds a flag nowhere but in its signature."""
+    """Whether a function binds a name, or an attribute, nowhere but in its signature."""
     node, written = routine.node, routine.written
     if type(node) is not FUNCTION:
         return False
     if written.binds is None:
-        written.binds = frozenset([_asked(one)[0] for one in bound_in(node.body)])
+        written.binds = frozenset([_word(one) for one in bound_in(node.body)])
     return path not in written.binds

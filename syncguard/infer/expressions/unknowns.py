@@ -13,8 +13,9 @@ from syncguard.infer.branches.receivers import (
     picked_by_host,
     works,
 )
+from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Instance, Tensor, Unknown, Value, options
 from syncguard.infer.functions.brought import brought_below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
@@ -132,20 +133,30 @@ def moved(
 ) -> Value:
     """What is put elsewhere: a batch, which comes from the host and stays a container of tensors, or a tensor."""
     part = of is UNKNOWN and part_of_batch(nodes, frame)
-    module = frame.world.op(f"torch.nn.Module.{name}") is not None
+    module = frame.world.op(f"torch.nn.Module.{name}")
     here = Tensor(
         device="host" if part or of.batch else frame.world.place(frame.routine),
         sure=False,
-        why=of.batch or frame.why("part" if part else "moved" if module else f"use:{name}", at),
+        why=of.batch or frame.why("part" if part else "moved" if module is not None else f"use:{name}", at),
         pinned=of.pinned,
     )
+    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
+    if module is not None and of is UNKNOWN and not part and is_module(at, nodes, frame):
+        apply(frame, module, at, [here, *args], keywords, nodes)
+        return Instance(None, "torch.nn.Module", "host") if to_host else UNKNOWN
     result = apply(frame, op, at, [here, *args], keywords, nodes)
     stays = type(result) is Tensor and not result.on_device
-    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
     frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
     if of.part or stays or type(result) is not Tensor:
         return result
     return Unknown(frame.why("computed", at, of.batch))
+
+
+def is_module(at: At, nodes: Nodes, frame: Frame) -> bool:
+    """Whether what is moved is a module: it is asked for its parameters, or its copy is dropped, where a tensor would
+    stay where it is."""
+    path = path_of(nodes[0]) if nodes and nodes[0] is not None else ""
+    return frame.unused == at or (bool(path) and not frame.uses(path).isdisjoint(frame.world.of_modules))
 
 
 def proven(
