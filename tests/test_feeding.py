@@ -65,6 +65,20 @@ def heats(text: str) -> list[str]:
         for _ in range(n):
             y, self.state = self.net(x, self.state)
         """,
+        """
+        for t in timesteps:
+            if t > n:
+                current_model = self.transformer
+            else:
+                current_model = self.transformer_2
+            noise = current_model(x, t)
+            x = self.scheduler.step(noise, t, x)
+        """,
+        """
+        for t in timesteps:
+            net = model if t > n else policy
+            x = x - net(x, t)
+        """,
     ],
 )
 def test_what_a_model_gave_is_fed_to_it_again(loop: str) -> None:
@@ -122,6 +136,22 @@ def test_what_a_model_gave_is_fed_to_it_again(loop: str) -> None:
         """
         for i in range(n):
             x = Model(x)
+        """,
+        # another one for each turn
+        """
+        for i in range(n):
+            model = models[i]
+            x = model(x)
+        """,
+        """
+        for i in range(n):
+            model = self.built(i)
+            x = model(x)
+        """,
+        """
+        for layer_model in models:
+            model = layer_model
+            x = model(x)
         """,
     ],
 )

@@ -10,7 +10,7 @@ from syncguard.infer.domain.values import ClassOf, Instance, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, DO, IF, INDEX, LOOP, NAME, SEQ, TRY, UPDATE, WITH
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, DO, IF, INDEX, LOOP, NAME, SEQ, TRY, UPDATE, WITH
 from syncguard.read.walk import binds, targets, walk
 
 Paths = frozenset[str]  # of what comes of a model: `x`, `self.state`
@@ -30,11 +30,28 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
     anew = taken.union(*[_whole(aim) for part in walk(node.body) for aim in targets(part)]) if calls else NONE_YET
     for call in calls:
         model = path_of(call.fn)
-        if model not in anew and model.partition(".")[0] not in anew:
+        if _lasts(model, anew) or _chosen(model, node.body, anew, frame):
             made, _ = _turn(node.body, call, NONE_YET)
             if _turn(node.body, call, made - taken)[1]:
                 return model
     return ""
+
+
+def _lasts(model: str, anew: Paths) -> bool:
+    """Whether no turn makes another one of what has this name."""
+    return model not in anew and model.partition(".")[0] not in anew
+
+
+def _chosen(model: str, body: tuple[Node, ...], anew: Paths, frame: Frame) -> bool:
+    """Whether a turn only chooses one of the models that there are: `model = self.low if t < bound else self.high`."""
+    makers = [part for part in walk(body) if any(model in _whole(aim) for aim in targets(part))]
+    named = [one for part in makers for one in _choices(part.value if type(part) is BIND else part)]
+    return bool(named) and all(_lasts(path_of(one), anew) and _is_model(one, frame) for one in named)
+
+
+def _choices(value: Node) -> list[Node]:
+    """What an expression gives, one or the other."""
+    return [*_choices(value.yes), *_choices(value.no)] if type(value) is CHOOSE else [value]
 
 
 def _is_model(fn: Node, frame: Frame) -> bool:
