@@ -157,8 +157,9 @@ class World(Sharing):
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         given = [receiver, *args] if receiver is not None else args
         kept = setters.kept_as(routine, args, keywords, self)
-        if kept is not None and type(receiver) is Instance and receiver.info is not None:
-            self.learn(receiver.info, *kept, frame)
+        if kept and type(receiver) is Instance and receiver.info is not None:
+            for name, value in kept.items():
+                self.learn(receiver.info, name, value, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)
         heirs = overriding(routine, receiver, frame.routine) if frame.home.own and not frame.routine.host else ()
         others = [self.called(one, receiver, args, keywords, at, frame) for one in heirs]

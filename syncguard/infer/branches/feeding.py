@@ -45,7 +45,8 @@ def _lasts(model: str, anew: Paths) -> bool:
 def _chosen(model: str, body: tuple[Node, ...], anew: Paths, frame: Frame) -> bool:
     """Whether a turn only chooses one of the models that there are: `model = self.low if t < bound else self.high`."""
     makers = [part for part in walk(body) if any(model in _whole(aim) for aim in targets(part))]
-    named = [one for part in makers for one in _choices(part.value if type(part) is BIND else part)]
+    given = [part.value if type(part) is BIND and part.value is not None else part for part in makers]
+    named = [one for value in given for one in _choices(value)]
     return bool(named) and all(_lasts(path_of(one), anew) and _is_model(one, frame) for one in named)
 
 

@@ -133,6 +133,10 @@ def named(value: Value, frame: Frame, device: str, node: Node, depth: int) -> Va
             return _called(frame.world.typed(name, device, why), node, frame)
         case Alias(node=alias, frame=where):
             return _place(_value(alias, where, device, depth + 1), why)
+        case Union(options=several):
+            kinds = [option for option in several if option is not NONE]  # nothing is of a type that is not there
+            if len(kinds) == 1 or all(type(kind) is ClassOf for kind in kinds):
+                return _union([named(kind, frame, device, node, depth) for kind in kinds])
     return UNKNOWN
 
 

@@ -1,5 +1,5 @@
-"""A call of a method that sets an attribute by the name that it is given, `def keep(self, name, x): setattr(self, name,
-x)`, in; that name and what is kept under it out."""
+"""A call of a method that sets attributes by the names that it is given, `def keep(self, name, x): setattr(self, name,
+x)`, in; these names and what is kept under each out."""
 
 from __future__ import annotations
 
@@ -9,30 +9,76 @@ from syncguard.infer.branches.passing import positional
 from syncguard.infer.domain.contents import changed
 from syncguard.infer.domain.values import Const, Value
 from syncguard.infer.routine import Routine
-from syncguard.read.core import Function, Param
-from syncguard.read.tags import FUNCTION
+from syncguard.read import core
+from syncguard.read.core import Function, Node, Param
+from syncguard.read.tags import FUNCTION, LOOP, NAME, SEQ
+from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
     from syncguard.infer.expressions.resolve import Names
 
 SETS: Final = ("(0setattr", "(1setattr", "(2setattr")
+NOTHING: Final[dict[str, Value]] = {}
 
 
-def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], world: Names) -> tuple[str, Value] | None:
+def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], world: Names) -> dict[str, Value]:
     """What a call of such a method keeps; what it moves on its way, or a module moves later, is on the device."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or owner is None or not sets_by_name(routine):
-        return None
-    given = {**dict(zip([param.name for param in positional(node)[1:]], args, strict=False)), **keywords}
-    name = next((given.get(param.name) for param in sets(node, node.params, SETS[1])), None)
-    held = sets(node, node.params, SETS[2])
-    value = given.get(held[0].name) if len(held) == 1 else None
-    if type(name) is not Const or type(name.value) is not str or value is None:
-        return None
+    if type(node) is not FUNCTION or owner is None:
+        return NOTHING
+    if keywords and (held := keeps_rest(routine)):
+        named = {param.name for param in node.params}
+        kept = {name: value for name, value in keywords.items() if name not in named}
+    elif sets_by_name(routine):
+        given = {**dict(zip([param.name for param in positional(node)[1:]], args, strict=False)), **keywords}
+        name = next((given.get(param.name) for param in sets(node, node.params, SETS[1])), None)
+        under = sets(node, node.params, SETS[2])
+        held = under[0].name if len(under) == 1 else ""
+        if type(name) is not Const or type(name.value) is not str or held not in given:
+            return NOTHING
+        kept = {name.value: given[held]}
+    else:
+        return NOTHING
     moves = {f"{move}()" for move in world.places.tables["manners"]["moves"]}
-    if owner.is_module or not moves.isdisjoint(node.uses.get(held[0].name, ())):
-        value = changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
-    return name.value, value
+    if owner.is_module or not moves.isdisjoint(node.uses.get(held, ())):
+        return {name: _moved(value) for name, value in kept.items()}
+    return kept
+
+
+def _moved(value: Value) -> Value:
+    return changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
+
+
+def keeps_rest(routine: Routine) -> str:
+    """What a method that keeps all its keywords, each under its name, calls one of them: `for name, value in
+    kwargs.items(): setattr(self, name, value)`, or all: `self.__dict__.update(kwargs)`."""
+    node, written = routine.node, routine.written
+    if written.keeps is None:
+        last = node.params[-1] if type(node) is FUNCTION and len(node.params) > 1 else None
+        rest = last is not None and last.kind == "**" and routine.owner is not None
+        written.keeps = _kept(node, last.name) if rest and last is not None and type(node) is FUNCTION else ""
+    return written.keeps
+
+
+def _kept(node: Function, rest: str) -> str:
+    me = node.params[0].name
+    for part in walk(node.body):
+        if type(part) is LOOP and _asks(part.iterable, rest, "items") and type(part.target) is SEQ:
+            name, value = [item.id if type(item) is NAME else "" for item in part.target.items][:2]
+            if all(place in node.uses.get(one, ()) for place, one in zip(SETS, (me, name, value), strict=True)):
+                return value
+        match part:
+            case core.Call(fn=core.Attr(of=core.Attr(path=path), name="update"), args=(core.Name(id=given),)):
+                if path == f"{me}.__dict__" and given == rest:
+                    return rest
+    return ""
+
+
+def _asks(node: Node | None, name: str, method: str) -> bool:
+    match node:
+        case core.Call(fn=core.Attr(of=core.Name(id=of), name=asked), args=()):
+            return of == name and asked == method
+    return False
 
 
 def sets_by_name(routine: Routine) -> bool:

@@ -32,7 +32,7 @@ from syncguard.infer.routine import Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.managers import managed, yielded
-from syncguard.infer.statements.paths import Dead, alive, alive_in, joined
+from syncguard.infer.statements.paths import Dead, alive, alive_in, joined, stand_in
 from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
@@ -206,6 +206,7 @@ def attempt(node: core.Try, frame: Frame) -> None:
         frame.context = surrounding
         ends.append(frame.env)
     frame.paid = paid
+    stand_in(ends)
     frame.failed.update(flags(ends[0], ends[1:]))
     frame.env = ends[0]
     for env in ends[1:]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import Const, Host, Tensor, Value, options
+from syncguard.infer.domain.values import ClassOf, Const, Host, Later, Tensor, Value, options
 from syncguard.infer.routine import Env, Frame, of_part
 
 
@@ -33,6 +33,20 @@ def joined(a: Env, b: Env) -> Env:
     for path in [name for name in result if of_part(name) and not (name in a and name in b)]:
         del result[path]  # only one path knows it
     return result
+
+
+def stand_in(ends: list[Env]) -> None:
+    """Where the first of several ends has a class, or an import, it is meant by those that follow a failure, too: what is
+    brought there under its name stands in for it."""
+    for end in ends[1:]:
+        for name, value in end.items():
+            if (named := _named(value)) and named == _named(ends[0].get(name)):
+                end[name] = ends[0][name]
+
+
+def _named(value: Value | None) -> str:
+    """The name of a class, or of what is imported from the project."""
+    return value.info.name if type(value) is ClassOf else value.name if type(value) is Later else ""
 
 
 def forget(told: Env, arm: Env, before: Env) -> None:
