@@ -2378,3 +2378,36 @@ def test_what_loads_weights_of_any_kind_is_cold(name: str) -> None:
         param.data[: int(loaded.sum().item())].copy_(loaded)
 """
     assert {finding.heat for finding in found(text)} == {"cold"}
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("not isinstance(self.clock, Clock)", "amortized"),
+        ("not isinstance(self.clock, (Clock, int))", "amortized"),
+        ("not isinstance(self.clock, Quartz)", "hot"),
+        ("isinstance(self.clock, Clock)", "hot"),
+        ("not isinstance(self.other, Clock)", "hot"),
+    ],
+)
+def test_what_is_declared_is_what_is_given(test: str, heat: str) -> None:
+    text = f"""
+        class Clock:
+            pass
+
+
+        class Quartz(Clock):
+            pass
+
+
+        class Net(torch.nn.Module):
+            def __init__(self, clock: Clock, other):
+                super().__init__()
+                self.clock, self.other = clock, other
+
+            def forward(self, x):
+                if {test}:
+                    return x * x.max().item()
+                return x
+        """
+    assert heats(text) == [heat]

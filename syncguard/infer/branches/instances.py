@@ -82,16 +82,16 @@ def of_types(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[st
         return _tensor_or(named, subject, path, frame)
     value = value_at(subject, frame)
     if outcome:
-        kept = tuple(option for option in options(value) if _of_kind(option, named, frame))
+        kept = tuple(option for option in options(value) if of_kind(option, named, frame))
         if kept:
-            return {path: without(value, lambda option: not _of_kind(option, named, frame))}
+            return {path: without(value, lambda option: not of_kind(option, named, frame))}
         if len(named) == 1:
             return {path: _instance_of(named[0], frame)}
         if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
         numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
         return {path: Host("number") if numbers else join_all([_instance_of(kind, frame) for kind in named])}
-    return {path: without(value, lambda option: _of_kind(option, named, frame))}
+    return {path: without(value, lambda option: of_kind(option, named, frame))}
 
 
 def _tensor_or(named: list[Value], subject: Node, path: str, frame: Frame) -> dict[str, Value]:
@@ -102,7 +102,7 @@ def _tensor_or(named: list[Value], subject: Node, path: str, frame: Frame) -> di
         left = without(held, lambda option: number_sureness(option) > 0) if numbers else UNKNOWN
         return {} if left is UNKNOWN else {path: left}
     kinds = (Tensor, Unknown)
-    left = without(held, lambda option: type(option) not in kinds and not _of_kind(option, named, frame))
+    left = without(held, lambda option: type(option) not in kinds and not of_kind(option, named, frame))
     if any(type(option) is Tensor for option in options(left)):
         return {path: left}
     why = frame.why("isinstance", subject.at)
@@ -119,7 +119,7 @@ def kinds_of(kinds: Node, frame: Frame) -> list[Value]:
     return list(value.items) if type(value) is Seq and value.items is not None else [value]
 
 
-def _of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
+def of_kind(option: Value, kinds: list[Value], frame: Frame) -> bool:
     """Whether a value is of one of these types."""
     names = [kind.name for kind in kinds if type(kind) is Named]
     if type(option) is not Instance:

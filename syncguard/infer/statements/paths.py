@@ -36,8 +36,8 @@ def joined(a: Env, b: Env) -> Env:
 
 
 def stand_in(ends: list[Env]) -> None:
-    """Where the first of several ends has a class, or an import, it is meant by those that follow a failure, too: what is
-    brought there under its name stands in for it."""
+    """Where the first of several ends has a class, or an import, it is meant by those that follow a failure, too: what
+    is brought there under its name stands in for it."""
     for end in ends[1:]:
         for name, value in end.items():
             if (named := _named(value)) and named == _named(ends[0].get(name)):

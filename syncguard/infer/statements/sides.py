@@ -8,6 +8,7 @@ from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
+from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.routine import Env, Frame
 from syncguard.infer.statements.arrivals import arrive
@@ -51,7 +52,8 @@ def sides_of(node: core.If, frame: Frame) -> tuple[Side, Side]:
 def _side(node: core.If, outcome: bool, frame: Frame) -> Side:
     body = node.body if outcome else node.orelse
     off = off_device(node.test, outcome, frame) and not aimed(node.test, body, frame)
-    gate, excuse = gated(node.test, outcome, frame), excused(node, outcome, frame)
+    gate = gated(node.test, outcome, frame)
+    excuse = excused(node, outcome, frame) or undeclared(node.test, outcome, frame)
     return Side(outcome, body, narrowed(node.test, outcome, frame), off, gate, excuse)
 
 

@@ -1,0 +1,26 @@
+"""A test and its outcome in, whether something is then of another class than it is declared to be out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.instances import kinds_of, of_kind
+from syncguard.infer.branches.meant import plainly
+from syncguard.infer.branches.subjects import path_of, value_at
+from syncguard.infer.domain.values import Instance, options
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.core import Node
+
+UNDECLARED: Final = "where something else is given than what is declared"
+
+
+def undeclared(test: Node, outcome: bool, frame: Frame) -> str:
+    """Why such an arm is rarely taken; '' where it is not one: `if not isinstance(self.clock, Clock):`."""
+    test, outcome = plainly(test, outcome)
+    match test:
+        case core.Call(fn=core.Name(id="isinstance"), args=(subject, kinds)) if not outcome and path_of(subject):
+            named, held = kinds_of(kinds, frame), options(value_at(subject, frame))
+            if all(type(one) is Instance and one.info is not None and of_kind(one, named, frame) for one in held):
+                return UNDECLARED
+    return ""
