@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from syncguard import __version__, pack
 from syncguard.pipeline import Report
@@ -103,6 +104,24 @@ def test_a_finding_in_full():
           = hot      train.py:40  the loop calls `loss`
           = breaks   CUDA graph capture, torch.compile
           = hint     Keep the shape: `torch.where(mask, x, 0)`""")
+
+
+def test_a_place_that_would_leave_no_room_has_a_line_of_its_own():
+    far = Fact("`labels` is a batch", 12, "project/schedulers/scheduling_discrete.py")
+    because = (Fact("`labels` is a parameter of `loss`", 3), far, replace(far, path="train.py"))
+    assert shown(replace(READ, because=because), width=90).split("\n")[5:10] == [
+        "  = because  line 3       `labels` is a parameter of `loss`",
+        "             project/schedulers/scheduling_discrete.py:12",
+        "                          `labels` is a batch",
+        "             train.py:12  `labels` is a batch",
+        "  = hot      train.py:40  the loop calls `loss`",
+    ]
+    alone = shown(replace(READ, because=(far, replace(far, text="`x` is one")), hot_path=()), width=90).split("\n")
+    assert alone[5:8] == [
+        "  = because  project/schedulers/scheduling_discrete.py:12",
+        "               `labels` is a batch",
+        "               `x` is one",
+    ]
 
 
 def test_a_span_of_several_lines():

@@ -9,8 +9,8 @@ from typing import Any
 from syncguard.judge.caused import by_caller
 from syncguard.pages import MANNERS
 from syncguard.rows import state
-from syncguard.show.full import BREAKS
-from syncguard.show.look import Look, plural, printable, wrapped
+from syncguard.show.full import BREAKS, WIDEST
+from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.shorter import shorter
 from syncguard.terms import Fact, Finding, Op, Rule, Site, Wait
 
@@ -160,9 +160,13 @@ def _found(finding: Finding, hidden: str, path: str, look: Look) -> Iterator[str
 
 
 def _reason(fact: Fact, path: str, look: Look) -> Iterator[str]:
-    where = f"{fact.path}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
-    for n, shown in enumerate(wrapped(printable(fact.text), look.width - 10 - len(where))):
-        yield f"{BELOW}    {look.paint('dim', where) if n == 0 else ' ' * len(where)}  {look.prose(shown)}"
+    where = f"{printable(fact.path)}:{fact.line}" if fact.path not in ("", path) else f"line {fact.line}"
+    column = width_of(where)
+    if column > look.width // WIDEST:
+        yield f"{BELOW}    {look.paint('dim', where)}"
+        where, column = "", 4
+    for n, shown in enumerate(wrapped(printable(fact.text), look.width - 10 - column)):
+        yield f"{BELOW}    {look.paint('dim', f'{where:<{column}}') if n == 0 else ' ' * column}  {look.prose(shown)}"
 
 
 def _entry(label: str, text: str, look: Look) -> Iterator[str]:

@@ -21,6 +21,7 @@ VERDICTS = {
 }
 TIERS = {"safe": "safe", "unsafe": "with --unsafe-fixes", "display": "by hand"}
 LABEL = len("because") + 2
+WIDEST = 3  # a place that takes more than this part of the width has a line of its own
 # A span of more lines than this is shown by its first and its last ones.
 MOST_LINES = 5
 
@@ -135,15 +136,21 @@ def _place(fact: Fact, path: str) -> str:
 
 
 def _rows(label: str, rows: list[tuple[str, str]], margin: int, look: Look) -> Iterator[str]:
-    """A labelled list: places in one column, sentences wrapped in the next."""
+    """A labelled list: places in one column, sentences wrapped in the next; a place that would leave these no room has
+    a line of its own."""
     rows = [row for row in rows if row[1]]
-    wide = max((width_of(place) for place, _ in rows), default=0)
     mark = look.paint("hint" if label == "hint" else "label", f"{label:<{LABEL}}")
     begin = f"{' ' * margin} {look.paint('gutter', '=')} {mark}"
     blank = " " * (margin + 3 + LABEL)
+    most = look.width // WIDEST
+    wide = max((width_of(place) for place, _ in rows if width_of(place) <= most), default=0)
+    column = wide + 2 if any(place for place, _ in rows) else 0
+    said = ""
     for n, (place, text) in enumerate(rows):
-        lead = f"{look.paint('dim', f'{place:<{wide}}')}  " if wide else ""
-        room = look.width - len(blank) - (wide + 2 if wide else 0)
-        for k, line in enumerate(wrapped(text, max(room, 24))):
-            here = lead if k == 0 else " " * (wide + 2 if wide else 0)
-            yield f"{begin if n == k == 0 else blank}{here}{look.prose(line)}"
+        long = width_of(place) > most
+        if long and place != said:
+            yield f"{blank if n else begin}{look.paint('dim', place)}"
+        said = place
+        lead = f"{look.paint('dim', f'{place:<{wide}}')}  " if column and not long else " " * column
+        for k, line in enumerate(wrapped(text, max(look.width - len(blank) - column, 24))):
+            yield f"{begin if n == k == 0 and not long else blank}{lead if k == 0 else ' ' * column}{look.prose(line)}"

@@ -52,7 +52,9 @@ def meet(a: Value, b: Value) -> Value | None:
 
 def _tensors(a: Tensor, b: Tensor) -> Tensor:
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
-    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
+    place = _place(a, b)
+    first, other = (b, a) if a.device == "host" != place and b.device != "host" else (a, b)  # why it is where it is
+    both = Tensor(dtype, place, rank, sure=a.sure and b.sure, why=first.why or other.why)
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     both.void = a.void and b.void
     return both
