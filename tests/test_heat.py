@@ -2175,6 +2175,9 @@ def test_a_bar_shows_an_evaluation_at_its_end(name: str, more: str, heat: str) -
         ("expected_calibration_error(module, x: torch.Tensor)", "unknown"),
         ("fit_names(state_dict, x: torch.Tensor, strict, missing_keys, unexpected_keys)", "cold"),
         ("fit_names(state_dict, x: torch.Tensor, strict, keys)", "unknown"),
+        ("reparametrize_state_dict_hook(module, x: torch.Tensor)", "cold"),
+        ("cast_state_dict_post_hook(module, x: torch.Tensor)", "cold"),
+        ("set_seed(module, x: torch.Tensor)", "cold"),
         ("shutdown(module, x: torch.Tensor)", "cold"),
     ],
 )
