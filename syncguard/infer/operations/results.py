@@ -8,7 +8,9 @@ from typing import Final
 from syncguard.infer.domain.contents import there
 from syncguard.infer.domain.sureness import MASKS, built_on_host
 from syncguard.infer.domain.values import (
+    BROUGHT,
     NONE,
+    TRUE,
     UNKNOWN,
     Const,
     Host,
@@ -104,6 +106,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
                 return Seq("list", None, other)
             each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
             return Seq("list", tuple(each))
+        case "brought":
+            given = [_brought(value) for value in args.rest]
+            return UNKNOWN if not given else given[0] if len(given) == 1 else Seq("tuple", tuple(given))
         case "device":
             return device_named(args, tensors)
         case "tuple":
@@ -169,6 +174,15 @@ def _moved(value: Value, place: str, args: Arguments) -> Value:
     if type(value) is not Instance or not (place in ("host", "device") or (place and args.get("device") is not None)):
         return value
     return Instance(value.info, value.name, device_made(place, args, []), value.settings)
+
+
+def _brought(value: Value) -> Value:
+    """A loader as one that brings its batches to the device itself; anything else as it is."""
+    if type(value) is Union:
+        return Union(tuple([_brought(option) for option in value.options]), value.wide)
+    if type(value) is not Instance or (value.info is not None and value.info.is_module):
+        return value
+    return Instance(value.info, value.name, value.device, {**value.settings, BROUGHT: TRUE})
 
 
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
