@@ -12,7 +12,8 @@ CONDITIONS = frozenset(
     " data_or_unknown listed mask_beside single of_host host_values device_values host_number".split()
 )
 KINDS = frozenset(
-    "tensor int float bool str number none size device dtype type array self argument each brought unknown new module".split()
+    "tensor int float bool str number none size device dtype type array self argument each brought unknown new"
+    " module".split()
 )
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),

@@ -106,4 +106,5 @@ def test_a_loader_may_bring_its_batches_to_the_device_itself(
 
 def test_what_such_a_loader_brings_is_read_from_the_device() -> None:
     text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
-    assert codes(text.replace("loss = model(x.to(maker.device)).sum()", "loss = model(x) / y.sum().item()")) == ["SG201"]
+    text = text.replace("loss = model(x.to(maker.device)).sum()", "loss = model(x) / y.sum().item()")
+    assert codes(text) == ["SG201"]

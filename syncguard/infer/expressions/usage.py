@@ -129,10 +129,10 @@ class Usage(Names):
         return self._another(imported_by(frame), frame)
 
     def _another(self, roots: set[str], frame: Frame) -> bool:
-        """Whether a library is imported here that has gradients of its own, and of torch at most what computes nothing."""
+        """Whether a library with gradients of its own is imported here, and of torch at most what computes nothing."""
         if self.gradient_libraries.isdisjoint(roots):
             return False
-        return all([self.places.is_("host", "bystanders", part) for part in torch_parts(frame)])
+        return all(self.places.is_("host", "bystanders", part) for part in torch_parts(frame))
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""

@@ -99,16 +99,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "self" | "argument":
             return _moved(_given(shape.of, args), shape.place, args)
         case "each":
-            held = first_of(args)
-            given = held.items if type(held) is Seq and held.items is not None else ()
-            other = _tensor(Result("tensor"), args, tensors, why)
-            if len(given) < 2 or not tensors:
-                return Seq("list", None, other)
-            each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
-            return Seq("list", tuple(each))
+            return _each(args, tensors, why)
         case "brought":
-            given = [_brought(value) for value in args.rest]
-            return UNKNOWN if not given else given[0] if len(given) == 1 else Seq("tuple", tuple(given))
+            return _all_brought(args)
         case "device":
             return device_named(args, tensors)
         case "tuple":
@@ -174,6 +167,23 @@ def _moved(value: Value, place: str, args: Arguments) -> Value:
     if type(value) is not Instance or not (place in ("host", "device") or (place and args.get("device") is not None)):
         return value
     return Instance(value.info, value.name, device_made(place, args, []), value.settings)
+
+
+def _each(args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    """The tensors of a list, of any shape."""
+    held = first_of(args)
+    given = held.items if type(held) is Seq and held.items is not None else ()
+    other = _tensor(Result("tensor"), args, tensors, why)
+    if len(given) < 2 or not tensors:
+        return Seq("list", None, other)
+    each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
+    return Seq("list", tuple(each))
+
+
+def _all_brought(args: Arguments) -> Value:
+    """What a method is given, one or several, each as it is but for a loader."""
+    given = [_brought(value) for value in args.rest]
+    return UNKNOWN if not given else given[0] if len(given) == 1 else Seq("tuple", tuple(given))
 
 
 def _brought(value: Value) -> Value:
