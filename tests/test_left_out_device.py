@@ -63,6 +63,8 @@ class Mean:
 )
 def test_the_text_of_a_device_names_it(device: str, found: list[str]) -> None:
     text = f"""
+        import torch
+
         def build(n: int, device: torch.device | str = "cpu"):
             return torch.ones(n).bool().to(device)
 
