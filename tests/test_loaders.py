@@ -108,3 +108,10 @@ def test_what_such_a_loader_brings_is_read_from_the_device() -> None:
     text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
     text = text.replace("loss = model(x.to(maker.device)).sum()", "loss = model(x) / y.sum().item()")
     assert codes(text) == ["SG201"]
+
+
+@pytest.mark.parametrize(("pin", "found"), [("", ["SG303"]), (", pin_memory=True", [])])
+def test_such_a_loader_copies_what_it_does_not_pin(pin: str, found: list[str]) -> None:
+    text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
+    text = text.replace("    maker = ", f"    train_loader = torch.utils.data.DataLoader(range(8){pin})\n    maker = ")
+    assert codes(text) == found

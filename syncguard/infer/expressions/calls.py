@@ -336,6 +336,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
     """What iterating over an instance gives: by its own methods, batches of a DataLoader, parameters of a module."""
     world = frame.world
     if BROUGHT in of.settings and is_loader(of, frame):
+        frame.home.moves_batches = True
         return Unknown(frame.why("brought batch", at))
     if of.info is not None:
         for name in ("__iter__", "__getitem__"):
