@@ -225,7 +225,7 @@ ELEMENTWISE: Final = ("promote", "bool")  # the dtypes of what is computed eleme
 
 
 def _empty(args: Arguments) -> bool:
-    """Whether a factory is asked for nothing: `torch.empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`, `Tensor()`."""
+    """Whether a factory is asked for nothing: `empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`, `Tensor()`."""
     if not args.count:
         return not args.open
     size = args.get("size") or args.get("data")
