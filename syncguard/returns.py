@@ -12,7 +12,8 @@ CONDITIONS = frozenset(
     " data_or_unknown listed mask_beside single of_host host_values device_values host_number".split()
 )
 KINDS = frozenset(
-    "tensor int float bool str number none size device dtype type array self argument each unknown new module".split()
+    "tensor int float bool str number none size device dtype type array self argument each brought unknown new"
+    " module".split()
 )
 FLAGS = {
     **dict.fromkeys("bool int float complex promote count".split(), "dtype"),
@@ -38,7 +39,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
 
     One alternative: tensor [bool|int|float|complex|promote|count]
     [0d|1d|2d|reduce|drop|more|broadcast|samerank|nested|written] [host|pinned|device|factory|like|kwarg]
-    · int float bool str number none size device dtype type array self each unknown module
+    · int float bool str number none size device dtype type array self each brought unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
     · unknown host: nobody knows what, but every tensor in it is on the host; unknown like: where the first argument is
@@ -50,6 +51,7 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     type: the name of the first tensor's type, which says its place and dtype
     count: the first tensor's dtype, but int for a bool
     each: a list of the tensors that are given, of any shape
+    brought: what is given, one or several; a loader in it brings its batches to the device itself
     samerank, drop, more: as many dimensions as the first tensor, one less, one more
     reduce, drop: less by those that dim= names, which keepdim= keeps; without dim= all of them, or one
     broadcast: as many dimensions as the tensor that has most

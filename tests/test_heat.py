@@ -602,6 +602,40 @@ def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:
     assert heats(text) == ["unknown"]
 
 
+@pytest.mark.parametrize(
+    ("set_", "test", "heat"),
+    [
+        ("merge = False", "merge", "amortized"),
+        ("merge = False", "merge and len(boxes) > 1", "amortized"),
+        ("merge = True", "not merge", "amortized"),
+        ("merge = True", "merge", "unknown"),
+        ("merge = len(boxes) < 9", "merge", "unknown"),
+        ("merge = False\n    for box in boxes:\n        merge = len(box) > 3", "merge", "unknown"),
+        ("global merge\n    merge = False", "merge", "unknown"),
+    ],
+)
+def test_what_stands_behind_a_flag_that_its_function_leaves_off_runs_seldom(set_: str, test: str, heat: str) -> None:
+    text = f"def forward(boxes, x: torch.Tensor):\n    {set_}\n    if {test}:\n        x = x[x > 0]\n    return x\n"
+    assert heats(text) == [heat]
+
+
+def test_a_flag_of_the_function_around_it_is_not_its_own() -> None:
+    text = """
+        def forward(xs: torch.Tensor):
+            done = False
+
+            def step(x: torch.Tensor):
+                nonlocal done
+                if not done:
+                    x = x[x > 0]
+                done = True
+                return x
+
+            return [step(x) for x in xs]
+        """
+    assert heats(text) == ["unknown"]
+
+
 def test_an_early_return_is_a_gate() -> None:
     assert heats(
         """
@@ -2175,6 +2209,9 @@ def test_a_bar_shows_an_evaluation_at_its_end(name: str, more: str, heat: str) -
         ("expected_calibration_error(module, x: torch.Tensor)", "unknown"),
         ("fit_names(state_dict, x: torch.Tensor, strict, missing_keys, unexpected_keys)", "cold"),
         ("fit_names(state_dict, x: torch.Tensor, strict, keys)", "unknown"),
+        ("reparametrize_state_dict_hook(module, x: torch.Tensor)", "cold"),
+        ("cast_state_dict_post_hook(module, x: torch.Tensor)", "cold"),
+        ("set_seed(module, x: torch.Tensor)", "cold"),
         ("shutdown(module, x: torch.Tensor)", "cold"),
     ],
 )

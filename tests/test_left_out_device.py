@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from checked import codes
 from orders import in_any_order
 
 from syncguard import pipeline
@@ -54,3 +55,20 @@ class Mean:
     config = Config(heat="all", confidence="possible", default_device=default)
     found = pipeline.check(["-"], config, text).findings
     assert [one.confidence for one in found if one.code == "SG201"] == [sure]
+
+
+@pytest.mark.parametrize(
+    ("device", "found"),
+    [("str(x.device)", ["SG204"]), ("x.device", ["SG204"]), ("str(torch.device('cpu'))", []), ("name", [])],
+)
+def test_the_text_of_a_device_names_it(device: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+
+        def build(n: int, device: torch.device | str = "cpu"):
+            return torch.ones(n).bool().to(device)
+
+        def check(x: torch.Tensor, name: str):
+            assert build(3, {device}).any()
+        """
+    assert [code for code in codes(text) if code == "SG204"] == found

@@ -67,3 +67,51 @@ def evaluate(model, {name}, device):
         torch.cuda.synchronize()
 """
     assert [f.heat for f in findings(text) if f.code == "SG401"] == [heat]
+
+
+PREPARED = """
+import torch
+from {library} import {name} as Maker
+
+def fit(model, optimizer, train_loader):
+    maker = Maker({settings})
+    {prepare}
+    for step, (x, y) in enumerate(train_loader):
+        loss = model(x.to(maker.device)).sum()
+        maker.backward(loss)
+        optimizer.step()
+"""
+SEVERAL = "model, optimizer, train_loader = maker.prepare(model, optimizer, train_loader)"
+
+
+@pytest.mark.parametrize(
+    ("library", "name", "settings", "prepare", "found"),
+    [
+        ("accelerate", "Accelerator", "", SEVERAL, []),
+        ("accelerate", "Accelerator", "", "train_loader = maker.prepare(train_loader)", []),
+        ("accelerate", "Accelerator", "", "model, optimizer = maker.prepare(model, optimizer)", ["SG301"]),
+        ("accelerate", "Accelerator", "device_placement=False", SEVERAL, ["SG301"]),
+        ("lightning.fabric", "Fabric", "", "train_loader = maker.setup_dataloaders(train_loader)", []),
+        (
+            "lightning.fabric", "Fabric", "",
+            "train_loader = maker.setup_dataloaders(train_loader, move_to_device=False)", ["SG301"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_loader_may_bring_its_batches_to_the_device_itself(
+    library: str, name: str, settings: str, prepare: str, found: list[str]
+) -> None:
+    assert codes(PREPARED.format(library=library, name=name, settings=settings, prepare=prepare)) == found
+
+
+def test_what_such_a_loader_brings_is_read_from_the_device() -> None:
+    text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
+    text = text.replace("loss = model(x.to(maker.device)).sum()", "loss = model(x) / y.sum().item()")
+    assert codes(text) == ["SG201"]
+
+
+@pytest.mark.parametrize(("pin", "found"), [("", ["SG303"]), (", pin_memory=True", [])])
+def test_such_a_loader_copies_what_it_does_not_pin(pin: str, found: list[str]) -> None:
+    text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
+    text = text.replace("    maker = ", f"    train_loader = torch.utils.data.DataLoader(range(8){pin})\n    maker = ")
+    assert codes(text) == found

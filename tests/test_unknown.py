@@ -83,6 +83,8 @@ def train(step, batches):
         ("jax", []),
         ("jax.numpy as jnp", []),
         ("jax, torch", ["SG209"]),
+        ("jax\nfrom torch.utils.tensorboard import SummaryWriter", []),
+        ("jax\nfrom torch.nn import functional as F", ["SG209"]),
         ("tensorflow as tf", []),
     ],
 )
@@ -444,3 +446,20 @@ def test_a_model_may_say_of_itself_what_tensors_say(name: str, found: list[str])
         return {name}
     """
     assert checked.codes(text, "import torch\n") == found
+
+
+@pytest.mark.parametrize(
+    ("imported", "found"),
+    [("ase.calculators.calculator", []), ("pymatgen.core", []), ("somewhere.else_", ["SG204"])],
+)
+def test_what_a_library_of_arrays_keeps_is_no_tensor(imported: str, found: list[str]) -> None:
+    text = f"""
+import torch
+from {imported} import Calculator
+
+def calculate(atoms, device):
+    Calculator.calculate(atoms)
+    if atoms.pbc.any():
+        return torch.zeros(3, device=device)
+"""
+    assert checked.codes(text) == found

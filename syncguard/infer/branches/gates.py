@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
-from syncguard.infer.branches.meant import as_test, binders, meant
+from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
@@ -24,6 +24,7 @@ from syncguard.read.walk import walk
 SHORT: Final = 8  # statements of a function that only says yes or no
 EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
+LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
@@ -138,6 +139,8 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if outcome and _gate_name(inner, frame):
         return "behind a gate"
+    if type(inner) is NAME and left_at(inner, frame) is (not outcome):
+        return LEFT
     test = meant(inner, frame, then=True) or raised(inner, frame) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
 

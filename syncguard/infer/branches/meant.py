@@ -38,6 +38,22 @@ def meant(name: core.Name, frame: Frame, then: bool = False) -> Node | None:
     return found.test if stays else None
 
 
+def left_at(name: core.Name, frame: Frame) -> bool | None:
+    """The yes or no that a function binds a name to, and never anything else: `merge = False`."""
+    routine = frame.routine
+    node = routine.node
+    if type(node) is not FUNCTION or routine.closure or name.id in routine.home.core.rebound:
+        return None  # a name of a function around this one may be bound out there
+    bound = binders(routine).get(name.id, ())
+    if len(bound) != 1 or name.id in [param.name for param in node.params]:
+        return None
+    bind = bound[0]
+    if type(bind) is not BIND or len(bind.targets) > 1 or type(bind.targets[0]) is not NAME or bind.at >= name.at:
+        return None
+    said = bind.value.value if type(bind.value) is CONST else None
+    return said if isinstance(said, bool) else None
+
+
 def _stays(held: Held, asked: At, routine: Routine, then: bool) -> bool:
     """Whether nothing that a test speaks of is bound anew before a place of the same function: further up, or further
     down in a loop that comes back to the place without asking again."""

@@ -267,6 +267,9 @@ class ClassOf(Value):
         self.info = info
 
 
+BROUGHT: Final = "brought"  # the setting of a loader that brings its batches to the device itself
+
+
 class Instance(Value):
     """An instance of a class of the project, or of an imported one by its dotted name."""
 

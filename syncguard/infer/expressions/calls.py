@@ -9,6 +9,7 @@ from syncguard.infer.branches.stepping import is_loader
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, POSSIBLE
 from syncguard.infer.domain.values import (
+    BROUGHT,
     NONE,
     UNKNOWN,
     Bound,
@@ -334,6 +335,9 @@ def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:
 def iterate(of: Instance, at: At, frame: Frame) -> Value:
     """What iterating over an instance gives: by its own methods, batches of a DataLoader, parameters of a module."""
     world = frame.world
+    if BROUGHT in of.settings and is_loader(of, frame):
+        frame.home.moves_batches = True
+        return Unknown(frame.why("brought batch", at))
     if of.info is not None:
         for name in ("__iter__", "__getitem__"):
             member = of.info.find(name)

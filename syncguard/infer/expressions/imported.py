@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Set as AbstractSet
 
-from syncguard.infer.domain.values import Named
+from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read.tags import BRING, FUNCTION
 from syncguard.read.walk import walk
@@ -45,3 +45,9 @@ def _of_python(packages: AbstractSet[str]) -> bool:
 def torch_among(roots: set[str], frame: Frame) -> bool:
     here = frame.env.get("torch")  # imported by the function itself
     return "torch" in roots or (type(here) is Named and here.name == "torch")
+
+
+def torch_parts(frame: Frame) -> list[str]:
+    """What of torch a file, or this function of it, has names of."""
+    values = [*frame.home.env.values(), frame.env.get("torch", UNKNOWN)]
+    return [value.name for value in values if type(value) is Named and value.name.partition(".")[0] == "torch"]

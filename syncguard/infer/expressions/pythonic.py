@@ -249,6 +249,12 @@ def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     return args[0] if args and type(args[0]) is not Tensor else None
 
 
+def _text(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
+    """What the text of a device names is that device: `device=str(x.device)`."""
+    given = args[0] if len(args) == 1 else UNKNOWN
+    return given if type(given) is Host and given.kind.startswith("device:") else None
+
+
 def _slice(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     return Seq("slice", tuple(args))
 
@@ -274,5 +280,5 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "collections.defaultdict": _defaultdict,
-    "collections.deque": _collect("list"), "builtins.slice": _slice,
+    "collections.deque": _collect("list"), "builtins.slice": _slice, "builtins.str": _text,
 }  # fmt: skip

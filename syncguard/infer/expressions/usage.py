@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Instance, Named, Tensor, Value
 from syncguard.infer.expressions.following import stays
-from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among
+from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among, torch_parts
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.functions.loaders import loaders_of
@@ -105,9 +105,9 @@ class Usage(Names):
         """Whether this function, where torch is imported, computes with no other library that has arrays; what arrays
         are asked for too (`name`) proves something only where it computes with torch."""
         roots = imported_by(frame)
-        if not torch_among(roots, frame):
+        if not torch_among(roots, frame) or self._another(roots, frame):
             return False
-        arrays = self.places.tables["host"]["array_libraries"] + self.tables
+        arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["array_holders"]
         if not imports(frame).isdisjoint(arrays):
             return False
         if not roots & set(arrays):
@@ -125,9 +125,14 @@ class Usage(Names):
         return torch_among(imported_by(frame), frame)
 
     def other_losses(self, frame: Frame) -> bool:
-        """Whether a loss may be one of another library: such a one is imported here, and torch is not."""
-        roots = imported_by(frame)
-        return not self.gradient_libraries.isdisjoint(roots) and not torch_among(roots, frame)
+        """Whether a loss may be one of another library."""
+        return self._another(imported_by(frame), frame)
+
+    def _another(self, roots: set[str], frame: Frame) -> bool:
+        """Whether a library with gradients of its own is imported here, and of torch at most what computes nothing."""
+        if self.gradient_libraries.isdisjoint(roots):
+            return False
+        return all(self.places.is_("host", "bystanders", part) for part in torch_parts(frame))
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""

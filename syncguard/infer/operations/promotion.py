@@ -10,8 +10,8 @@ from syncguard.infer.operations.arguments import Arguments
 ORDER: Final = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
 CLASSES: Final = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}
 NUMBERS: Final = (*CLASSES, "number")
-# What is asked of the result, and is no number among its elements.
-FLAGS: Final = ("requires_grad", "pin_memory", "keepdim")
+# What is asked of the result, or chooses among its elements, and is none of them.
+FLAGS: Final = ("requires_grad", "pin_memory", "keepdim", "condition")
 
 
 def promoted(args: Arguments) -> str:

@@ -8,7 +8,9 @@ from typing import Final
 from syncguard.infer.domain.contents import there
 from syncguard.infer.domain.sureness import MASKS, built_on_host
 from syncguard.infer.domain.values import (
+    BROUGHT,
     NONE,
+    TRUE,
     UNKNOWN,
     Const,
     Host,
@@ -97,13 +99,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "self" | "argument":
             return _moved(_given(shape.of, args), shape.place, args)
         case "each":
-            held = first_of(args)
-            given = held.items if type(held) is Seq and held.items is not None else ()
-            other = _tensor(Result("tensor"), args, tensors, why)
-            if len(given) < 2 or not tensors:
-                return Seq("list", None, other)
-            each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
-            return Seq("list", tuple(each))
+            return _each(args, tensors, why)
+        case "brought":
+            return _all_brought(args)
         case "device":
             return device_named(args, tensors)
         case "tuple":
@@ -171,6 +169,32 @@ def _moved(value: Value, place: str, args: Arguments) -> Value:
     return Instance(value.info, value.name, device_made(place, args, []), value.settings)
 
 
+def _each(args: Arguments, tensors: list[Tensor], why: Why) -> Value:
+    """The tensors of a list, of any shape."""
+    held = first_of(args)
+    given = held.items if type(held) is Seq and held.items is not None else ()
+    other = _tensor(Result("tensor"), args, tensors, why)
+    if len(given) < 2 or not tensors:
+        return Seq("list", None, other)
+    each = [value.but(rank=-1, why=why) if type(value) is Tensor else other.but(dtype="") for value in given]
+    return Seq("list", tuple(each))
+
+
+def _all_brought(args: Arguments) -> Value:
+    """What a method is given, one or several, each as it is but for a loader."""
+    given = [_brought(value) for value in args.rest]
+    return UNKNOWN if not given else given[0] if len(given) == 1 else Seq("tuple", tuple(given))
+
+
+def _brought(value: Value) -> Value:
+    """A loader as one that brings its batches to the device itself; anything else as it is."""
+    if type(value) is Union:
+        return Union(tuple([_brought(option) for option in value.options]), value.wide)
+    if type(value) is not Instance or (value.info is not None and value.info.is_module):
+        return value
+    return Instance(value.info, value.name, value.device, {**value.settings, BROUGHT: TRUE})
+
+
 def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> Tensor:
     first = tensors[0] if tensors else None
     device, moved = device_made(shape.place, args, tensors), args.get("device") is not None
@@ -201,7 +225,9 @@ ELEMENTWISE: Final = ("promote", "bool")  # the dtypes of what is computed eleme
 
 
 def _empty(args: Arguments) -> bool:
-    """Whether a factory is asked for nothing at all: `torch.empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`."""
+    """Whether a factory is asked for nothing: `empty(0)`, `torch.zeros((0, 3))`, `torch.tensor([])`, `Tensor()`."""
+    if not args.count:
+        return not args.open
     size = args.get("size") or args.get("data")
     if type(size) is Seq and size.items is not None:
         parts = size.items
