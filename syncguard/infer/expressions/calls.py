@@ -30,6 +30,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import containers, methods, pythonic, unknowns
+from syncguard.infer.expressions.named import name_given
 from syncguard.infer.functions import promises
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, made_of, operand
@@ -285,8 +286,8 @@ def inherited(
 ) -> Value:
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
-    if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, args, keywords, at, frame)
+    if name in world.registrars and args and len(nodes) > 1 and (made := name_given(args[0], nodes[1], frame)):
+        return world.register(info, made, args, keywords, at, frame)
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:
