@@ -236,7 +236,8 @@ def test_what_a_name_says_is_believed_until_another_file_calls_it_at_every_step(
 
 def test_a_constructor_and_what_a_test_calls_stay_as_cold_as_their_names_say(project):
     Path("p/tools.py").write_text(
-        "import torch\n\n\nclass Table:\n    def __init__(self, x: torch.Tensor):\n        self.found = x.nonzero()\n\n\n"
+        "import torch\n\n\nclass Table:\n    def __init__(self, x: torch.Tensor):\n"
+        "        self.found = x.nonzero()\n\n\n"
         "def save_all(x: torch.Tensor):\n    for part in x:\n        x = x + part\n    return x.nonzero()\n"
     )
     Path("test_nets.py").write_text(

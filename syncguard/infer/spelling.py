@@ -10,7 +10,9 @@ from syncguard.read.core import Node
 from syncguard.read.tags import CONST
 
 ANYTHING: Final = "*"  # what stands for the rest: no name of an attribute has one
-FIELD: Final = re.compile(r"%\(\w+\)[sd]|%[sdi]|\{[^{}]*\}")  # what `"%s_seen" % kind` and `"{}_seen".format(kind)` fill
+FIELD: Final = re.compile(
+    r"%\(\w+\)[sd]|%[sdi]|\{[^{}]*\}"
+)  # what `"%s_seen" % kind` and `"{}_seen".format(kind)` fill
 LEAST: Final = 3  # letters that tell a name from any other
 
 

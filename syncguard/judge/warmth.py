@@ -34,7 +34,9 @@ class Warmth(msgspec.Struct, frozen=True):
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN) or fact.text in BESIDE for fact in path)
+    return for_hot_code(path) or any(
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN) or fact.text in BESIDE for fact in path
+    )
 
 
 def by_name(path: tuple[Fact, ...]) -> bool:

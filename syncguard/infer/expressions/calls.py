@@ -230,7 +230,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")
-            if op is not None and not args and handed_back(of, op, frame):
+            if op is not None and not args and (handed_back(of, op, frame) or as_it_came(of, op, frame)):
                 of = of.but(device="assumed")
             if op is None:
                 return Host("array") if world.places.is_("names", "array_methods", name) else Unknown(of.why)
@@ -271,6 +271,20 @@ def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
     places, name = frame.world.places, frame.routine.name
     items = places.is_("host", "item_methods", name) or places.is_("host", "functions", name)
     return not items and of.why.root.text in DECLARED
+
+
+def as_it_came(of: Tensor, op: Op, frame: Frame) -> bool:
+    """Whether what was made of nobody knows what is brought to the host: that is what a tensor of the device needs, and
+    nothing that was made here."""
+    root = of.why.root if of.why is not None else None
+    if (
+        root is None
+        or root.built
+        or of.device != "host"
+        or not frame.world.places.is_("factories", "converts", root.text)
+    ):
+        return False
+    return op.returns.startswith("tensor") and "host" in op.returns.split()
 
 
 def moved(of: Instance, found: Value, nodes: Nodes, frame: Frame) -> Value:
