@@ -27,6 +27,8 @@ def codes(text: str) -> list[tuple[int, str]]:
     ("written", "name"),
     [
         ('"seen"', "seen"),
+        ('f"seen"', "seen"),
+        ('f"{kind}"', ""),
         ('kind + "_seen"', "*_seen"),
         ('"seen_" + kind', "seen_*"),
         ('"a_" + kind + "_b"', "a_*_b"),

@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CONST
+from syncguard.read.tags import CONST, DO
 
 ANYTHING: Final = "*"  # what stands for the rest: no name of an attribute has one
 FIELD: Final = re.compile(
@@ -22,7 +22,7 @@ def spelled(node: Node) -> str:
     if texts is None:
         return ""
     begins, ends = texts
-    if begins == ends and type(node) is CONST:
+    if begins == ends and (type(node) is CONST or (type(node) is DO and node.what == "join" and len(node.args) == 1)):
         return begins
     return f"{begins}{ANYTHING}{ends}" if len(begins) + len(ends) >= LEAST else ""
 
@@ -49,6 +49,8 @@ def _texts(node: Node) -> tuple[str, str] | None:
             return text, text
         case core.Do(what="+", args=(left, right)):
             return _begin(left), _end(right)
+        case core.Do(what="join", args=(only,)):
+            return _texts(only)
         case core.Do(what="join", args=parts) if parts:
             return _begin(parts[0]), _end(parts[-1])
         case core.Do(what="%", args=(core.Const(value=str() as text), _)):

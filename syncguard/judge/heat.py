@@ -13,10 +13,11 @@ from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, keep_time, pace, shown_at_end, takes_step, trained
-from syncguard.judge.remade import MAKERS, remakes
+from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
     deprecated,
+    doubted,
     ends_phase,
     exported,
     is_cold,
@@ -86,7 +87,7 @@ def warmths(
     for routine in routines:
         if routine not in found:
             if is_cold(routine, places, cold, remade):
-                named = not (routine.program or routine.name in MAKERS or is_cold_anyway(routine, places, cold))
+                named = doubted(routine, places) and not (routine.program or is_cold_anyway(routine, places, cold))
                 why = BY_NAME if named else SELDOM
                 found[routine] = told(routine, why) if named or routine.program else Warmth("cold")
             elif why := beside(routine, places):

@@ -84,6 +84,11 @@ def named_so(routine: Routine, places: Places, remade: Container[ClassInfo] = fr
     )
 
 
+def doubted(routine: Routine, places: Places) -> bool:
+    """Whether its name may be that of what runs at every step, if another file calls it there."""
+    return places.is_("cold", "doubted", routine.name)
+
+
 def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
     """Whether more than its name says so."""
     if script(routine, places):
