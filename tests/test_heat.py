@@ -1790,6 +1790,33 @@ def test_what_is_converted_or_made_of_a_model_is_setup(name: str) -> None:
     assert heats(f"def {name}(x: torch.Tensor):\n    return x.nonzero()\n") == ["cold"]
 
 
+@pytest.mark.parametrize(
+    ("name", "test", "heat"),
+    [
+        ("_init_index", "self._index is None", "amortized"),  # though `reset` lets go of it
+        ("_init_index", "not (self._index is not None)", "amortized"),
+        ("_init_index", "self._index is not None", "hot"),
+        ("_init_index", "x is not None", "hot"),
+        ("_find_index", "self._index is None", "hot"),
+    ],
+)
+def test_setup_by_its_name_where_something_is_not_there_yet_runs_once_in_many_steps(name, test, heat) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            if {test}:
+                self.{name}(x)
+            return x
+
+        def {name}(self, x):
+            self._index = x.nonzero()
+
+        def reset(self):
+            self._index = None
+    """
+    assert heats(text) == [heat]
+
+
 def test_converting_is_setup() -> None:
     assert heats("class Int8:\n    def convert(self, w: torch.Tensor):\n        return w.cpu()\n") == ["cold"]
 

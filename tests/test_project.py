@@ -14,6 +14,7 @@ from syncguard import folder, pipeline, store, table, workers
 from syncguard.config import Config
 from syncguard.examine import Examiner
 from syncguard.judge.reach import reached
+from syncguard.judge.warmth import BY_NAME
 from syncguard.pack import load
 from syncguard.read import source
 from syncguard.read.project import forget
@@ -202,6 +203,63 @@ def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     (alone,) = pipeline.check(["p/ops.py"], config(cache=False)).findings
     assert (alone.site, alone.code, alone.heat) == (found.site, found.code, "unknown")
     assert reached({}) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "heat"),
+    [
+        ("convert_to_weights", "convert_to_weights(x)", "hot"),
+        ("init_scale", "init_scale(x)", "hot"),
+        ("print_all", "if self.step % 100 == 0:\n            print_all(x)", "cold"),
+        ("_init_table", "if self.table is None:\n            _init_table(x)", "cold"),  # which another method empties
+        ("_init_table", "if not (self.table is not None and x is not None):\n            _init_table(x)", "hot"),
+        ("show_all", "raise ValueError(show_all(x))", "cold"),
+    ],
+)
+def test_what_a_name_says_is_believed_until_another_file_calls_it_at_every_step(project, name, call, heat):
+    Path("p/tools.py").write_text(
+        f"import torch\n\n\ndef {name}(x: torch.Tensor):\n    for part in x:\n        x = x + part\n"
+        "    found = x.nonzero()\n    return found\n"
+    )
+    Path("p/nets.py").write_text(
+        f"from .tools import {name}\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    table = None\n\n"
+        f"    def forward(self, x):\n        {call}\n        return x\n\n"
+        "    def reset(self):\n        self.table = None\n"
+    )
+    (alone,) = pipeline.check(["p/tools.py"], config(cache=False, heat="all")).findings
+    assert (alone.heat, alone.hot_path[0].text) == ("cold", BY_NAME)
+    (found,) = [f for f in pipeline.check(["."], config(cache=False, heat="all")).findings if f.code == "SG101"]
+    assert found.heat == heat
+    sure = pipeline.check(["."], config(cache=False, heat="all", cold=(name,))).findings
+    assert [f.heat for f in sure if f.code == "SG101"] == ["cold"]
+
+
+@pytest.mark.parametrize("name", ["save_all", "load_rows", "write_checkpoint", "export_rows"])
+def test_what_saves_or_loads_is_as_cold_as_its_name_says_whoever_calls_it(project, name):
+    Path("p/tools.py").write_text(
+        f"import torch\n\n\ndef {name}(x: torch.Tensor):\n    for part in x:\n        x = x + part\n"
+        "    return x.nonzero()\n"
+    )
+    Path("p/nets.py").write_text(
+        f"from .tools import {name}\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        f"    def forward(self, x):\n        return {name}(x)\n"
+    )
+    (found,) = [f for f in pipeline.check(["."], config(cache=False, heat="all")).findings if f.code == "SG101"]
+    assert found.heat == "cold"
+
+
+def test_a_constructor_and_what_a_test_calls_stay_as_cold_as_their_names_say(project):
+    Path("p/tools.py").write_text(
+        "import torch\n\n\nclass Table:\n    def __init__(self, x: torch.Tensor):\n"
+        "        self.found = x.nonzero()\n\n\n"
+        "def show_all(x: torch.Tensor):\n    for part in x:\n        x = x + part\n    return x.nonzero()\n"
+    )
+    Path("test_nets.py").write_text(
+        "from p.tools import Table, show_all\n\n\ndef test_all(net, rows):\n    for row in rows:\n"
+        "        net(row).backward()\n        show_all(Table(row).found)\n"
+    )
+    found = [f for f in pipeline.check(["."], config(cache=False, heat="all")).findings if f.site.path == "p/tools.py"]
+    assert [f.heat for f in found] == ["cold", "cold"]
 
 
 def test_a_function_that_is_called_before_the_steps_and_in_them_is_hot(project):

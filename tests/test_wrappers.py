@@ -49,11 +49,21 @@ def everything(x):
     for part in x:
         total += part.item()
     return total
+
+
+def number(value):
+    if torch.is_tensor(value) and value.device.type == "xla":
+        return value.detach()
+    if hasattr(value, "item"):
+        return value.item()
+    if hasattr(value, "__getitem__"):
+        return value[0]
+    return value
 """
 HEAD = """\
 import torch
 from torch import nn
-from ops import debug_sync, everything, keep, largest, settle, sync_now, to_float
+from ops import debug_sync, everything, keep, largest, number, settle, sync_now, to_float
 
 
 class Net(nn.Module):
@@ -82,6 +92,7 @@ def found(tmp_path, monkeypatch):
         ("sync_now()", "SG401", 7),
         ("settle()", "SG401", 12),
         ("mean = to_float(x.mean())", "SG201", 16),
+        ("mean = number(x.mean())", "SG201", 45),
     ],
 )
 def test_a_call_of_a_wrapper_waits(found, statement, code, line):
@@ -99,6 +110,8 @@ def test_a_call_of_a_wrapper_waits(found, statement, code, line):
         "keep(self.seen, x)",
         "total = everything(x)",  # long enough to be told for itself
         "mean = to_float(3.0)",
+        "mean = number(3.0)",
+        "mean = number([x.mean()])",
         "mean = to_float(x.cpu().mean())  # syncguard: allow[SG202] the copy",
     ],
 )

@@ -23,6 +23,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.home import Home
 from syncguard.infer.moves import moves_all
 from syncguard.infer.routine import SERIAL, Env, Routine, Used
+from syncguard.infer.spelling import fits
 from syncguard.read.core import Bind, Class, Function, Name
 from syncguard.read.tags import ATTR, CALL, CONST
 from syncguard.read.walk import walk
@@ -56,6 +57,7 @@ class ClassInfo:
         "resets",
         "serial",
         "settled",
+        "spelled",
         "steady",
         "stores",
         "tokenizes",
@@ -71,6 +73,7 @@ class ClassInfo:
         self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
         self.settled: set[str] = set()
+        self.spelled: dict[str, None] = {}  # the made-up names that its attributes were asked for by
         self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
         self.resets: bool | None = None  # whether a method of it says where factories build
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
@@ -194,6 +197,17 @@ class ClassInfo:
             return self.attribute(name, reader)
         return self.kept(name, found)
 
+    def alike(self, made: str, reader: Routine) -> list[Value]:
+        """What each of the attributes holds that a made-up name may come to: `getattr(self, kind + "_seen")`."""
+        names: dict[str, None] = {made: None}
+        for info in self.mro:
+            info.spelled[made] = None
+            stored = [*info.attrs] if info.home.own else [*self.world.stored(info)]
+            names.update(dict.fromkeys([name for name in stored if fits(made, name)]))
+        held = [self.attribute(name, reader) for name in names]
+        members = [value for info in self.mro for name, value in info.members.items() if fits(made, name)]
+        return [value for value in (*held, *members) if value is not None]
+
     def on_host(self, name: str) -> bool:
         """Whether a method asks an attribute for what a tensor has on the host alone: it raises anywhere else. What a
         module holds may be asked before it is moved, and of other files we look at parts."""
@@ -272,8 +286,11 @@ class ClassInfo:
         return self.readers(name)
 
     def readers(self, name: str) -> Iterable[Routine]:
-        """Who has looked at an attribute, in the file that is checked."""
-        return self.world.readers.get((self, name), ())
+        """Who has looked at an attribute, in the file that is checked, by its name or one that may come to it."""
+        readers = self.world.readers
+        found = readers.get((self, name), ())
+        made = [one for one in self.spelled if one != name and fits(one, name)]
+        return [*found, *[reader for one in made for reader in readers.get((self, one), ())]] if made else found
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

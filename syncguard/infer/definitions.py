@@ -11,7 +11,6 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     ClassOf,
-    Const,
     Host,
     Instance,
     Tensor,
@@ -140,7 +139,7 @@ class Definitions(Outcomes):
             self.keeps.append((info, name, value))
 
     def register(
-        self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: core.At, frame: Frame
+        self, info: ClassInfo, name: str, args: list[Value], keywords: dict[str, Value], at: core.At, frame: Frame
     ) -> Value:
         """register_buffer and its kin: the attribute is a tensor or None, and moves with the module."""
         given = [keywords[name] for name in ("tensor", "param") if name in keywords]
@@ -151,6 +150,5 @@ class Definitions(Outcomes):
             tensors = [option for option in options(value) if type(option) is Tensor]
             moved = [tensor.but(device="assumed") if tensor.device == "host" else tensor for tensor in tensors]
             moved = moved or [Tensor(sure=False, why=frame.why("registered", at))]
-        name = str(args[0].value) if type(args[0]) is Const else ""
         self.learn(info, name, moved[0] if len(moved) == 1 else Union(tuple(moved)), frame)
         return NONE

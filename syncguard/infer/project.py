@@ -278,9 +278,13 @@ class World(Sharing):
 
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         """The methods of a class that assign an attribute to their receiver."""
+        return self.stored(info).get(name, ())
+
+    def stored(self, info: ClassInfo) -> dict[str, list[Routine]]:
+        """The attributes that methods of a class assign, and which do."""
         if info.stores is None:
             info.stores = stores_of(info, self.registrars)
-        return info.stores.get(name, ())
+        return info.stores
 
     def leave(self, home: Home) -> None:
         """Forget a file that has been checked; nothing of it may stay in what others share."""

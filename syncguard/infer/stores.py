@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.values import Call
 from syncguard.infer.moves import moved
+from syncguard.infer.spelling import spelled
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, DO, FUNCTION, IF, INDEX, LOOP, NAME, RUN, SEQ, TRY, WITH
@@ -85,10 +86,10 @@ def stored(function: core.Function, registrars: frozenset[str] | None = None) ->
 
 
 def registered(call: Node, me: str, registrars: frozenset[str] | None) -> Iterator[str]:
-    """The attribute that a call has its receiver take up: `self.register_buffer("x", y)`."""
+    """The attribute that a call has its receiver take up, `self.register_buffer("x", y)`; `*_x` of several."""
     match call:
-        case core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(core.Const(value=str() as name), *_)):
-            if of == me and (registrars is None or how in registrars):
+        case core.Call(fn=core.Attr(of=core.Name(id=of), name=how), args=(written, *_)):
+            if of == me and (registrars is None or how in registrars) and (name := spelled(written)):
                 yield name
 
 

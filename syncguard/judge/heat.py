@@ -11,21 +11,24 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
+from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, keep_time, pace, shown_at_end, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
     deprecated,
+    doubted,
     ends_phase,
     exported,
     is_cold,
+    is_cold_anyway,
     makes_groups,
     programs,
     script,
     test_file,
     trial,
 )
-from syncguard.judge.warmth import BETWEEN, SELDOM, Warmth
+from syncguard.judge.warmth import BETWEEN, BY_NAME, SELDOM, Warmth
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.tags import DO, FUNCTION, LOOP, NAME, RUN, SEQ
@@ -79,11 +82,14 @@ def warmths(
         seldom,
         lambda routine: trained(routine, places, training),
         {routine for routine in routines if holds_steps(routine, places)},
+        places,
     )
     for routine in routines:
         if routine not in found:
             if is_cold(routine, places, cold, remade):
-                found[routine] = by_callers(routine) if routine.program else Warmth("cold")
+                named = doubted(routine, places) and not (routine.program or is_cold_anyway(routine, places, cold))
+                why = BY_NAME if named else SELDOM
+                found[routine] = told(routine, why) if named or routine.program else Warmth("cold")
             elif why := beside(routine, places):
                 found[routine] = Warmth("cold", (Fact(why, line_of(routine), routine.home.path),))
             else:
@@ -138,6 +144,7 @@ def followed(
     seldom: Container[Routine],
     trains: Callable[[Routine], bool],
     around: Container[Routine],
+    places: Places,
 ) -> dict[Routine, Warmth]:
     """These and what they call: what is behind a gate, stands around the loops of those that run the steps, or seldom
     runs when it is called, is amortized, unless it is the step itself."""
@@ -153,7 +160,7 @@ def followed(
             if context.failing:
                 continue
             once = routine in around and not context.loops
-            gated = (context.rare or once) and not trains(callee)
+            gated = (context.rare or once or first_time(callee, context, places)) and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
             if known is None or (known.heat == "amortized" and heat == "hot"):
@@ -193,14 +200,15 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
             if all(
                 found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
             ):
-                found[callee] = by_callers(callee)
+                found[callee] = told(callee)
                 queue.append(callee)
     return found
 
 
-def by_callers(routine: Routine) -> Warmth:
-    """The warmth of what only setup, a failure or a script calls in its file."""
-    return Warmth("cold", (Fact(SELDOM, line_of(routine), routine.home.path),))
+def told(routine: Routine, why: str = SELDOM) -> Warmth:
+    """The warmth of what runs seldom as far as its own file tells: only setup, a failure or a script calls it there, or
+    its name says so."""
+    return Warmth("cold", (Fact(why, line_of(routine), routine.home.path),))
 
 
 def tried(callee: Routine, caller: Routine, places: Places) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Final
 
 from syncguard.judge.called import Function, Where
+from syncguard.judge.warmth import by_name
 from syncguard.terms import Fact
 
 SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
@@ -29,7 +30,7 @@ def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where]) -> dict[
     while changed:
         changed = False
         for where in sorted(asked - found.keys()):
-            if all(one in found or _setup(function) for one, _, function in callers[where]):
+            if all(one in found or (one not in hot and _setup(function)) for one, _, function in callers[where]):
                 (path, name), line = min((one, line) for one, line, _ in callers[where])
                 found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
     return found
@@ -41,5 +42,6 @@ def _left_to_others(function: Function) -> bool:
 
 
 def _setup(function: Function) -> bool:
-    """Whether it is its own nature that a function runs seldom."""
-    return function.heat == "cold" and not function.here and function.name not in SCRIPTS
+    """Whether it is its own nature, or its name, that says that a function runs seldom."""
+    by_nature = not function.here or by_name(function.path)
+    return function.heat == "cold" and by_nature and function.name not in SCRIPTS

@@ -17,6 +17,7 @@ from syncguard.infer.routine import Context, Routine
 from syncguard.judge.alone import alone
 from syncguard.judge.behind import HERE
 from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import holds_steps
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
@@ -41,14 +42,15 @@ def functions_of(
     found = []
     for routine in routines:
         warm = warmth[routine]
-        calls = tuple(call for call in _calls(home, routine, warmth, places, around) if not (tests and call.rare))
+        told = _calls(home, routine, warmth, places, around)
+        calls = tuple(call for call in told if not (tests and _idle(call, places)))
         behind = options(routine)
         if warm.heat != "cold" or warm.here or calls or behind:
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
-            told = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
+            says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = warm.heat == "unknown" and alone(routine, places)
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *told, alone=lone))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, alone=lone))
     return tuple(found)
 
 
@@ -74,6 +76,7 @@ def _calls(
             if (
                 context.rare
                 or context.failing
+                or first_time(callee, context, places)
                 or (whole and not context.loops)
                 or (heat not in ("hot", "unknown") and step is None)
             ):
@@ -88,6 +91,11 @@ def _calls(
             if not _open(callee, places) or kept_by(callee):  # else it does not matter who calls it
                 shared = _shared(around(routine, context) for _, context in calls)
                 yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
+
+
+def _idle(call: Called, places: Places) -> bool:
+    """Whether a call in a test tells nothing: a rare one, or one of what is named as what runs seldom."""
+    return call.rare or places.seldom(call.name.rpartition(".")[2])
 
 
 def _beside_steps(call: tuple[At, Context]) -> bool:

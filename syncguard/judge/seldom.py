@@ -74,6 +74,23 @@ def is_cold(
     routine: Routine, places: Places, cold: tuple[str, ...], remade: Container[ClassInfo] = frozenset()
 ) -> bool:
     """Setup, saving and loading, tests, the top level of a file: it runs once or seldom."""
+    return named_so(routine, places, remade) or is_cold_anyway(routine, places, cold)
+
+
+def named_so(routine: Routine, places: Places, remade: Container[ClassInfo] = frozenset()) -> bool:
+    """Whether its name says that it runs seldom, as far as nobody is known to call it at every step."""
+    return places.seldom(routine.name) and not (
+        made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places)
+    )
+
+
+def doubted(routine: Routine, places: Places) -> bool:
+    """Whether its name may be that of what runs at every step, if another file calls it there."""
+    return places.is_("cold", "doubted", routine.name)
+
+
+def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> bool:
+    """Whether more than its name says so."""
     if script(routine, places):
         return True
     name = routine.name
@@ -81,10 +98,6 @@ def is_cold(
     return (
         (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
-        or (
-            places.seldom(name)
-            and not (made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places))
-        )
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)

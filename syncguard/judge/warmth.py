@@ -8,6 +8,7 @@ from syncguard.judge.beside import BESIDE
 from syncguard.terms import Fact, Heat
 
 SELDOM = "in its file called only by what runs seldom"
+BY_NAME = "by its name what runs seldom, unless another file calls it at every step"
 AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
 SLOWER = ("amortized", "cold")
@@ -33,7 +34,14 @@ class Warmth(msgspec.Struct, frozen=True):
 
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
-    return for_hot_code(path) or any(fact.text in (SELDOM, AROUND, BETWEEN) or fact.text in BESIDE for fact in path)
+    return for_hot_code(path) or any(
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN) or fact.text in BESIDE for fact in path
+    )
+
+
+def by_name(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that nothing but a name tells how often something runs."""
+    return any(fact.text == BY_NAME for fact in path)
 
 
 def for_hot_code(path: tuple[Fact, ...]) -> bool:

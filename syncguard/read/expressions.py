@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from syncguard.read.core import (
@@ -133,6 +133,9 @@ def call(node: ast.Call, scope: Scope) -> Node:
                 break  # what comes next may have any place
             for mark, given in passed(arg):
                 scope.use(given, f"{mark}{position}{path}")
+    if path in NAMERS and len(args) > 1:
+        for given in spelling(args[1]):
+            scope.use(given, "[name]")
     return CALL(fn, args, keywords, at(node))
 
 
@@ -148,6 +151,18 @@ def passed(arg: Node) -> list[tuple[str, str]]:
         mark, arg = "*", arg.of
     given = dotted(arg)
     return [(mark, given)] if given else []
+
+
+NAMERS: Final = ("getattr", "hasattr", "setattr")  # what is given the name of an attribute second
+
+
+def spelling(node: Node) -> Iterator[str]:
+    """The names whose values a text is made up of: `f"head_{task}"`, `"head_" + task`."""
+    if type(node) is DO and node.what in ("join", "format", "+", "%"):
+        for part in node.args:
+            yield from spelling(part)
+    elif given := dotted(node):
+        yield given
 
 
 def changed(node: Node) -> Node | None:
@@ -251,8 +266,9 @@ def walrus(node: ast.NamedExpr, scope: Scope) -> Node:
 
 
 def joined(node: ast.JoinedStr, scope: Scope) -> Node:
-    # Of its texts only the first is kept: it may name a device, `f"cuda:{rank}"`.
-    kept = [v for i, v in enumerate(node.values) if i == 0 or type(v) is ast.FormattedValue]
+    # Of its texts only the first and the last are kept: it may name a device, `f"cuda:{rank}"`, or an attribute.
+    last = len(node.values) - 1
+    kept = [v for i, v in enumerate(node.values) if i in (0, last) or type(v) is ast.FormattedValue]
     return DO("join", several(kept, scope), at(node))
 
 

@@ -31,6 +31,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import containers, methods, pythonic, unknowns
+from syncguard.infer.expressions.named import name_given
 from syncguard.infer.functions import promises
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, made_of, operand
@@ -230,7 +231,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")
-            if op is not None and not args and handed_back(of, op, frame):
+            if op is not None and not args and (handed_back(of, op, frame) or as_it_came(of, op, frame)):
                 of = of.but(device="assumed")
             if op is None:
                 return Host("array") if world.places.is_("names", "array_methods", name) else Unknown(of.why)
@@ -273,6 +274,20 @@ def handed_back(of: Tensor, op: Op, frame: Frame) -> bool:
     return not items and of.why.root.text in DECLARED
 
 
+def as_it_came(of: Tensor, op: Op, frame: Frame) -> bool:
+    """Whether what was made of nobody knows what is brought to the host: that is what a tensor of the device needs, and
+    nothing that was made here."""
+    root = of.why.root if of.why is not None else None
+    if (
+        root is None
+        or root.built
+        or of.device != "host"
+        or not frame.world.places.is_("factories", "converts", root.text)
+    ):
+        return False
+    return op.returns.startswith("tensor") and "host" in op.returns.split()
+
+
 def moved(of: Instance, found: Value, nodes: Nodes, frame: Frame) -> Value:
     """What a method of a module gives: where it is the module, put elsewhere, so is what its name stands for."""
     name = nodes[0].id if nodes and type(nodes[0]) is NAME else ""
@@ -286,8 +301,8 @@ def inherited(
 ) -> Value:
     """A method that a class of the project has from an imported one, or that was not found at first."""
     world = frame.world
-    if name in world.registrars and args and type(args[0]) is Const:
-        return world.register(info, args, keywords, at, frame)
+    if name in world.registrars and args and len(nodes) > 1 and (made := name_given(args[0], nodes[1], frame)):
+        return world.register(info, made, args, keywords, at, frame)
     for base in info.libraries():
         op = world.op(f"{base}.{name}")
         if op is not None:

@@ -32,6 +32,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions.applying import APPLYING
 from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element, foremost
+from syncguard.infer.expressions.named import name_given, tensors_named
 from syncguard.infer.functions.setters import sets_by_name
 from syncguard.infer.moves import moved
 from syncguard.infer.operations.apply import apply
@@ -108,6 +109,9 @@ def _getattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
         if type(found) is Bound and type(found.of) is Unknown and not found.of.weak:
             return UNKNOWN  # who has something to call instead does not know what it is
         return join(found, args[2])
+    held = tensors_named(args[0], name_given(args[1], nodes[1], frame), frame) if 1 < len(args) <= len(nodes) else None
+    if held is not None:
+        return join(held, args[2]) if len(args) > 2 else held
     if len(args) > 1 and type(args[0]) is Named and args[0].name == "torch" and _device_module(args, nodes, frame):
         return Named("torch.cuda")
     return from_weak(args)
@@ -129,8 +133,8 @@ def _setattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
     if len(args) == 3 and type(args[0]) is Instance and args[0].info is not None:
         if sets_by_name(frame.routine):
             return NONE  # each call of it says what it keeps
-        if type(args[1]) is Const:
-            frame.world.learn(args[0].info, str(args[1].value), args[2], frame)
+        if made := name_given(args[1], nodes[1], frame) if len(nodes) == 3 else "":
+            frame.world.learn(args[0].info, made, args[2], frame)
         elif len(nodes) == 3 and moved(nodes[2], frame.world.moving):
             args[0].info.move()
     return NONE

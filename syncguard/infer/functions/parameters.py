@@ -299,6 +299,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if not module and (not _differentiates(frame) or _replaced(frame, param)):
         return UNKNOWN
     uses = node.uses.get(param.name, frozenset())
+    if "[name]" in uses:
+        return UNKNOWN  # `getattr(self, f"head_{task}")`: no tensor is spelled
     if uses & (CONTAINER | COUNTED) or uses & frame.world.keepers:
         return Unknown(frame.why("forward", param.at))
     places = frame.world.places

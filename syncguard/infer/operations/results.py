@@ -214,7 +214,8 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
         why=why, sure=shape.place == "factory" or not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
-    why.built = device == "host" and (beside is not None or (shape.place in MADE and not tensors))
+    anew = shape.place in MADE and not tensors and not _may_be_tensor(args.get("data"))
+    why.built = device == "host" and (beside is not None or anew)
     made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors)
     return made
 
@@ -222,6 +223,12 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
 MADE: Final = ("factory", "host", "pinned")
 GUESSED: Final = ("assumed", "mixed")
 ELEMENTWISE: Final = ("promote", "bool")  # the dtypes of what is computed element by element: all of it in one place
+
+
+def _may_be_tensor(data: Value | None) -> bool:
+    """Whether what a tensor is made of was computed from tensors, by what nobody knows: it may be one, and stay where
+    it is."""
+    return data is not None and any(type(option) is Unknown and option.weak is not None for option in options(data))
 
 
 def _empty(args: Arguments) -> bool:

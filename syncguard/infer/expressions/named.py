@@ -1,0 +1,32 @@
+"""The name of an attribute as a call gives it in, the name out, or what it is spelled like: `*_seen`."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import NONE, Const, Instance, Tensor, Value, options
+from syncguard.infer.routine import Frame
+from syncguard.infer.spelling import is_made_up, spelled
+from syncguard.read.core import Node
+from syncguard.read.tags import BIND, NAME
+
+
+def name_given(value: Value, node: Node, frame: Frame) -> str:
+    """A name by its value, or as it is written, here or where the name is bound that stands for it; '' if it may be
+    any."""
+    if type(value) is Const:
+        return value.value if type(value.value) is str else ""
+    if type(node) is not NAME:
+        return spelled(node)
+    binds = binders(frame.routine).get(node.id, ())
+    bind = binds[0] if len(binds) == 1 else None
+    return spelled(bind.value) if type(bind) is BIND and bind.value is not None else ""
+
+
+def tensors_named(of: Value, made: str, frame: Frame) -> Value | None:
+    """What an attribute holds whose name is made up, where all that may be meant are tensors, or None."""
+    if type(of) is not Instance or of.info is None or not is_made_up(made):
+        return None
+    found = of.info.alike(made, frame.routine)
+    kinds = [option for value in found for option in options(value) if option is not NONE]
+    return join_all(found) if kinds and all(type(kind) is Tensor for kind in kinds) else None
