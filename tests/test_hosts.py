@@ -989,3 +989,43 @@ def test_what_names_one_may_keep_it_there(tmp_path, base, more):
 def test_a_tokenizer_that_makes_no_tensors_tells_nothing(tmp_path):
     text = REQUEST.format(base="", kind="3", more="").replace("return_tensors", "padding")
     assert {code for _, code in found(tmp_path, text)} == {"SG202", "SG204"}
+
+
+STRATEGY = """
+import torch
+
+class Strategy:
+    def {name}(self, text: str) -> list[torch.Tensor]:
+        raise NotImplementedError
+
+def kept(strategy: Strategy, captions):
+    tokens, mask = strategy.{name}(captions)
+    return mask.cpu().numpy()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("tokenize", []), ("tokenize_prompt", []), ("encode", ["SG202"]), ("tokenize_image", ["SG202"])]
+)
+def test_what_texts_are_cut_into_is_on_the_host(name: str, found: list[str]) -> None:
+    assert codes(STRATEGY.format(name=name)) == found
+
+
+COUNTED = """
+import torch
+
+class Trainer:
+    def __init__(self):
+        self.{count}, self.kept = 0, None
+
+    def step(self, x: torch.Tensor):
+        if self.{count} > 1000:
+            self.kept = x.cpu()
+        self.{count} += 1
+        return x
+"""
+
+
+@pytest.mark.parametrize(("count", "found"), [("global_step", ["SG202"]), ("limit", ["SG202", "SG306"])])
+def test_a_count_of_steps_is_no_size(count: str, found: list[str]) -> None:
+    assert sorted(codes(COUNTED.format(count=count))) == found

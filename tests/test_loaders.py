@@ -67,3 +67,26 @@ def evaluate(model, {name}, device):
         torch.cuda.synchronize()
 """
     assert [f.heat for f in findings(text) if f.code == "SG401"] == [heat]
+
+
+SAMPLES = """
+import torch
+
+def sizes(dataset, others, flags: torch.Tensor):
+    return [{taken}.item() for n in range(len(dataset))]
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "found"),
+    [
+        ('dataset[n]["size"]', []),
+        ('dataset[0]["size"]', []),
+        ("dataset[n].size", []),
+        ('dataset["size"]', ["SG201"]),
+        ("dataset[flags > 0].sum()", ["SG102", "SG201"]),
+        ('others[n]["size"]', ["SG201"]),
+    ],
+)
+def test_a_sample_of_a_dataset_is_on_the_host(taken: str, found: list[str]) -> None:
+    assert codes(SAMPLES.format(taken=taken)) == found
