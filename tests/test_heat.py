@@ -1819,7 +1819,12 @@ UNDONE = """
         ("self.merged", "self.unfold()", "self.fold()", "hot"),
         ("self.merged", "x = x + 1", "self.unfold()", "hot"),
         ("self.merged", "self.unfold()", "self.names.append(1)", "hot"),
-        ("self.merged", "self.unfold()", "return x\n\n        def training_step(self, x):\n            self.fold()", "hot"),
+        (
+            "self.merged",
+            "self.unfold()",
+            "return x\n\n        def training_step(self, x):\n            self.fold()",
+            "hot",
+        ),
     ],
 )
 def test_what_an_arm_has_undone_is_met_once_for_each_time_it_was_done(

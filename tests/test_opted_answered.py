@@ -60,6 +60,7 @@ CLASSES = """
 
     {more}
     """
+MASKED = 'only where `policy.value() == "mask"` holds; by default `policy.value()` is `"ignore"`'
 OFF = "only where `{}` holds; by default `{}` is `{}`"
 
 
@@ -73,7 +74,7 @@ OFF = "only where `{}` holds; by default `{}` is `{}`"
         ("_flag.on(1)", "", "unknown", []),
         ("_flag.drawn()", "", "unknown", []),
         ("_flag.on()", "_flag._default = True", "unknown", []),
-        ('policy.value() == "mask"', "", "amortized", [OFF.format('policy.value() == "mask"', "policy.value()", '"ignore"')]),
+        ('policy.value() == "mask"', "", "amortized", [MASKED]),
         ('policy.value() == "ignore"', "", "unknown", []),
         ("settings.exact.on()", "", "unknown", ["only where `settings.exact.on()` holds"]),
         ('config.mode() == "fast"', "", "unknown", ['only where `config.mode() == "fast"` holds']),
@@ -106,15 +107,16 @@ TABLE = """
         return {call}
     """
 ASKED = 'only where `"{}"` is asked for, as `RULES` keeps it'
+SLOW, FAST = [ASKED.format("slow")], ["in this file " + ASKED.format("fast")]
 
 
 @pytest.mark.parametrize(
     ("table", "call", "options"),
     [
-        ('"slow": _slow, "fast": fast', "RULES[kind](x)", [[ASKED.format("slow")], ["in this file " + ASKED.format("fast")]]),
-        ('"slow": _slow, "fast": fast', "_slow(x)", [[], ["in this file " + ASKED.format("fast")]]),
+        ('"slow": _slow, "fast": fast', "RULES[kind](x)", [SLOW, FAST]),
+        ('"slow": _slow, "fast": fast', "_slow(x)", [[], FAST]),
         ('"slow": _slow', "RULES[kind](fast(x))", [[], []]),
-        ('"slow": _slow, "sluggish": _slow, "fast": fast', "RULES[kind](x)", [[], ["in this file " + ASKED.format("fast")]]),
+        ('"slow": _slow, "sluggish": _slow, "fast": fast', "RULES[kind](x)", [[], FAST]),
         ('"slow": _slow, "fast": 1', "RULES[kind](x)", [[], []]),
         ('slow: _slow, "fast": fast', "RULES[kind](x)", [[], []]),
     ],
