@@ -1029,3 +1029,45 @@ class Trainer:
 @pytest.mark.parametrize(("count", "found"), [("global_step", ["SG202"]), ("limit", ["SG202", "SG306"])])
 def test_a_count_of_steps_is_no_size(count: str, found: list[str]) -> None:
     assert sorted(codes(COUNTED.format(count=count))) == found
+
+
+FILLED = """
+import torch
+
+def camera(fovy: torch.Tensor{more}):
+    found = torch.zeros(len(fovy), 4)
+    found[:, 0] = 1 / torch.tan(fovy)
+    return {gives}
+
+class Net(torch.nn.Module):
+    def {method}(self, x: torch.Tensor, y):
+        return camera({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "gives", "method", "given", "waits"),
+    [
+        ("", "found", "view", "x", []),
+        ("", "found", "forward", "x", ["SG202"]),
+        ("", "found", "view", "torch.rand(3, device='cuda')", ["SG202"]),
+        ("", "found.to(fovy.device)", "view", "x", ["SG202", "SG301"]),
+        (", device=None", "found", "view", "x", ["SG202"]),
+    ],
+)
+def test_what_fills_a_tensor_on_the_host_and_names_no_device_is_given_what_is_there(
+    more: str, gives: str, method: str, given: str, waits: list[str]
+) -> None:
+    assert codes(FILLED.format(more=more, gives=gives, method=method, given=given)) == waits
+
+
+def test_what_another_file_fills_a_tensor_with_at_every_step_is_fetched(tmp_path):
+    body = "from camera import camera\nimport torch\n\n\nclass Net(torch.nn.Module):\n    def {}(self, x):\n        "
+    function = FILLED.format(more="", gives="found", method="view", given="x").partition("class ")[0]
+    for method, told in (("forward", True), ("other", False)):
+        forget()
+        (tmp_path / "camera.py").write_text(function)
+        (tmp_path / "net.py").write_text(body.format(method) + "return camera(x)\n")
+        settings = config.load([str(tmp_path)], {}, isolated=True)
+        paths = [f.site.path for f in pipeline.check([str(tmp_path)], settings).findings]
+        assert any(path.endswith("camera.py") for path in paths) is told
