@@ -1837,6 +1837,63 @@ def test_a_test_beside_a_function_tells_nothing_of_it(name: str, heat: str, call
     assert heats(text + f"if __name__ == '__main__':\n    {caller}()\n") == [heat]
 
 
+UNDONE = """
+    class Layer(torch.nn.Module):
+        def __init__(self, weight: torch.Tensor):
+            super().__init__()
+            self.weight, self.folded, self.names = weight, False, []
+
+        @property
+        def merged(self):
+            return bool(self.names)
+
+        def fold(self):
+            self.folded = True
+            self.names.append("a")
+
+        def unfold(self):
+            while len(self.names) > 0:
+                self.names.pop()
+                print(self.weight.sum().item())
+            self._forget()
+
+        def _forget(self):
+            self.folded = False
+
+        def forward(self, x: torch.Tensor):
+            if {test}:
+                {turn}
+            {more}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "turn", "more", "heat"),
+    [
+        ("self.folded", "self.unfold()", "pass", "amortized"),
+        ("self.merged", "self.unfold()", "pass", "amortized"),
+        ("self.merged and x.ndim", "self.unfold()", "pass", "amortized"),
+        ("self.merged or x.ndim", "self.unfold()", "pass", "hot"),
+        ("self.weight.ndim", "self.unfold()", "pass", "hot"),
+        ("not self.merged", "self.unfold()", "pass", "hot"),
+        ("self.merged", "self.unfold()", "self.fold()", "hot"),
+        ("self.merged", "x = x + 1", "self.unfold()", "hot"),
+        ("self.merged", "self.unfold()", "self.names.append(1)", "hot"),
+        (
+            "self.merged",
+            "self.unfold()",
+            "return x\n\n        def training_step(self, x):\n            self.fold()",
+            "hot",
+        ),
+    ],
+)
+def test_what_an_arm_has_undone_is_met_once_for_each_time_it_was_done(
+    test: str, turn: str, more: str, heat: str
+) -> None:
+    assert heats(UNDONE.format(test=test, turn=turn, more=more)) == [heat]
+
+
 def test_merging_weights_is_setup_where_it_can_be_undone() -> None:
     layer = """
         class Layer(torch.nn.Module):

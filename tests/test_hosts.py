@@ -989,3 +989,85 @@ def test_what_names_one_may_keep_it_there(tmp_path, base, more):
 def test_a_tokenizer_that_makes_no_tensors_tells_nothing(tmp_path):
     text = REQUEST.format(base="", kind="3", more="").replace("return_tensors", "padding")
     assert {code for _, code in found(tmp_path, text)} == {"SG202", "SG204"}
+
+
+STRATEGY = """
+import torch
+
+class Strategy:
+    def {name}(self, text: str) -> list[torch.Tensor]:
+        raise NotImplementedError
+
+def kept(strategy: Strategy, captions):
+    tokens, mask = strategy.{name}(captions)
+    return mask.cpu().numpy()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "found"), [("tokenize", []), ("tokenize_prompt", []), ("encode", ["SG202"]), ("tokenize_image", ["SG202"])]
+)
+def test_what_texts_are_cut_into_is_on_the_host(name: str, found: list[str]) -> None:
+    assert codes(STRATEGY.format(name=name)) == found
+
+
+COUNTED = """
+import torch
+
+class Trainer:
+    def __init__(self):
+        self.{count}, self.kept = 0, None
+
+    def step(self, x: torch.Tensor):
+        if self.{count} > 1000:
+            self.kept = x.cpu()
+        self.{count} += 1
+        return x
+"""
+
+
+@pytest.mark.parametrize(("count", "found"), [("global_step", ["SG202"]), ("limit", ["SG202", "SG306"])])
+def test_a_count_of_steps_is_no_size(count: str, found: list[str]) -> None:
+    assert sorted(codes(COUNTED.format(count=count))) == found
+
+
+FILLED = """
+import torch
+
+def camera(fovy: torch.Tensor{more}):
+    found = torch.zeros(len(fovy), 4)
+    found[:, 0] = 1 / torch.tan(fovy)
+    return {gives}
+
+class Net(torch.nn.Module):
+    def {method}(self, x: torch.Tensor, y):
+        return camera({given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "gives", "method", "given", "waits"),
+    [
+        ("", "found", "view", "x", []),
+        ("", "found", "forward", "x", ["SG202"]),
+        ("", "found", "view", "torch.rand(3, device='cuda')", ["SG202"]),
+        ("", "found.to(fovy.device)", "view", "x", ["SG202", "SG301"]),
+        (", device=None", "found", "view", "x", ["SG202"]),
+    ],
+)
+def test_what_fills_a_tensor_on_the_host_and_names_no_device_is_given_what_is_there(
+    more: str, gives: str, method: str, given: str, waits: list[str]
+) -> None:
+    assert codes(FILLED.format(more=more, gives=gives, method=method, given=given)) == waits
+
+
+def test_what_another_file_fills_a_tensor_with_at_every_step_is_fetched(tmp_path):
+    body = "from camera import camera\nimport torch\n\n\nclass Net(torch.nn.Module):\n    def {}(self, x):\n        "
+    function = FILLED.format(more="", gives="found", method="view", given="x").partition("class ")[0]
+    for method, told in (("forward", True), ("other", False)):
+        forget()
+        (tmp_path / "camera.py").write_text(function)
+        (tmp_path / "net.py").write_text(body.format(method) + "return camera(x)\n")
+        settings = config.load([str(tmp_path)], {}, isolated=True)
+        paths = [f.site.path for f in pipeline.check([str(tmp_path)], settings).findings]
+        assert any(path.endswith("camera.py") for path in paths) is told

@@ -115,3 +115,26 @@ def test_such_a_loader_copies_what_it_does_not_pin(pin: str, found: list[str]) -
     text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
     text = text.replace("    maker = ", f"    train_loader = torch.utils.data.DataLoader(range(8){pin})\n    maker = ")
     assert codes(text) == found
+
+
+SAMPLES = """
+import torch
+
+def sizes(dataset, others, flags: torch.Tensor):
+    return [{taken}.item() for n in range(len(dataset))]
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "found"),
+    [
+        ('dataset[n]["size"]', []),
+        ('dataset[0]["size"]', []),
+        ("dataset[n].size", []),
+        ('dataset["size"]', ["SG201"]),
+        ("dataset[flags > 0].sum()", ["SG102", "SG201"]),
+        ('others[n]["size"]', ["SG201"]),
+    ],
+)
+def test_a_sample_of_a_dataset_is_on_the_host(taken: str, found: list[str]) -> None:
+    assert codes(SAMPLES.format(taken=taken)) == found

@@ -463,3 +463,51 @@ def calculate(atoms, device):
         return torch.zeros(3, device=device)
 """
     assert checked.codes(text) == found
+
+
+    ("text", "found"),
+    [
+        ("return model(x).inverse()", []),
+        ("return model(x).root.cholesky(upper=False)", []),
+        ("return model.pose.inverse()", []),
+        ("return (model(x) @ y).inverse()", ["SG503"]),
+        ("pose = model(x)\n    pose[pose > 0] = 1\n    return torch.stack([pose]).inverse()", ["SG503"]),
+        ("return x.inverse() @ y.cholesky()", ["SG503", "SG503"]),
+        ("return torch.inverse(model(x))", ["SG503"]),
+    ],
+)
+def test_what_is_inverted_may_be_another_thing_than_a_matrix(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+TOLD = """import torch
+from somewhere import Lazy, wrapped
+from torch import Tensor
+
+
+class Normal:
+    def __init__(self, covariance: {declared}):
+        self.covariance = covariance
+
+    @property
+    def lazy(self){returns}:
+        if self.covariance.ndim > 2:
+            return wrapped(self.covariance)
+        return self.covariance
+
+    def root(self):
+        return self.lazy.cholesky()
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "returns", "found"),
+    [
+        ("Tensor | Lazy", " -> Lazy", []),
+        ("Tensor | Lazy", " -> Tensor", ["SG503"]),
+        ("Tensor | Lazy", "", ["SG503"]),
+        ("Tensor", " -> Lazy", ["SG503"]),
+    ],
+)
+def test_what_is_said_to_be_of_another_library_is_no_tensor(declared: str, returns: str, found: list[str]) -> None:
+    assert checked.codes(TOLD.format(declared=declared, returns=returns)) == found

@@ -65,8 +65,8 @@ expand expand_as contiguous is_contiguous index index_select masked_select maske
 H mH retain_grad is_leaf set_ resize_ resize where add sub mul div add_ sub_ mul_ div_ update char short byte log exp
 sqrt square abs neg sign norm coalesce is_sparse sparse_dim dense_dim values indices row col crow_indices
 col_indices nnz to_dense to_sparse is_coalesced unique sort topk max min mean sum std var any all triu tril solve
-inverse det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile xpu
-mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm storage_offset data_ptr element_size nbytes
+inverse cholesky det logdet diagonal diag fill_ zero_ fill_diagonal_ normal_ uniform_ random_ copy_ lerp lerp_ volatile
+xpu mps ipu hpu mtia cdouble cfloat chalf positive moveaxis movedim renorm storage_offset data_ptr element_size nbytes
 numel nelement random_from q_scale grad_fn output_nr corrcoef cov histogram rad2deg deg2rad new_tensor new_zeros
 new_ones new_empty new_full squeeze unsqueeze narrow matmul mm sigmoid softmax relu tanh t scatter
 """.split()

@@ -13,6 +13,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.carried import parsed
+from syncguard.judge.chosen import tabled
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
@@ -77,6 +78,11 @@ class Callers:
         """Those of these that are set to what is written there: `config.exact = True`."""
         binds = [part for part in self.binding if type(part) is BIND and type(part.value) is CONST]
         return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is ATTR])
+
+    @cached_property
+    def tabled(self) -> dict[str, Fact]:
+        """The keys that its functions are kept under."""
+        return tabled(self.home)
 
     @cached_property
     def parsed(self) -> dict[str, list[core.Node | None]]:

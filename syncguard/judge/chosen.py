@@ -1,15 +1,17 @@
-"""A function in, the key out under which a decorator keeps it beside others: it runs only where that is asked for."""
+"""A function in, the key out under which a decorator, or a table, keeps it beside others: it runs only where that is
+asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import snippet
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import BIND, CONST, FUNCTION, MAP, NAME
 from syncguard.terms import Fact
 
 
@@ -20,6 +22,28 @@ def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
         return None
     text = f"only where `{snippet(decorator.args[0].at, lines)}` is asked for, as `{last_name(decorator.fn)}` keeps it"
     return Fact(text, decorator.at[0])
+
+
+def tabled(home: Home) -> dict[str, Fact]:
+    """The functions that a file names nowhere but in one table, and the keys that they have there: `RULES = {"slow":
+    slow, "fast": fast}`; what others may name themselves is told of this file."""
+    found: dict[str, Fact] = {}
+    for part in home.core.body:
+        made = part.value if type(part) is BIND else None
+        table = last_name(part.targets[0]) if type(part) is BIND and len(part.targets) == 1 else ""
+        if type(made) is not MAP or not table or not all(type(key) is CONST for key in made.keys):
+            continue
+        kept = [value.id for value in made.values if type(value) is NAME]
+        if len(set(kept)) < 2 or len(kept) < len(made.values):
+            continue
+        for key, value in zip(made.keys, made.values, strict=True):
+            if type(key) is CONST and isinstance(key.value, str) and type(value) is NAME and kept.count(value.id) == 1:
+                asked = f'only where `"{key.value}"` is asked for, as `{table}` keeps it'
+                found[value.id] = Fact(asked if value.id.startswith("_") else f"in this file {asked}", key.at[0])
+    if found:
+        names = [part.id for part in home.pieces if type(part) is NAME and part.id in found]
+        found = {name: fact for name, fact in found.items() if names.count(name) == 1}
+    return found
 
 
 def kept(routine: Routine) -> bool:

@@ -29,7 +29,8 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
     """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
     function is chosen by."""
     decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
-    if not (context.tests or decorated):
+    kept = not routine.closure and routine.owner is None and routine.name in callers.of(routine.home).tabled
+    if not (context.tests or decorated or kept):
         return ()
     key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
     known = callers.behind.get(key)
@@ -43,6 +44,10 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     lines = text_of(routine.home.path)
     if (key := chosen(routine, lines)) is not None:
         found[key.text] = key
+    if routine.owner is None and not routine.closure:
+        key = callers.of(routine.home).tabled.get(routine.name)
+        if key is not None:
+            found[key.text] = key
     place = Place(Frame(world, routine, {}), callers)
     for test, outcome in _tested(context.tests, routine):
         default = _otherwise(test, outcome, place)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
@@ -14,7 +15,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.tags import CALL
+from syncguard.read.tags import ATTR, CALL, FUNCTION
 from syncguard.read.walk import walk
 from syncguard.terms import Heat
 
@@ -39,6 +40,28 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     if root is not None and root.text in world.places.tables["factories"]["built"] and root.at not in routine.filled:
         return "built-on-host"
     return sighting.hazard
+
+
+def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """What a function writes, of what it is given, into a tensor that it makes on the host is there already for all
+    that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one."""
+    if heat == "hot" or routine.owner is not None or not world.places.is_("manners", "written", sighting.op):
+        return sighting.hazard
+    root = None if sighting.why is None else sighting.why.root
+    given = root is not None and (root.text == "parameter" or root.text.partition(":")[0] == "use")
+    node = routine.node
+    if (
+        not given
+        or type(node) is not FUNCTION
+        or any(world.places.is_("names", "devices", p.name) for p in node.params)
+    ):
+        return sighting.hazard
+    moves = ("device", *world.places.tables["manners"]["moves"])
+    pieces = walk(node.body)
+    names = any(type(part) is ATTR and part.name in moves for part in pieces)
+    names = names or any(type(part) is CALL and any(key == "device" for key, _ in part.keywords) for part in pieces)
+    there = any(tensor.device == "device" for seen in routine.seen.values() for tensor in tensors_in(seen))
+    return sighting.hazard if names or there else ""
 
 
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
@@ -149,6 +172,7 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
 
 
 REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
-    "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated, "unpinned-loader": loaded,
-    "matmul-precision": unprecise, "debugging-on": debugging, "distribution-validation": validated,
+    "copy-to-host": fetched, "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated,
+    "unpinned-loader": loaded, "matmul-precision": unprecise, "debugging-on": debugging,
+    "distribution-validation": validated,
 }  # fmt: skip

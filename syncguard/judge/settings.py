@@ -12,6 +12,7 @@ from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import Host
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Routine
+from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, passed_to, sources_of
@@ -50,7 +51,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             equal, text = (what in ("==", "is")) is outcome, isinstance(value, str)
             few = value in FEW and not isinstance(value, bool)
             asked = value is not False and not few if equal else few or value is False
-            return asked and value != "" and _setting(left, place, text)
+            return asked and value != "" and (_setting(left, place, text) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
@@ -60,8 +61,15 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
             return value in FEW and (what == ">") is outcome and _setting(left, place)
         case core.Name() | core.Attr() | core.Call() | core.Index():
-            return _setting(test, place) if outcome else _outdated(test, place)
+            return _setting(test, place) or _answered(test, place) if outcome else _outdated(test, place)
     return False
+
+
+def _answered(node: Node, place: Place) -> bool:
+    """Whether a setting is asked by a call, `settings.exact.on()`, whose answer nobody sees."""
+    if type(node) is not CALL or type(node.fn) is not ATTR or node.args or node.keywords:
+        return False
+    return _setting(node.fn, place) and answer_of(node, place) is None
 
 
 def _is_version(node: Node) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, path_of, sources_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
@@ -145,6 +146,8 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
         case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if is_switch(fn, place.frame):
             return Told(False, {f"{path_of(fn)}()": False})
+        case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
+            return Told(answer.value, {f"{path_of(fn)}()": answer.value})
     return None
 
 

@@ -8,6 +8,7 @@ from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
+from syncguard.infer.branches.undoes import undoes
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, options
@@ -20,6 +21,7 @@ from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
 SPENT: Final = "on the first step"
+UNDONE: Final = "where something is to be undone"
 FALLBACK: Final = "where the data leave nothing to compute"
 
 
@@ -30,6 +32,8 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return FALLBACK
     if spent(node.test, outcome, body, frame):
         return SPENT
+    if undoes(node.test, outcome, body, frame):
+        return UNDONE
     if remembers(node, outcome, frame):
         return BUILDS
     if set_back(node.test, outcome, body, frame):

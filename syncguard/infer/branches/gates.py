@@ -343,6 +343,8 @@ def size_threshold(test: Node, frame: Frame) -> bool:
             return any(size_threshold(operand, frame) for operand in operands)
         case core.Do(what="<" | "<=" | ">" | ">=", args=(left, right)):
             values = [quiet_value(side, frame) for side in (left, right)]
+            if any(frame.world.places.is_("gates", "counters", last_name(side).lower()) for side in (left, right)):
+                return False
             literal = any(type(v) is Const and isinstance(v.value, int) and v.value > 1 for v in values)
             return literal and any(type(v) is Host and v.kind in ("int", "size", "number") for v in values)
     return False

@@ -153,7 +153,21 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
         # Any other index makes `of` a tensor: nothing else can be indexed by a tensor on the device.
         base = Tensor(device=masked.device, sure=False, why=of.weak or masked.why)
         return apply(frame, frame.world.row("torch.Tensor.__getitem__"), node.at, [base, key], {}, (node.of, node.key))
+    if of is UNKNOWN and numbers(key) and sample_of(node.of, frame):
+        return Unknown(batch=frame.why("loaded", node.at), part=True)
     return of if type(key) is Seq else unpacked(of)
+
+
+def numbers(key: Value) -> bool:
+    """Whether this may be the number of an item: no text, nor what picks from a tensor."""
+    if type(key) is Const:
+        return type(key.value) is int
+    return key is UNKNOWN or (type(key) is Host and key.kind == "int")
+
+
+def sample_of(node: Node, frame: Frame) -> bool:
+    """Whether what is called so gives items one by one, as a loader has them: `dataset[n]`."""
+    return frame.world.places.is_("host", "item_attributes", last_name(node))
 
 
 def slices(part: Value) -> bool:

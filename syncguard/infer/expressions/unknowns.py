@@ -48,7 +48,9 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         return Host("array")
     if op is None or keywords.keys() - set(op.args):
         return of if of.weak or of.batch else made_of([*args, *keywords.values()], at, frame)
-    if of.weak is not None and world.places.is_("names", "tabular", name):
+    if of.weak is not None and (
+        world.places.is_("names", "tabular", name) or world.places.is_("names", "inverted", name)
+    ):
         return of
     moved_alone = of.weak is not None and of.weak.text == "computed" and of.weak.parent is None
     casts = not alone and "host" not in op.returns.split()
@@ -174,7 +176,7 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
         return None
-    if hasattr(object, name):
+    if hasattr(object, name) or world.places.is_("names", "inverted", name):
         return None  # `module.__repr__()`
     if works(nodes, frame) or of_table(nodes, frame):
         return None

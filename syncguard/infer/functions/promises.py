@@ -36,7 +36,7 @@ from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CONST, FUNCTION, RUN
+from syncguard.read.tags import ATTR, CONST, FUNCTION, NAME, RUN
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -55,6 +55,8 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
     unknown = any(
         type(option) is Unknown or (type(option) is Tensor and not option.sure) for option in options(returned)
     )
+    if type(returned) is Union:
+        returned = _as_told(returned, node, frame)
     if not unknown and (type(returned) is Tensor or not holds_tensor(returned)):
         return returned  # a tensor for sure is one, whatever is declared
     if type(returned) is Union and any(map(is_array, returned.options)):
@@ -82,6 +84,17 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
         if type(option) is not Unknown:
             result = option if result is UNKNOWN else join(option, result)
     return result
+
+
+def _as_told(returned: Union, node: core.Function, frame: Frame) -> Value:
+    """What a method gives, without the tensor that it may be as far as we see, where it says that it is of the class of
+    another library that it may be as well: `def covariance(self) -> LinearOperator`, of a `Tensor | LinearOperator`."""
+    kinds = [option.name for option in returned.options if type(option) is Instance and option.info is None]
+    if not kinds or not (type(node.returns) is NAME or type(node.returns) is ATTR):
+        return returned
+    told = promised(node.returns, frame, frame.world.place(frame.routine))
+    among = type(told) is Instance and told.info is None and told.name in kinds
+    return without(returned, lambda option: type(option) is Tensor) if among else returned
 
 
 def scalar(value: Value) -> bool:

@@ -1,0 +1,125 @@
+"""Options that a call asks for, `settings.exact.on()`, and functions that a table keeps under a key."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+HEAD = "import torch\nfrom . import settings\n\n\n"
+
+
+def told(text: str) -> list[tuple[str, list[str]]]:
+    """The heat of each wait, and what is told of its options."""
+    config = Config(heat="all", confidence="possible", stdin_filename="example.py")
+    findings = pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings
+    return [(finding.heat, [fact.text for fact in finding.options]) for finding in findings]
+
+
+CLASSES = """
+    class _flag:
+        _default = False
+        _state = None
+
+        @classmethod
+        def is_default(cls):
+            return cls._state is None
+
+        @classmethod
+        def on(cls):
+            if cls.is_default():
+                return cls._default
+            return cls._state
+
+        @classmethod
+        def off(cls):
+            return not cls.on()
+
+        @classmethod
+        def drawn(cls):
+            return torch.rand(1).item() > 0.5
+
+    class checks(_flag):
+        _default = True
+
+    class policy:
+        _global = "ignore"
+
+        @classmethod
+        def value(cls):
+            "What it is."
+            return cls._global
+
+    def step(x: torch.Tensor, config):
+        if {test}:
+            return x.sum().item()
+        return 0.0
+
+    {more}
+    """
+MASKED = 'only where `policy.value() == "mask"` holds; by default `policy.value()` is `"ignore"`'
+OFF = "only where `{}` holds; by default `{}` is `{}`"
+
+
+@pytest.mark.parametrize(
+    ("test", "more", "heat", "options"),
+    [
+        ("_flag.on()", "", "amortized", [OFF.format("_flag.on()", "_flag.on()", "False")]),
+        ("checks.off()", "", "amortized", [OFF.format("checks.off()", "checks.off()", "False")]),
+        ("checks.on()", "", "unknown", []),
+        ("_flag.off()", "", "unknown", []),
+        ("_flag.on(1)", "", "unknown", []),
+        ("_flag.drawn()", "", "unknown", []),
+        ("_flag.on()", "_flag._default = True", "unknown", []),
+        ('policy.value() == "mask"', "", "amortized", [MASKED]),
+        ('policy.value() == "ignore"', "", "unknown", []),
+        ("settings.exact.on()", "", "unknown", ["only where `settings.exact.on()` holds"]),
+        ('config.mode() == "fast"', "", "unknown", ['only where `config.mode() == "fast"` holds']),
+        ("settings.exact.on(x)", "", "unknown", []),
+        ("other.exact.on()", "", "unknown", []),
+    ],
+)  # fmt: skip
+def test_what_a_class_answers_unless_it_is_set_is_an_option(
+    test: str, more: str, heat: str, options: list[str]
+) -> None:
+    found = [one for one in told(CLASSES.format(test=test, more=more)) if not one[1] or "drawn" not in one[1][0]]
+    assert found[-1] == (heat, options)
+
+
+TABLE = """
+    def _slow(x: torch.Tensor):
+        return x.sum().item()
+
+    def fast(x: torch.Tensor):
+        return _read(x)
+
+    def _read(x: torch.Tensor):
+        for _ in range(3):
+            x = x + 1
+        return x.max().item()
+
+    RULES = {{{table}}}
+
+    def step(x: torch.Tensor, kind):
+        return {call}
+    """
+ASKED = 'only where `"{}"` is asked for, as `RULES` keeps it'
+SLOW, FAST = [ASKED.format("slow")], ["in this file " + ASKED.format("fast")]
+
+
+@pytest.mark.parametrize(
+    ("table", "call", "options"),
+    [
+        ('"slow": _slow, "fast": fast', "RULES[kind](x)", [SLOW, FAST]),
+        ('"slow": _slow, "fast": fast', "_slow(x)", [[], FAST]),
+        ('"slow": _slow', "RULES[kind](fast(x))", [[], []]),
+        ('"slow": _slow, "sluggish": _slow, "fast": fast', "RULES[kind](x)", [[], FAST]),
+        ('"slow": _slow, "fast": 1', "RULES[kind](x)", [[], []]),
+        ('slow: _slow, "fast": fast', "RULES[kind](x)", [[], []]),
+    ],
+)  # fmt: skip
+def test_what_a_table_keeps_under_a_key_is_told_of_it(table: str, call: str, options: list[list[str]]) -> None:
+    assert [one for _, one in told(TABLE.format(table=table, call=call))] == options
