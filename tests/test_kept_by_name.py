@@ -81,3 +81,20 @@ def test_what_a_base_class_keeps_its_heirs_have() -> None:
             return x
     """
     assert [(f.code, f.heat) for f in checked.findings(text, HEAD)] == [("SG204", "hot")]
+
+
+def test_what_a_constructor_keeps_on_the_host_is_read_where_another_method_has_put_it_on_the_device() -> None:
+    text = """
+    class Clock:
+        def __init__(self, n: int):
+            self.times = torch.arange(n)
+
+        def start(self, device):
+            self.times = torch.arange(8).to(device)
+
+        def read(self):
+            return self.times.max().item()
+    """
+    found = {f.code: [fact.text for fact in f.because][:2] for f in checked.findings(text, HEAD)}
+    made = "`torch.arange(8)` is the result of `torch.arange`"
+    assert found["SG201"] == [made, "`torch.arange(8).to(device)` is the result of `torch.Tensor.to`"]

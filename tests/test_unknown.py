@@ -465,6 +465,7 @@ def calculate(atoms, device):
     assert checked.codes(text) == found
 
 
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("return model(x).inverse()", []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.contents import any_on_device, tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import (
     Bound,
@@ -66,7 +66,7 @@ class Watch:
                         where,
                         source(where, lines),
                         describe(value),
-                        because(reason(value), text_of, self.path),
+                        because(reason(value), text_of, self.path, there=any_on_device([value])),
                     )
                 )
         return tuple(found)

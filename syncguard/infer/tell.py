@@ -19,6 +19,7 @@ HEADER: Final = re.compile(r"(\s*)(?:async\s+)?def\b")
 TAIL: Final = 24  # of what is longer, the end that is shown: what a chain of calls and indices comes to
 FACTS: Final = 6
 SHORT: Final = 4  # of two chains, each
+TO_DEVICE: Final = ("copy-to-device", "host-index")  # what waits for what is on the host
 
 
 def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
@@ -65,17 +66,20 @@ def snippet(at: At, lines: Sequence[str]) -> str:
 
 def reasons(sighting: Sighting, text_of: Texts, path: str) -> tuple[Fact, ...]:
     """The chain of reasons of a sighting; behind it, shorter, that of an index from the host."""
+    there = sighting.hazard not in TO_DEVICE
     if sighting.also is None:
-        return because(sighting.why, text_of, path)
-    first, then = because(sighting.why, text_of, path, SHORT), because(sighting.also, text_of, path, SHORT)
+        return because(sighting.why, text_of, path, there=there)
+    first, then = because(sighting.why, text_of, path, SHORT, there), because(sighting.also, text_of, path, SHORT)
     return (*[fact for fact in first if fact not in then], *then)
 
 
-def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS) -> tuple[Fact, ...]:
-    """The chain of reasons, the first cause first; a long one keeps its ends."""
+def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS, there: bool = False) -> tuple[Fact, ...]:
+    """The chain of reasons, the first cause first; a long one keeps its ends. Of what is here or `there`, on the
+    device, why it is there, if that is asked for."""
     facts: list[Fact] = []
     seen: set[tuple[At, str]] = set()
     while why is not None and len(seen) < LINKS:
+        why = why.there or why if there else why
         if (why.at, why.text) not in seen:
             seen.add((why.at, why.text))
             lines = text_of(why.path or path)

@@ -52,9 +52,7 @@ def meet(a: Value, b: Value) -> Value | None:
 
 def _tensors(a: Tensor, b: Tensor) -> Tensor:
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
-    place = _place(a, b)
-    first, other = (b, a) if a.device == "host" != place and b.device != "host" else (a, b)  # why it is where it is
-    both = Tensor(dtype, place, rank, sure=a.sure and b.sure, why=first.why or other.why)
+    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     both.void = a.void and b.void
     return both
@@ -202,8 +200,21 @@ def passed(a: Value, b: Value) -> Value:
 
 def held(a: Value, b: Value, moved: bool) -> Value:
     """Join what methods assign to an attribute: what is left open of each is left open of all, unless whoever has the
-    object moves it."""
-    return join(a, b) if not moved and _open(a) and _open(b) else pooled(a, b)
+    object moves it. Of what one puts on the host and one on the device, both reasons are kept."""
+    both = join(a, b) if not moved and _open(a) and _open(b) else pooled(a, b)
+    one, other = _tensor(a), _tensor(b)
+    if one is None or other is None or one.on_device is other.on_device or one.why is None or other.why is None:
+        return both
+    here, there = (other.why, one.why) if one.on_device else (one.why, other.why)
+    why = here if here.there is not None else here.or_there(there.there or there)
+    told = [part.but(why=why) if type(part) is Tensor else part for part in options(both)]
+    return told[0] if len(told) == 1 else Union(tuple(told))
+
+
+def _tensor(value: Value) -> Tensor | None:
+    """The one tensor that a value may be."""
+    found = [option for option in options(value) if type(option) is Tensor]
+    return found[0] if len(found) == 1 else None
 
 
 def _open(value: Value) -> bool:
