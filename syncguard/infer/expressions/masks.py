@@ -10,7 +10,7 @@ from syncguard.infer.domain.sureness import MASKS, number_sureness
 from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value, Why
 from syncguard.infer.expressions.consumed import one_by_one
 from syncguard.infer.expressions.operate import compares
-from syncguard.infer.operations.results import dtype_of
+from syncguard.infer.operations.dtypes import dtype_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node

@@ -58,3 +58,16 @@ def _setting(owner: Instance, name: str) -> Value | None:
     """What an object was constructed with under a name, by who made it or by the constructor of its own class."""
     given = owner.settings.get(name)
     return owner.info.handed_up(name) if given is None and owner.info is not None else given
+
+
+def may_be_true(value: Value | None) -> bool:
+    """Given, and not surely off: `pin_memory=device.type == "cuda"` pins wherever it matters."""
+    return value is not None and not (type(value) is Const and not value.value)
+
+
+def is_true(value: Value | None) -> bool:
+    return type(value) is Const and value.value is True
+
+
+def is_false(value: Value) -> bool:
+    return type(value) is Const and value.value is False

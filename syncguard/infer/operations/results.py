@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from syncguard.infer.domain.contents import there
-from syncguard.infer.domain.sureness import MASKS, built_on_host
+from syncguard.infer.domain.sureness import built_on_host
 from syncguard.infer.domain.values import (
     BROUGHT,
     NONE,
@@ -15,7 +15,6 @@ from syncguard.infer.domain.values import (
     Const,
     Host,
     Instance,
-    Named,
     Seq,
     Table,
     Tensor,
@@ -26,7 +25,7 @@ from syncguard.infer.domain.values import (
     batch_of,
     options,
 )
-from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.arguments import Arguments, may_be_true
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import (
     common_device,
@@ -36,14 +35,12 @@ from syncguard.infer.operations.devices import (
     object_made,
     place_asked,
 )
-from syncguard.infer.operations.promotion import ORDER, nested, promoted
-from syncguard.infer.operations.targets import tensor_type
+from syncguard.infer.operations.dtypes import dtype_by
+from syncguard.infer.operations.promotion import ORDER
+from syncguard.infer.operations.ranks import rank_of
 from syncguard.pack import Conditions, Result, results
 
 parsed = lru_cache(maxsize=None)(results)
-DIMS: Final = ("dim", "axis", "dims", "axes")
-KEPT: Final = ("keepdim", "keepdims")
-BUILTINS: Final = {f"builtins.{name}": name for name in ("bool", "int", "float", "complex")}
 
 
 def result_of(name: str, returns: str, args: Arguments, tensors: list[Tensor], why: Why) -> Value:
@@ -210,7 +207,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     if beside is not None and device == "host" and any(tensor.on_device for tensor in tensors):
         why = Why(why.text, why.at, beside.why, why.path)
     made = Tensor(
-        _dtype(shape.dtype, args, first), device, _rank(shape.rank, args, tensors),
+        dtype_by(shape.dtype, args, first), device, rank_of(shape.rank, args, tensors),
         why=why, sure=shape.place == "factory" or not tensors or all(t.sure for t in tensors),
         pinned=shape.place == "pinned" or may_be_true(args.get("pin_memory")),
     )  # fmt: skip
@@ -251,125 +248,3 @@ def _cast(shape: Result, args: Arguments, tensors: list[Tensor]) -> bool:
 
 def _is_zero(value: Value) -> bool:
     return type(value) is Const and type(value.value) is int and value.value == 0
-
-
-def may_be_true(value: Value | None) -> bool:
-    """Given, and not surely off: `pin_memory=device.type == "cuda"` pins wherever it matters."""
-    return value is not None and not (type(value) is Const and not value.value)
-
-
-def is_true(value: Value | None) -> bool:
-    return type(value) is Const and value.value is True
-
-
-def is_false(value: Value) -> bool:
-    return type(value) is Const and value.value is False
-
-
-def _dtype(rule: str, args: Arguments, first: Tensor | None) -> str:
-    for name, value in args.named.items():  # `x.to(torch.bool)` gives it where a device may stand as well
-        if type(value) is Tensor and name == "device":
-            return value.dtype  # `x.to(y)`
-        if type(value) is not Host and type(value) is not Named and type(value) is not Union:
-            continue
-        named = dtype_of(value)
-        if named:
-            return named
-        if any(type(option) is Host and option.kind.startswith(KINDS) for option in options(value)):
-            return ""
-    match rule:
-        case "promote":
-            return promoted(args)
-        case "count":
-            return "" if first is None else "int" if first.dtype in MASKS or first.dtype == "int" else first.dtype
-        case "":
-            return first.dtype if first is not None else ""
-    return rule
-
-
-KINDS: Final = ("dtype", "type:")  # what begins the kind of a dtype
-
-
-def dtype_of(value: Value) -> str:
-    """The class of a dtype argument: `torch.bool` and `bool` are bool, `torch.int64` int; '' if one of several."""
-    found = ""
-    for option in options(value):
-        named = ""
-        if type(option) is Host and option.kind.startswith(KINDS):
-            named = option.kind.rpartition(":")[2].removeprefix("named mask").removeprefix("dtype")
-        elif type(option) is Named:
-            typed = tensor_type(option.name)
-            if not typed and option.name not in BUILTINS:
-                continue
-            named = typed[1] if typed else BUILTINS[option.name]
-        else:
-            continue
-        if not named or (found and named != found):
-            return ""
-        found = named
-    return found
-
-
-def size_rank(args: Arguments) -> int:
-    """The number of sizes that a call gives; -1 where that is not written out."""
-    given = args.get("size") or args.get("shape")
-    if type(given) is Seq and given.items is not None:
-        inner = given.items[0] if len(given.items) == 1 else None
-        return size_rank_of(inner) if type(inner) is Seq else len(given.items)
-    return 1 if type(given) is Const or (type(given) is Host and given.kind in ("int", "number")) else -1
-
-
-def size_rank_of(value: Seq) -> int:
-    return len(value.items) if value.items is not None else -1
-
-
-def _common_rank(tensors: list[Tensor]) -> int:
-    """The rank of all tensors in a list, as far as it is known of one that has elements."""
-    ranks = {tensor.rank for tensor in tensors if not tensor.void} - {-1}
-    return ranks.pop() if len(ranks) == 1 else -1
-
-
-def _rank(rule: str, args: Arguments, tensors: list[Tensor]) -> int:
-    match rule:
-        case "":
-            return size_rank(args) if "size" in args.named or "shape" in args.named else -1
-        case "samerank":
-            return _common_rank(tensors) if type(first_of(args)) is Seq else tensors[0].rank if tensors else -1
-        case "more":
-            return tensors[0].rank + 1 if tensors and tensors[0].rank >= 0 else -1
-        case "broadcast":
-            ranks = [tensor.rank for tensor in tensors]
-            return max(ranks) if ranks and min(ranks) >= 0 else -1
-        case "nested":
-            return nested(args.get("data") or UNKNOWN)
-        case "written":
-            return written_rank(args.get("equation"))
-        case "reduce" | "drop":
-            return reduced(rule, args, tensors[0].rank if tensors else -1)
-    return int(rule[0])
-
-
-def written_rank(equation: Value | None) -> int:
-    """How many dimensions `"bij,pij->bp"` names behind its arrow."""
-    text = equation.value if type(equation) is Const else None
-    if not isinstance(text, str) or "->" not in text or "." in text:
-        return -1
-    return len(text.rpartition("->")[2].replace(" ", ""))
-
-
-def reduced(rule: str, args: Arguments, rank: int) -> int:
-    """The rank after a reduction over the dimensions that a call names; -1 where they or the rank are not known."""
-    kept = next((value for name in KEPT if (value := args.get(name)) is not None), None)
-    if kept is not None and not is_false(kept):
-        return rank if is_true(kept) else -1
-    dims = next((value for name in DIMS if (value := args.get(name)) is not None and value != NONE), None)
-    if dims is None:
-        return 0 if rule == "reduce" else max(rank - 1, -1)
-    lost = len(dims.items) if type(dims) is Seq and dims.items is not None else int(_is_number(dims))
-    return max(rank - lost, 0) if rank >= 0 and lost else -1
-
-
-def _is_number(value: Value) -> bool:
-    return (type(value) is Const and type(value.value) is int) or (
-        type(value) is Host and value.kind in ("int", "size")
-    )

@@ -29,10 +29,10 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import methods
-from syncguard.infer.expressions.calls import done
 from syncguard.infer.expressions.containers import modules_in
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.evaluate import quiet_value, value_of
+from syncguard.infer.expressions.libraries import done
 from syncguard.infer.expressions.masks import foreseen, mask, picks
 from syncguard.infer.expressions.operate import binary
 from syncguard.infer.expressions.subscript import picked_there, read_index
