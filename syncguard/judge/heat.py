@@ -8,30 +8,26 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from syncguard.infer.branches.gates import trains
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
-from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.infer.routine import Context, Routine
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.firsts import first_time
-from syncguard.judge.paced import around_steps, keep_time, pace, shown_at_end, takes_step, trained
+from syncguard.judge.paced import around_steps, keep_time, pace, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
     deprecated,
     doubted,
-    ends_phase,
     exported,
     is_cold,
     is_cold_anyway,
-    makes_groups,
     programs,
     script,
     test_file,
-    trial,
 )
-from syncguard.judge.warmth import BETWEEN, BY_NAME, SELDOM, Warmth
+from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
 from syncguard.places import Places, matches
-from syncguard.read import core
-from syncguard.read.tags import DO, FUNCTION, LOOP, NAME, RUN, SEQ
+from syncguard.read.tags import FUNCTION, LOOP, RUN
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -290,66 +286,6 @@ def root(
         if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"
     return ""
-
-
-def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
-    """The heat of one place in a routine."""
-    context, cold = sighting.context, test_file(routine, places)
-    if context.failing:
-        return "cold", ()
-    if warmth.heat != "hot":
-        if places.is_("cold", "ops", sighting.op) and all(_over(loop.node, sighting) for loop in context.loops):
-            return "cold", ()
-        if warmth.heat == "unknown" and not context.loops and ends_phase(sighting, routine, places):
-            return "cold", (Fact(BETWEEN, sighting.at[0], routine.home.path),)
-    step = next((loop for loop in context.loops if loop.reason), None)
-    base, path = warmth.heat, warmth.path
-    lasting = sighting.hazard in places.tables["hot"]["settings"]
-    if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
-        base, path = "unknown", ()
-    long = (script(routine, places) and not trial(routine, places)) or makes_groups(routine, places)
-    looping = long or (clicked(routine, places) and not places.seldom(routine.name))
-    looping = warmth.epochal if base == "amortized" else looping and base == "cold"
-    if context.loops and looping and not cold:
-        runs = places.tables["hot"]["loop_runs"]
-        whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
-        few = all(_few(loop.node) for loop in context.loops)
-        if not (whole or few):  # a script's own loop may run long
-            base, path = "unknown", ()
-    if base == "hot" and not (context.loops or lasting) and holds_steps(routine, places):
-        return "amortized", (*path, Fact("but only around its loops", 0))
-    epoch = context.loops[-1].steps if context.loops else routine.steps
-    if epoch and not lasting and (step is not None or base == "unknown") and not cold:
-        return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
-    if step is not None and not cold:
-        base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
-    gate = "where this level is logged" if sighting.op in places.tables["cold"]["whispers"] else context.gate
-    if sighting.hazard == "item" and shown_at_end(sighting, routine, places):
-        gate = "at the end of the epoch"
-    if gate and base in ("hot", "unknown"):
-        return "amortized", (*path, Fact(f"but only {gate}", 0))
-    return base, path
-
-
-def _over(loop: core.Node, sighting: Sighting) -> bool:
-    """Whether a loop has one turn for each thing that is moved: `for part in parts: part.to(device)`."""
-    if type(loop) is not LOOP or loop.target is None:
-        return False
-    moved = next((part for part in walk(loop.body) if part.at == sighting.operand), None)
-    return type(moved) is NAME and any(type(one) is NAME and one.id == moved.id for one in walk(loop.target))
-
-
-def _few(loop: core.Node) -> bool:
-    """Whether a loop has the few turns that are written there: `for size in (64, 128):`."""
-    iterable = getattr(loop, "iterable", None)
-    match iterable:
-        case core.Seq(items=items):
-            return not any(type(item) is DO and item.what == "*" for item in items)
-        case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
-            return True
-        case core.Do(what="+", args=parts):  # names, and one more
-            return any(type(part) is SEQ for part in parts)
-    return False
 
 
 def line_of(routine: Routine) -> int:

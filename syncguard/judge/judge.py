@@ -10,10 +10,10 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
-from syncguard.judge.heat import heat_of
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
+from syncguard.judge.place_heat import heat_of
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
