@@ -85,10 +85,15 @@ def check(
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
     calls = {**others, **{one.note.path: one.calls for one in examined}}
-    hot, optional = reached(calls), behind(calls)
+    files, hot = Files(sources, given), reached(calls)
+    callers = {fact.path for way in hot.values() for fact in way}
+    told = {one.note.path for one in examined if one.findings or one.allowed}
+    made = templates(told | callers, files, rules.places)
+    if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing
+        calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
+        hot = reached(calls)
+    optional = behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls)}
-    files = Files(sources, given)
-    made = templates((one.note.path for one in examined if one.findings or one.allowed), files, rules.places)
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
 

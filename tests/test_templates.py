@@ -68,3 +68,27 @@ def test_what_is_generated_is_not_mended_there():
 def test_what_is_generated_from_nothing_that_is_there_says_nothing():
     files = {"pkg/__init__.py": "", "pkg/whole.py": MADE["pkg/whole.py"]}
     assert not found(files)["pkg/whole.py"].hint.startswith("Change")
+
+
+OPS = """
+import torch
+
+
+def kept(x: torch.Tensor):
+    return x[x > 0]
+"""
+USES = """
+import torch
+from .ops import kept
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return kept(x)
+"""
+
+
+@pytest.mark.parametrize(("whole", "heat"), [(NET, "unknown"), (USES, "hot")])
+def test_a_template_makes_nothing_hot(whole, heat):
+    files = {**MADE, "pkg/whole.py": SAYS.format("part") + whole, "pkg/part.py": USES, "pkg/ops.py": OPS}
+    assert found(files)["pkg/ops.py"].heat == heat

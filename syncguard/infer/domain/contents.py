@@ -68,8 +68,9 @@ def changed(value: Value, change: Callable[[Tensor], Tensor]) -> Value:
             parts = tuple([changed(item, change) for item in value.items])
             return value if _same(parts, value.items) else Seq(value.kind, parts, names=value.names)
         case Seq():
-            element = changed(value.element, change)
-            return value if element is value.element else Seq(value.kind, None, element)
+            element, first = changed(value.element, change), tuple([changed(item, change) for item in value.first])
+            unchanged = element is value.element and _same(first, value.first)
+            return value if unchanged else Seq(value.kind, None, element, first=first)
     return value
 
 

@@ -96,8 +96,9 @@ def shape_of(value: Value, depth: int) -> tuple[Hashable, ...]:
 
 
 def _seq(value: Seq, depth: int) -> tuple[Hashable, ...]:
-    inner = tuple([shape_of(item, depth + 1) for item in value.items]) if value.items is not None else ()
-    return ("seq", value.kind, value.names, value.items is None, inner or shape_of(value.element, depth + 1))
+    inner = tuple([shape_of(item, depth + 1) for item in value.first])
+    rest = shape_of(value.element, depth + 1) if value.items is None or not inner else ()
+    return ("seq", value.kind, value.names, value.items is None, inner, rest)
 
 
 def _table(value: Table, depth: int) -> tuple[Hashable, ...]:

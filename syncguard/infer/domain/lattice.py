@@ -86,7 +86,8 @@ def _sequences(a: Seq, b: Seq) -> Seq | None:
         return Seq(a.kind, None, b.element)
     if b.items == ():
         return Seq(a.kind, None, a.element)
-    return Seq(a.kind, None, join(a.element, b.element))
+    first = tuple([join(x, y) for x, y in zip(a.first, b.first)]) if a.kind == "tuple" else ()
+    return Seq(a.kind, None, join(a.element, b.element), first=first)
 
 
 def _tables(a: Table, b: Table) -> Table:
@@ -268,7 +269,8 @@ def _same_sequences(a: Seq, b: Seq) -> bool:
     if a.kind != b.kind or (a.items is None) != (b.items is None):
         return False
     if a.items is None or b.items is None:
-        return same(a.element, b.element)
+        alike = len(a.first) == len(b.first) and all(map(same, a.first, b.first))
+        return alike and same(a.element, b.element)
     return len(a.items) == len(b.items) and all(map(same, a.items, b.items))
 
 

@@ -132,21 +132,33 @@ class Host(Value):
 
 
 class Seq(Value):
-    """A tuple, list, set or iterator: its items where their number is known, else what they all are."""
+    """A tuple, list, set or iterator: its items where their number is known, else what they all are; and the first ones
+    of a tuple that goes on from there."""
 
-    __slots__ = ("_element", "depth", "items", "kind", "names")
+    __slots__ = ("_element", "_first", "depth", "items", "kind", "names")
 
     def __init__(
-        self, kind: str, items: tuple[Value, ...] | None, element: Value = UNKNOWN, names: tuple[str, ...] = ()
+        self,
+        kind: str,
+        items: tuple[Value, ...] | None,
+        element: Value = UNKNOWN,
+        names: tuple[str, ...] = (),
+        first: tuple[Value, ...] = (),
     ) -> None:
-        inner = deepest(items) if items else depth_of(element)
+        inner = deepest(items) if items else max(depth_of(element), deepest(first))
         if items and inner >= DEEPEST:  # what is shared inside would be walked again for every path to it
             items, element, inner = None, UNKNOWN, 0
         self.kind, self.items, self.names = kind, items, names
         self.depth = 1 + inner
         if self.depth > DEEPEST:
-            self.depth, element = 1, UNKNOWN
+            self.depth, element, first = 1, UNKNOWN, ()
         self._element = None if items else element
+        self._first = first if kind == "tuple" else ()
+
+    @property
+    def first(self) -> tuple[Value, ...]:
+        """The items that stand first, as far as they are known."""
+        return self._first if self.items is None else self.items
 
     @property
     def element(self) -> Value:

@@ -102,7 +102,7 @@ def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fra
             return with_unknown(what, a, b)
         case Seq(), Seq() if what == "+":
             return (
-                Seq(a.kind, None, join(a.element, b.element))
+                Seq(a.kind, None, join(a.element, b.element), first=a.first)
                 if a.items is None or b.items is None
                 else Seq(a.kind, (*a.items, *b.items))
             )

@@ -93,7 +93,10 @@ def _many(index: Tensor) -> bool:
 def item_of_sequence(of: Seq, key: Value) -> Value:
     if type(key) is Seq and key.kind == "slice":
         return Seq(of.kind, None, of.element)
-    return part_of(of.items, key) if of.items is not None and type(key) is Const else of.element
+    if of.items is not None:
+        return part_of(of.items, key) if type(key) is Const else of.element
+    at = key.value if type(key) is Const and type(key.value) is int else -1
+    return of.first[at] if 0 <= at < len(of.first) else of.element
 
 
 def part_of(items: tuple[Value, ...], key: Const) -> Value:
