@@ -2532,3 +2532,18 @@ def test_what_is_declared_is_what_is_given(test: str, heat: str) -> None:
                 return x
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(("declared", "heat"), [("int", "amortized"), ("int | Tensor", "hot")])
+def test_what_is_declared_a_number_is_one(declared: str, heat: str) -> None:
+    text = f"""
+        from torch import Tensor
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x: Tensor, n: {declared}):
+                if not isinstance(n, int):
+                    n = n.item()
+                return x[:n]
+        """
+    assert [finding.heat for finding in found(text) if finding.code == "SG201"] == [heat]

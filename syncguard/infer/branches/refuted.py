@@ -34,7 +34,7 @@ def _refuted(inner: Node, outcome: bool, frame: Frame) -> bool:
                 holds = (value is NONE) is (what == "is")
         case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)):
             value = _passed(name, frame)
-            holds = None if value is None else _is_one(value, kinds_of(kinds, frame), frame)
+            holds = None if value is None else is_one(value, kinds_of(kinds, frame), frame)
         case core.Either() | core.Do():
             return refuted(inner, outcome, frame)
     return holds is not None and holds is not outcome
@@ -45,7 +45,7 @@ def _passed(name: str, frame: Frame) -> Value | None:
     return frame.env.get(name) if name in frame.passed else None
 
 
-def _is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
+def is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
     """Whether a value is of one of these types; None where we cannot tell."""
     kind = exact_kind(value)
     told = [_answer(kind, one.name, frame) if type(one) is Named else None for one in kinds] if kind else [None]

@@ -6,8 +6,9 @@ from typing import Final
 
 from syncguard.infer.branches.instances import kinds_of, of_kind
 from syncguard.infer.branches.meant import plainly
+from syncguard.infer.branches.refuted import is_one
 from syncguard.infer.branches.subjects import path_of, value_at
-from syncguard.infer.domain.values import Instance, options
+from syncguard.infer.domain.values import Const, Host, Instance, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -21,6 +22,13 @@ def undeclared(test: Node, outcome: bool, frame: Frame) -> str:
     match test:
         case core.Call(fn=core.Name(id="isinstance"), args=(subject, kinds)) if not outcome and path_of(subject):
             named, held = kinds_of(kinds, frame), options(value_at(subject, frame))
-            if all(type(one) is Instance and one.info is not None and of_kind(one, named, frame) for one in held):
+            if all(_is(one, named, frame) for one in held):
                 return UNDECLARED
     return ""
+
+
+def _is(one: Value, kinds: list[Value], frame: Frame) -> bool:
+    """Whether what is declared, or was made, is of one of these classes."""
+    if type(one) is Instance:
+        return one.info is not None and of_kind(one, kinds, frame)
+    return (type(one) is Host or type(one) is Const) and is_one(one, kinds, frame) is True

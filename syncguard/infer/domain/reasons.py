@@ -99,8 +99,9 @@ def _changed(value: Value, change: Change) -> Value:
             alike = all(map(_is, items, value.items))
             return value if alike else Seq(value.kind, items, names=value.names)
         case Seq():
-            element = _changed(value.element, change)
-            return value if element is value.element else Seq(value.kind, None, element, value.names)
+            element, first = _changed(value.element, change), tuple([_changed(item, change) for item in value.first])
+            alike = element is value.element and all(map(_is, first, value.first))
+            return value if alike else Seq(value.kind, None, element, value.names, first)
         case Table():
             element = _changed(value.element, change)
             held = {key: _changed(item, change) for key, item in value.items.items()}
@@ -124,9 +125,9 @@ def swapped(why: Why | None, swaps: Swaps) -> Why | None:
         found = swaps.get(id(link))
         if found is not None:
             for kept in reversed(links):
-                left = kept.left
+                left, there = kept.left, kept.there
                 found = Why(kept.text, kept.at, found, kept.path)
-                found.left = left
+                found.left, found.there = left, there
             return found
         links.append(link)
         link = link.parent
