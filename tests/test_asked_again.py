@@ -105,3 +105,58 @@ def test_elements_of_a_tensor_are_no_answer() -> None:
     """What is compared element by element may be written to between the questions."""
     once = lines("if x.shape[0] > 4:", "    n_kept = x.sum()", "else:", "    n_kept = x.shape[1]", "x = x[0]")
     assert codes(lines(once, "if x.shape[0] <= 4:", "    return x[:n_kept]")) == ["SG108"]
+
+
+@pytest.mark.parametrize(
+    ("first", "tensor", "other", "second"),
+    [
+        ("mask is None", "n_kept = x.sum()\n            mask = x > 0", "n_kept = 3", "mask is not None"),
+        ("not mode", "n_kept = x.sum()\n            mode = 'a'", "n_kept = 3", "mode"),
+        ("x.dtype == torch.half", "n_kept = x.sum()\n            x = x.float()", "n_kept = 3", "x.dtype != torch.half"),
+        (
+            "self.scale is None",
+            "n_kept = x.sum()\n            self.calibrate(x)",
+            "n_kept = 3",
+            "self.scale is not None",
+        ),
+        (
+            "mode not in self.seen",
+            "n_kept = x.sum()\n            self.seen[mode] = 1",
+            "n_kept = 3",
+            "mode in self.seen",
+        ),
+        ("sizes.length == 0", "n_kept = x.sum()\n            sizes.update(x)", "n_kept = 3", "sizes.length != 0"),
+        ("sizes", "n_kept = 3", "n_kept = x.sum()\n            sizes.append(3)", "sizes"),
+        ("mode is False", "n_kept = 3", "n_kept = x.sum()", "not mode"),
+        ("mode is True", "n_kept = 3", "n_kept = x.sum()", "mode"),
+    ],
+)
+def test_an_arm_may_change_the_answer(first: str, tensor: str, other: str, second: str) -> None:
+    text = lines(
+        f"if {first}:", f"    {tensor}".replace("\n            ", "\n            "), "else:", f"    {other}",
+        f"if {second}:", "    return x[:n_kept]",
+    )  # fmt: skip
+    scale = "\n\n    def fit(self, x):\n        self.scale = 3\n"
+    assert codes(text + scale) == ["SG108"]
+
+
+def test_a_function_in_this_one_may_change_the_answer() -> None:
+    text = lines(
+        "def drop():",
+        "    nonlocal mask",
+        "    mask = None",
+        "if mask is not None:",
+        "    n_kept = x.sum()",
+        "else:",
+        "    n_kept = 3",
+        "drop()",
+        "if mask is None:",
+        "    return x[:n_kept]",
+    )
+    assert codes(text) == ["SG108"]
+
+
+def test_what_is_false_does_not_hold() -> None:
+    once = lines("if mode:", "    n_kept = x.sum()", "else:", "    n_kept = 3")
+    assert codes(lines(once, "if mode is False:", "    return x[:n_kept]")) == []
+    assert codes(lines(once, "if mode is not False:", "    return x[:n_kept]")) == ["SG108"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import checked
 import pytest
 
 from syncguard import pipeline
@@ -54,3 +55,23 @@ def test_the_class_that_is_brought_where_all_is_well_is_meant(package: Path, fal
     Path("p/loop.py").write_text(LOOP)
     found = pipeline.check(["p/loop.py"], Config(cache=False)).findings
     assert [(finding.site.line, finding.code) for finding in found] == [(8, "SG204")]
+
+
+def test_of_two_classes_that_are_written_here_either_may_be_meant() -> None:
+    text = """
+    import torch
+
+    def choose(kind, x: torch.Tensor):
+        try:
+            class Box:
+                def get(self, x):
+                    return 3
+            if kind:
+                raise ValueError
+        except ValueError:
+            class Box:
+                def get(self, x):
+                    return x.sum()
+        return int(Box().get(x))
+    """
+    assert checked.codes(text) == ["SG203"]

@@ -28,6 +28,7 @@ class Written:
         "fleeting",
         "imports",
         "indexed",
+        "inner",
         "keeps",
         "looped",
         "meant",
@@ -74,5 +75,6 @@ class Written:
         self.pieces: dict[At, list[Node]] | None = None  # all that its body is written of, by where it stands
         self.sizes: list[Node] | None = None  # what its body gives as sizes
         self.turns: list[Node] | None = None  # its loops and comprehensions
+        self.inner: frozenset[str] | None = None  # the names that functions in it bind
         self.keeps: str | None = None  # what one that keeps all its keywords as attributes calls each of them
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

@@ -10,24 +10,55 @@ from syncguard.infer.routine import Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CONST, DO, FUNCTION, NAME, SEQ
-from syncguard.read.walk import bound_in
+from syncguard.read.walk import bound_in, walk
 
 OPPOSITE: Final = {"is not": "is", "!=": "==", "not in": "in", ">=": "<", "<=": ">"}  # what each of these denies
 ASKED: Final = frozenset([*OPPOSITE, *OPPOSITE.values()])
 KIND: Final = "isinstance"
+CHANGES: Final = frozenset([  # methods after which the same question may have another answer
+    "append()", "add()", "extend()", "insert()", "update()", "appendleft()", "pop()", "popitem()", "clear()",
+    "remove()", "discard()", "popleft()", "setdefault()", "resize_()", "squeeze_()", "unsqueeze_()",
+])  # fmt: skip
 
 
-def remember(test: Node, yes: Env, no: Env, frame: Frame) -> None:
-    """Keep what either arm of a test bound, where that is not the same."""
-    question, outcome = _told(test)
+def remember(node: core.If, yes: Env, no: Env, frame: Frame) -> None:
+    """Keep what either arm of a test bound, where that is not the same, and neither changes the answer."""
+    question, outcome = _told(node.test)
     if not question:
         return
     names = [name for name, value in frame.env.items() if type(value) is Union and yes.get(name) is not no.get(name)]
     apart = [name for name in names if name in yes and name in no and not of_part(name)]
-    if apart and all(steady(word, frame.routine) for word in _words(question) if "." in word):
+    if apart and all(_lasts(word, node, frame) for word in _words(question)):
         told, other = (yes, no) if outcome else (no, yes)
         both = {name: frame.env[name] for name in apart}
         frame.arms[question] = ({name: told[name] for name in apart}, {name: other[name] for name in apart}, both)
+
+
+def _lasts(word: str, node: core.If, frame: Frame) -> bool:
+    """Whether what a question is about is the same until it is asked again, as far as names tell: no arm binds it, nor
+    a function in this one, nobody changes it in place, and no other method gives it to the object."""
+    root, _, rest = word.partition(".")
+    arms = (*node.body, *node.orelse)
+    if any(bound in (word, root) for bound in map(_word, bound_in(arms))):
+        return False
+    routine = frame.routine
+    if not rest:
+        return root not in _inner(routine) and frame.uses(root).isdisjoint(CHANGES)
+    if not steady(word, routine):
+        return False
+    owner = routine.owner
+    if root != "self" or owner is None or "." in rest:
+        return not any(use.startswith("(") or use.endswith("()") for use in frame.uses(root))
+    return all(one.name == "__init__" for one in frame.world.storing(owner, rest))
+
+
+def _inner(routine: Routine) -> frozenset[str]:
+    """The names that functions in this one bind: they may be its own."""
+    written = routine.written
+    if written.inner is None:
+        functions = [part for part in walk(routine.node.body) if type(part) is FUNCTION]
+        written.inner = frozenset([_word(one) for part in functions for one in bound_in(part.body)])
+    return written.inner
 
 
 def recalled(inner: Node, outcome: bool, frame: Frame) -> Env:
@@ -35,11 +66,24 @@ def recalled(inner: Node, outcome: bool, frame: Frame) -> Env:
     question, true = _question(inner)
     known = frame.arms.get(question)
     if known is None:
+        question, true = _implied(inner, outcome)
+        known = frame.arms.get(question)
+    if known is None:
         return {}
     yes, no, both = known
     arm = yes if true is outcome else no
     held = {name: value for name in both if (value := frame.env.get(name)) is not None}
     return {name: arm[name] for name, value in held.items() if same(value, both[name])}
+
+
+def _implied(inner: Node, outcome: bool) -> tuple[str, bool]:
+    """The question whose answer follows: what is False does not hold, though what does not hold may be None."""
+    match inner:
+        case core.Do(what="is" | "==", args=(of, core.Const(value=bool(said)))) if outcome:
+            return _word(of), said
+        case core.Do(what="is not" | "!=", args=(of, core.Const(value=bool(said)))) if not outcome:
+            return _word(of), not said
+    return "", True
 
 
 def forget(name: str, frame: Frame) -> None:
@@ -74,10 +118,10 @@ def _question(inner: Node) -> tuple[str, bool]:
     match inner:
         case core.Name() | core.Attr():
             return _word(inner), True
-        case core.Do(what="is" | "is not" | "==" | "!=" as what, args=(of, core.Const(value=bool(said)))):
-            return _word(of), said is (what in ("is", "=="))
         case core.Do(what=what, args=(left, right)) if what in ASKED:
             asked, other = _word(left), _word(right)
+            if what.endswith("in") and type(right) is not SEQ:
+                return "", True  # what a container holds may be more the next time
             text = f"{asked}\n={OPPOSITE.get(what, what)}\n{other}" if asked and other else ""
             return text, what not in OPPOSITE
         case core.Call(fn=fn, args=(of, kinds)) if type(fn) is NAME and fn.id == KIND:

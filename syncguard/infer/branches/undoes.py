@@ -20,10 +20,11 @@ ASKING: Final = 1  # methods that a method has do its work
 
 
 def undoes(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether this arm calls a method of the object by which the test comes out the other way from there on, until
-    somebody calls another one: it is met once for each such call, which no step makes."""
+    """Whether this arm calls a method of the module by which the test comes out the other way from there on, until
+    somebody calls another one: it is met once for each such call, which no step makes. Of other objects nobody knows
+    what the methods are that each step calls."""
     owner, node = frame.routine.owner, frame.routine.node
-    if owner is None or type(node) is not FUNCTION or not node.params:
+    if owner is None or not owner.is_module or type(node) is not FUNCTION or not node.params:
         return False
     me = node.params[0].name
     here = [part for part in body if type(part) is RUN and _method(part.value, me, owner) is not None]

@@ -11,8 +11,8 @@ from syncguard.infer.domain.values import Const, Value
 from syncguard.infer.routine import Routine
 from syncguard.read import core
 from syncguard.read.core import Function, Node, Param
-from syncguard.read.tags import FUNCTION, LOOP, NAME, SEQ
-from syncguard.read.walk import walk
+from syncguard.read.tags import FUNCTION, LEAVE, LOOP, NAME, SEQ
+from syncguard.read.walk import bound_in, walk
 
 if TYPE_CHECKING:
     from syncguard.infer.expressions.resolve import Names
@@ -66,12 +66,19 @@ def _kept(node: Function, rest: str) -> str:
         if type(part) is LOOP and _asks(part.iterable, rest, "items") and type(part.target) is SEQ:
             name, value = [item.id if type(item) is NAME else "" for item in part.target.items][:2]
             if all(place in node.uses.get(one, ()) for place, one in zip(SETS, (me, name, value), strict=True)):
-                return value
+                return value if _as_given((name, value, rest), part.body) else ""
         match part:
             case core.Call(fn=core.Attr(of=core.Attr(path=path), name="update"), args=(core.Name(id=given),)):
-                if path == f"{me}.__dict__" and given == rest:
+                if path == f"{me}.__dict__" and given == rest and _as_given((rest,), node.body):
                     return rest
     return ""
+
+
+def _as_given(names: tuple[str, ...], body: tuple[Node, ...]) -> bool:
+    """Whether a block gives none of these names something else, nor passes over some of what they stand for."""
+    if any(type(one) is NAME and one.id in names for one in bound_in(body)):
+        return False
+    return not any(type(part) is LEAVE and part.what == "continue" for part in walk(body))
 
 
 def _asks(node: Node | None, name: str, method: str) -> bool:

@@ -40,8 +40,10 @@ def stand_in(ends: list[Env]) -> None:
     is brought there under its name stands in for it."""
     for end in ends[1:]:
         for name, value in end.items():
-            if (named := _named(value)) and named == _named(ends[0].get(name)):
-                end[name] = ends[0][name]
+            first = ends[0].get(name)
+            here = type(value) is ClassOf and type(first) is ClassOf and value.info.home is first.info.home
+            if first is not None and not here and (named := _named(value)) and named == _named(first):
+                end[name] = first
 
 
 def _named(value: Value | None) -> str:

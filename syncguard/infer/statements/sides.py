@@ -67,7 +67,7 @@ def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
         arrive(node, then, otherwise)
     frame.env = joined(then, otherwise)
     if alive_in(then) and alive_in(otherwise):
-        remember(node.test, then, otherwise, frame)
+        remember(node, then, otherwise, frame)
 
 
 def _end(side: Side, other: Side) -> Env:
