@@ -91,6 +91,7 @@ SEVERAL = "model, optimizer, train_loader = maker.prepare(model, optimizer, trai
         ("accelerate", "Accelerator", "", "train_loader = maker.prepare(train_loader)", []),
         ("accelerate", "Accelerator", "", "model, optimizer = maker.prepare(model, optimizer)", ["SG301"]),
         ("accelerate", "Accelerator", "device_placement=False", SEVERAL, ["SG301"]),
+        ("accelerate", "Accelerator", "cpu=args.cpu", SEVERAL, []),
         ("lightning.fabric", "Fabric", "", "train_loader = maker.setup_dataloaders(train_loader)", []),
         (
             "lightning.fabric", "Fabric", "",
@@ -108,6 +109,11 @@ def test_what_such_a_loader_brings_is_read_from_the_device() -> None:
     text = PREPARED.format(library="accelerate", name="Accelerator", settings="", prepare=SEVERAL)
     text = text.replace("loss = model(x.to(maker.device)).sum()", "loss = model(x) / y.sum().item()")
     assert codes(text) == ["SG201"]
+
+
+def test_where_the_cpu_is_asked_for_nothing_waits() -> None:
+    text = PREPARED.format(library="accelerate", name="Accelerator", settings="cpu=True", prepare=SEVERAL)
+    assert codes(text.replace("optimizer.step()", "print(y.sum() > 3)")) == []
 
 
 @pytest.mark.parametrize(("pin", "found"), [("", ["SG303"]), (", pin_memory=True", [])])
