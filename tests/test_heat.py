@@ -2547,3 +2547,40 @@ def test_what_is_declared_a_number_is_one(declared: str, heat: str) -> None:
                 return x[:n]
         """
     assert [finding.heat for finding in found(text) if finding.code == "SG201"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("turn", "more", "heat"),
+    [
+        ("self.ready = False", "", "amortized"),
+        ("self.ready = False", "def reset(self):\n                self.ready = False", "hot"),
+        ("self.ready = False", "def reset(self, other):\n                other.ready = False", "hot"),
+        ("self.ready = True", "", "amortized"),
+    ],
+)
+def test_what_another_object_builds_it_builds_once_unless_somebody_may_reset_it(
+    turn: str, more: str, heat: str
+) -> None:
+    text = f"""
+        class Bias:
+            def __init__(self):
+                {turn}
+
+            def build(self, x):
+                self.length = x.max().item()
+                self.ready = True
+
+            {more or "pass"}
+
+            def __call__(self, x):
+                if not self.ready:
+                    self.build(x)
+                return x
+
+
+        def run(x: torch.Tensor, loader, model):
+            bias = Bias()
+            for batch in loader:
+                model(bias(x)).backward()
+        """
+    assert heats(text)[0] == heat

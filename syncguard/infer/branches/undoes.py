@@ -12,7 +12,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, EITHER, FUNCTION, RUN, SEQ
-from syncguard.read.walk import walk
+from syncguard.read.walk import binds, targets, walk
 
 LESS: Final = ("pop", "popitem", "clear", "remove", "discard", "popleft")
 MORE: Final = ("append", "add", "extend", "insert", "update", "appendleft")
@@ -20,11 +20,11 @@ ASKING: Final = 1  # methods that a method has do its work
 
 
 def undoes(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether this arm calls a method of the module by which the test comes out the other way from there on, until
-    somebody calls another one: it is met once for each such call, which no step makes. Of other objects nobody knows
-    what the methods are that each step calls."""
+    """Whether this arm calls a method of the object by which the test comes out the other way from there on, until
+    somebody calls another one: it is met once for each such call, which no step makes. Of what is no module nobody
+    knows which methods each step calls, so none may."""
     owner, node = frame.routine.owner, frame.routine.node
-    if owner is None or not owner.is_module or type(node) is not FUNCTION or not node.params:
+    if owner is None or type(node) is not FUNCTION or not node.params:
         return False
     me = node.params[0].name
     here = [part for part in body if type(part) is RUN and _method(part.value, me, owner) is not None]
@@ -36,9 +36,15 @@ def undoes(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> b
         if not kept or not any(_turns((part,), me, kept, not holds, owner, frame) for part in here):
             continue
         others = tuple([part for part in walk(node.body) if id(part) not in within])
-        back = _turns(others, me, kept, holds, owner, frame)
-        return not back and not any(_turned(one, kept, holds, owner, frame) for one in _steps(owner, frame))
+        back = _turns(others, me, kept, holds, owner, frame) or (not owner.is_module and _set(kept, me, frame))
+        return not back and not any(_turned(one, kept, holds, owner, frame) for one in _stepping(owner, frame))
     return False
+
+
+def _set(name: str, me: str, frame: Frame) -> bool:
+    """Whether this file gives an attribute of this name to something else."""
+    aims = [aim for part in frame.home.pieces if binds(part) for aim in targets(part) if type(aim) is ATTR]
+    return any(aim.name == name and aim.path != f"{me}.{name}" for aim in aims)
 
 
 def _demanded(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
@@ -71,10 +77,12 @@ def _kept(flag: Node, on: bool, me: str, owner: ClassInfo) -> tuple[str, bool]:
     return (asked.name, on) if type(asked) is ATTR and asked.path == f"{node.params[0].name}.{asked.name}" else ("", on)
 
 
-def _steps(owner: ClassInfo, frame: Frame) -> list[Routine]:
-    """The methods of a class that run at every step by their names."""
+def _stepping(owner: ClassInfo, frame: Frame) -> list[Routine]:
+    """The methods of a module that run at every step by their names; of another class, all that may."""
     places = frame.world.places
     every = [routine for info in owner.mro for name in info.members if (routine := _routine(name, owner)) is not None]
+    if not owner.is_module:
+        return [one for one in every if one.name != "__init__" and one is not frame.routine]
     return [one for one in every if places.each_step(one.name) or places.is_("hot", "module_methods", one.name)]
 
 
