@@ -2584,3 +2584,53 @@ def test_what_another_object_builds_it_builds_once_unless_somebody_may_reset_it(
                 model(bias(x)).backward()
         """
     assert heats(text)[0] == heat
+
+
+@pytest.mark.parametrize(
+    ("test", "body", "more", "heat"),
+    [
+        ("not getattr(self, '_seen', False)", "self._seen = True", "pass", "amortized"),
+        ("not getattr(self, '_seen', False)", "self._other = True", "pass", "hot"),
+        (
+            "not getattr(self, '_seen', False)",
+            "self._seen = True",
+            "def reset(self):\n        self._seen = False",
+            "hot",
+        ),
+        ("getattr(self, '_seen', False)", "self._seen = True", "pass", "hot"),
+    ],
+)
+def test_a_flag_that_is_asked_for_by_its_name_is_turned_off_once(test: str, body: str, more: str, heat: str) -> None:
+    text = f"""
+class Net(torch.nn.Module):
+    {more}
+
+    def forward(self, x):
+        if {test}:
+            self.largest = x.max().item()
+            {body}
+        return x
+"""
+    assert [finding.heat for finding in found(text)] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("hand", "heat"),
+    [("mask=mask", "amortized"), ("mask=x", "hot"), ("mask=None", "amortized"), ("mask=self.mask", "hot")],
+)
+def test_what_nobody_gives_is_handed_on_as_nothing(hand: str, heat: str) -> None:
+    text = f"""
+def _masked(x: torch.Tensor, mask: torch.Tensor | None = None):
+    if mask is not None:
+        return x * mask.sum().item()
+    return x
+
+
+class Net(torch.nn.Module):
+    def _hidden(self, x, mask: torch.Tensor | None = None):
+        return _masked(_masked(x, {hand}))
+
+    def forward(self, x, mask):
+        return self._hidden(x)
+"""
+    assert [finding.heat for finding in found(text)] == [heat]

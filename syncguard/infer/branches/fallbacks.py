@@ -51,17 +51,31 @@ def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bo
         return False
     for asked, wanted in ((test, outcome), *frame.context.tests):
         flag, on = plainly(asked, wanted)
+        left = _by_name(flag)
+        flag = left or flag
         if type(flag) is not ATTR or flag.path != f"{node.params[0].name}.{flag.name}":
             continue
-        if any(_turns(part, flag, not on) for part in body) and _is_made_so(flag.name, owner, frame):
+        turned = any(_turns(part, flag, not on) for part in body)
+        if turned and _is_made_so(flag.name, owner, frame, left is not None):
             return True
     return False
 
 
-def _is_made_so(name: str, owner: ClassInfo, frame: Frame) -> bool:
-    """Whether nothing else gives an attribute a value but the constructor, and methods that it calls."""
+def _by_name(flag: Node) -> core.Attr | None:
+    """An attribute that is asked for by its name, with what it is where there is none yet."""
+    match flag:
+        case core.Call(fn=core.Name(id="getattr"), args=(core.Name(id=of) as held, core.Const(value=str() as name), _)):
+            return core.Attr(held, name, f"{of}.{name}", flag.at)
+    return None
+
+
+def _is_made_so(name: str, owner: ClassInfo, frame: Frame, left: bool) -> bool:
+    """Whether nothing else gives an attribute a value but the constructor, and methods that it calls; or nothing at
+    all, where it may be `left` out."""
     others = {one.name for info in owner.mro for one in frame.world.storing(info, name) if one is not frame.routine}
-    return bool(others) and (others == {"__init__"} or others <= _making(owner, frame))
+    if not others:
+        return left
+    return others == {"__init__"} or others <= _making(owner, frame)
 
 
 def _making(owner: ClassInfo, frame: Frame) -> set[str]:

@@ -15,7 +15,7 @@ from syncguard.infer.routine import Frame, Mentioned, Routine
 from syncguard.read import core
 from syncguard.read.core import Attr, Call, Const, Name, Node, Param
 from syncguard.read.tags import ATTR, CLASS, CONST, DO, FUNCTION, IF, NAME
-from syncguard.read.walk import parts, targets, walk
+from syncguard.read.walk import around, parts, targets, walk
 
 UNMET: Final = "where no call leads"
 UNPROMISED: Final = "where a parameter is None that is declared to be a tensor"
@@ -64,6 +64,7 @@ def _left(name: str, frame: Frame) -> Any:
         return GIVEN
     written = frame.routine.written
     if written.ungiven is None:
+        written.ungiven = {}  # of what calls itself with its own parameters, until it is known
         written.ungiven = dict(_ungiven(node, frame)) if _private(node, frame) else {}
     return written.ungiven.get(name, GIVEN)
 
@@ -136,17 +137,30 @@ def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:
     calls, places = calls_of(node.name, frame.home), positional(node)
     for param in node.params if calls else ():
         if param.kind in ("positional", "keyword"):
-            passed = {_passed(call, param, places) for call in calls}
+            passed = {_passed(call, param, places, frame) for call in calls}
             if len(passed) == 1 and GIVEN not in passed and not _anew(node, param.name, frame):
                 yield param.name, passed.pop()
 
 
-def _passed(call: core.Call, param: Param, places: list[Param]) -> Any:
-    """The None or False that a call leaves a parameter or gives it; GIVEN of all else."""
+def _passed(call: core.Call, param: Param, places: list[Param], frame: Frame) -> Any:
+    """The None or False that a call leaves a parameter or gives it, if only by handing on what nobody gives; GIVEN of
+    all else."""
     if spread(call):
         return GIVEN
-    told = {_value(value) for value in given(call, param, places)} or {_value(param.default)}
+    told = {_handed(value, call, frame) for value in given(call, param, places)} or {_value(param.default)}
     return told.pop() if len(told) == 1 else GIVEN
+
+
+def _handed(node: Node, call: core.Call, frame: Frame) -> Any:
+    if type(node) is not NAME:
+        return _value(node)
+    inside = [one for one in frame.home.routines if type(one.node) is FUNCTION and around(one.node.at, call.at)]
+    caller = max(inside, key=_begins, default=None)
+    return GIVEN if caller is None else _left(node.id, Frame(frame.world, caller, {}))
+
+
+def _begins(routine: Routine) -> tuple[int, ...]:
+    return routine.node.at[:2] if type(routine.node) is FUNCTION else ()
 
 
 def _value(node: Node | None) -> Any:
