@@ -86,7 +86,7 @@ def check(
         examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
     calls = {**others, **{one.note.path: one.calls for one in examined}}
     files, hot = Files(sources, given), reached(calls)
-    callers = {fact.path for way in hot.values() for fact in way}
+    callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in examined if one.findings or one.allowed}
     made = templates(told | callers, files, rules.places)
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing
