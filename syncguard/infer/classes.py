@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.contents import arrived, changed, tensor_in
+from syncguard.infer.domain.contents import arrived, taken_along, tensor_in
 from syncguard.infer.domain.lattice import held, join, same
 from syncguard.infer.domain.values import (
     NONE,
@@ -247,7 +247,7 @@ class ClassInfo:
         if type(found) is Tensor and found.device == "assumed" and self.on_host(name):
             return found.but(device="host")
         if found is not None and not self.is_module and self.moves():
-            found = changed(found, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
+            found = taken_along(found)
         if found is not None and tensor_in(found) is not None and (wrapper := self.wrapper(name)) is not None:
             return wrapper
         if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.contents import any_on_device, without
+from syncguard.infer.domain.contents import any_on_device, taken_along, without
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -148,7 +148,7 @@ class Definitions(Outcomes):
             moved: list[Value] = [NONE]
         else:
             tensors = [option for option in options(value) if type(option) is Tensor]
-            moved = [tensor.but(device="assumed") if tensor.device == "host" else tensor for tensor in tensors]
+            moved = [taken_along(tensor) for tensor in tensors]
             moved = moved or [Tensor(sure=False, why=frame.why("registered", at))]
         self.learn(info, name, moved[0] if len(moved) == 1 else Union(tuple(moved)), frame)
         return NONE

@@ -250,7 +250,7 @@ class Frame:
             frozenset()
         )  # the parameters that a call gives something, where it is run for this
         self.failed: dict[str, bool] = {}  # flags that a handler alone sets, and to what
-        self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by flag: what an arm of its test bound, the other, and both
+        self.arms: dict[str, tuple[Env, Env, Env]] = {}  # by question: what either answer bound, and both
         self.keyed: dict[str, tuple[Value, str, Value, Table]] = {}  # what loops over the items of dicts bind, by key
         self.comps: tuple[Uses, ...] = ()  # those of the variables of comprehensions around, from within
         self.unused: At | None = None  # the call whose result nobody asks for

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.meant import necessary
 from syncguard.infer.routine import Context, Routine
-from syncguard.judge.opted import necessary
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -20,10 +20,6 @@ def first_time(callee: Routine, context: Context, places: Places) -> bool:
 def _lacks(test: Node, outcome: bool) -> bool:
     """Whether this outcome says that what an object keeps is None."""
     match test:
-        case core.Do(what="truth", args=(inner,)):
-            return _lacks(inner, outcome)
-        case core.Do(what="not", args=(inner,)):
-            return _lacks(inner, not outcome)
         case core.Do(what="is" | "is not" as what, args=(core.Attr(path=path), core.Const(value=None))):
             return (what == "is") is outcome and path.startswith("self.")
     return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from syncguard.infer.branches.meant import plainly
+from syncguard.infer.branches.meant import necessary
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
@@ -18,7 +18,7 @@ from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of
 from syncguard.read.core import Node
-from syncguard.read.tags import DO, EITHER, FUNCTION, IF, LEAVE
+from syncguard.read.tags import DO, FUNCTION, IF, LEAVE
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -132,13 +132,3 @@ def _shown(value: Any) -> str:
         return "is not set"
     text = repr(value)
     return f'is `"{text[1:-1]}"`' if isinstance(value, str) and '"' not in text else f"is `{text}`"
-
-
-def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
-    """The parts of a test that must each come out so, for it to come out so."""
-    test, outcome = plainly(test, outcome)
-    if type(test) is EITHER and (test.what == "and") is outcome:
-        for operand in test.operands:
-            yield from necessary(operand, outcome)
-    else:
-        yield test, outcome

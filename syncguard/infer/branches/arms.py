@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.undoes import LESS, MORE
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import Union
 from syncguard.infer.routine import Env, Frame, Routine, of_part
@@ -15,10 +16,9 @@ from syncguard.read.walk import bound_in, walk
 OPPOSITE: Final = {"is not": "is", "!=": "==", "not in": "in", ">=": "<", "<=": ">"}  # what each of these denies
 ASKED: Final = frozenset([*OPPOSITE, *OPPOSITE.values()])
 KIND: Final = "isinstance"
-CHANGES: Final = frozenset([  # methods after which the same question may have another answer
-    "append()", "add()", "extend()", "insert()", "update()", "appendleft()", "pop()", "popitem()", "clear()",
-    "remove()", "discard()", "popleft()", "setdefault()", "resize_()", "squeeze_()", "unsqueeze_()",
-])  # fmt: skip
+CHANGES: Final = frozenset(  # methods after which the same question may have another answer
+    [f"{name}()" for name in (*MORE, *LESS, "setdefault", "resize_", "squeeze_", "unsqueeze_")]
+)
 
 
 def remember(node: core.If, yes: Env, no: Env, frame: Frame) -> None:

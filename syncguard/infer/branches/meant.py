@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import BIND, CONST, DO, FUNCTION, LEAVE, MODULE, NAME, RUN
+from syncguard.read.tags import BIND, CONST, DO, EITHER, FUNCTION, LEAVE, MODULE, NAME, RUN
 from syncguard.read.walk import around, binds, everything, loops_around, targets, walk
 
 
@@ -131,6 +131,16 @@ def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
         outcome = outcome is not (test.what == "not")
         test = test.args[0]
     return test, outcome
+
+
+def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
+    """The parts of a test that must each come out so, for it to come out so."""
+    test, outcome = plainly(test, outcome)
+    if type(test) is EITHER and (test.what == "and") is outcome:
+        for operand in test.operands:
+            yield from necessary(operand, outcome)
+    else:
+        yield test, outcome
 
 
 def as_test(value: Node) -> Node | None:

@@ -10,7 +10,7 @@ from syncguard.infer.branches.keyed import beside
 from syncguard.infer.branches.kinds import on_gpu
 from syncguard.infer.branches.meant import answer, meant
 from syncguard.infer.branches.ranks import of_rank, ranked
-from syncguard.infer.branches.subjects import path_of, value_at
+from syncguard.infer.branches.subjects import dotted, path_of, value_at
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import MASKS
@@ -20,7 +20,6 @@ from syncguard.infer.domain.values import (
     Call,
     Const,
     Host,
-    Named,
     Table,
     Tensor,
     Unknown,
@@ -146,7 +145,7 @@ def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return of_types(subject, kinds, outcome, frame)
         case core.Call(fn=core.Name(id="hasattr"), args=(subject, core.Const(value=str() as name))):
             return with_method(subject, name, outcome, frame)
-        case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(_dotted(fn, frame)):
+        case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(dotted(fn, frame)):
             return of_options(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
@@ -155,11 +154,6 @@ def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 
 def _falsy(option: Value) -> bool:
     return type(option) is Const and not option.value
-
-
-def _dotted(fn: core.Attr, frame: Frame) -> str:
-    value = frame.lookup(fn.of.id) if type(fn.of) is NAME else UNKNOWN
-    return f"{value.name}.{fn.name}" if type(value) is Named else ""
 
 
 def _none_asked(fn: core.Name, frame: Frame) -> str:

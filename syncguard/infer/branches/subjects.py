@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.values import Value
+from syncguard.infer.domain.values import UNKNOWN, Named, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -50,3 +50,9 @@ def held_at(node: Node, frame: Frame) -> Value:
     value = value_at(node, frame)
     routine.calls = calls
     return value
+
+
+def dotted(fn: core.Attr, frame: Frame) -> str:
+    """The dotted name of an attribute of something imported, '' of all else."""
+    value = frame.lookup(fn.of.id) if type(fn.of) is NAME else UNKNOWN
+    return f"{value.name}.{fn.name}" if type(value) is Named else ""

@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.instances import kinds_of, of_kind
 from syncguard.infer.branches.meant import plainly
 from syncguard.infer.branches.refuted import is_one
-from syncguard.infer.branches.subjects import path_of, value_at
+from syncguard.infer.branches.subjects import dotted, path_of, value_at
 from syncguard.infer.domain.values import Const, Host, Instance, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -22,7 +22,7 @@ def undeclared(test: Node, outcome: bool, frame: Frame) -> str:
     test, outcome = plainly(test, outcome)
     match test:
         case core.Call(fn=core.Attr() as fn, args=(core.Name() as subject,)) if not outcome:
-            made = frame.world.is_type_test(fn.path) and subject.id not in _taken(frame)
+            made = frame.world.is_type_test(dotted(fn, frame)) and subject.id not in _taken(frame)
             if made and all(type(one) is Tensor and one.sure for one in options(value_at(subject, frame))):
                 return UNDECLARED
         case core.Call(fn=core.Name(id="isinstance"), args=(subject, kinds)) if not outcome and path_of(subject):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from syncguard.infer.branches.meant import answer, plainly
+from syncguard.infer.branches.meant import answer, necessary, plainly
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, EITHER, FUNCTION, RUN, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, RUN, SEQ
 from syncguard.read.walk import binds, targets, walk
 
 LESS: Final = ("pop", "popitem", "clear", "remove", "discard", "popleft")
@@ -31,7 +30,7 @@ def undoes(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> b
     if not here:
         return False
     within = {id(part) for part in walk(tuple(here))}
-    for flag, on in _demanded(test, outcome):
+    for flag, on in necessary(test, outcome):
         kept, holds = _kept(flag, on, me, owner)
         if not kept or not any(_turns((part,), me, kept, not holds, owner, frame) for part in here):
             continue
@@ -45,16 +44,6 @@ def _set(name: str, me: str, frame: Frame) -> bool:
     """Whether this file gives an attribute of this name to something else."""
     aims = [aim for part in frame.home.pieces if binds(part) for aim in targets(part) if type(aim) is ATTR]
     return any(aim.name == name and aim.path != f"{me}.{name}" for aim in aims)
-
-
-def _demanded(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
-    """What must be so for a test to come out so."""
-    test, outcome = plainly(test, outcome)
-    if type(test) is EITHER and (test.what == "and") is outcome:
-        for operand in test.operands:
-            yield from _demanded(operand, outcome)
-    else:
-        yield test, outcome
 
 
 def _kept(flag: Node, on: bool, me: str, owner: ClassInfo) -> tuple[str, bool]:

@@ -94,6 +94,11 @@ def holds_tensor(value: Value) -> bool:
     return False
 
 
+def taken_along(value: Value) -> Value:
+    """The value as of what holds it and may be moved to the device: what is on the host may be there."""
+    return changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
+
+
 def arrived(value: Value) -> Value:
     """The value with every copy in it landed: who keeps it for later waits for it in between."""
     return changed(value, lambda tensor: tensor if tensor.pending is None else tensor.but(pending=None))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import positional
-from syncguard.infer.domain.contents import changed
+from syncguard.infer.domain.contents import taken_along
 from syncguard.infer.domain.values import Const, Value
 from syncguard.infer.routine import Routine
 from syncguard.read import core
@@ -41,12 +41,8 @@ def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], wor
         return NOTHING
     moves = {f"{move}()" for move in world.places.tables["manners"]["moves"]}
     if owner.is_module or not moves.isdisjoint(node.uses.get(held, ())):
-        return {name: _moved(value) for name, value in kept.items()}
+        return {name: taken_along(value) for name, value in kept.items()}
     return kept
-
-
-def _moved(value: Value) -> Value:
-    return changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
 
 
 def keeps_rest(routine: Routine) -> str:
