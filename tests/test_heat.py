@@ -705,6 +705,33 @@ def test_a_failure_is_cold() -> None:
     ) == ["cold"]
 
 
+@pytest.mark.parametrize(
+    ("says", "heat"),
+    [
+        ("logger.warning('too many')", "amortized"),
+        ("logging.error('too many: %d', len(x))", "amortized"),
+        ("print('WARNING: too many')", "amortized"),
+        ("logger.warning_once('too many')", "hot"),
+        ("warnings.warn('too many')", "hot"),  # of which Python shows one
+        ("logger.info('many')", "hot"),
+        ("y = x * 2; logger.warning('too many')", "hot"),
+    ],
+)
+def test_an_arm_that_begins_with_a_warning_is_rare(says: str, heat: str) -> None:
+    body = f"""
+        import logging, warnings
+        logger = logging.getLogger(__name__)
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                if len(x) > self.most:
+                    {says}
+                    x = x[: int(x.max())]
+                return x
+        """
+    assert heats(body) == [heat]
+
+
 def test_setup_is_cold_and_the_rest_is_unknown() -> None:
     for name in ("save_model", "resize_token_embeddings", "create_quantized_weight", "from_weights_file"):
         assert heats(f"def {name}(x: torch.Tensor):\n    return x.tolist()\n") == ["cold"]

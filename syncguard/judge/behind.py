@@ -12,7 +12,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.built import Built
-from syncguard.judge.calling import Callers, Made
+from syncguard.judge.calling import Callers, Made, called_as
 from syncguard.judge.chosen import kept
 from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
@@ -44,9 +44,10 @@ class Behind(msgspec.Struct):
         built = self.of(outer) if inner and outer is not None else self._built(routine)
         if not self._called(routine):
             return built
-        if routine.name not in self.known:
-            self._settle(routine.name)
-        own = self.known[routine.name]
+        name = called_as(routine)
+        if name not in self.known:
+            self._settle(name)
+        own = self.known[name]
         return (*[fact for fact in built if fact.text not in own], *own.values())
 
     def _built(self, routine: Routine) -> tuple[Fact, ...]:
@@ -62,7 +63,11 @@ class Behind(msgspec.Struct):
     def _called(self, routine: Routine) -> bool:
         """Whether a function is run by those who call it by its name, and by nobody else that we would see."""
         node, owner = routine.node, routine.owner
-        if type(node) is not FUNCTION or kept(routine) or _runs_itself(routine, self.world.places):
+        if type(node) is not FUNCTION or kept(routine):
+            return False
+        if (name := called_as(routine)) != routine.name:
+            return bool(self.callers.named(name))
+        if _runs_itself(routine, self.world.places):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))
@@ -74,10 +79,10 @@ class Behind(msgspec.Struct):
         todo = [name]
         while todo:
             asked = todo.pop()
-            made = [one for one in self.callers.named(asked) if one.caller.name != asked]
+            made = [one for one in self.callers.named(asked) if called_as(one.caller) != asked]
             calls[asked] = [(self._around(one), one.caller) for one in made]
             open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
-            leading = {caller.name for _, caller in calls[asked] if self._called(caller)}
+            leading = {called_as(caller) for _, caller in calls[asked] if self._called(caller)}
             todo += sorted(leading - calls.keys() - self.known.keys() - {*todo})
         found: dict[str, Known | None] = {**self.known, **dict.fromkeys(calls)}  # None: whatever there is
         changed = True
@@ -90,7 +95,7 @@ class Behind(msgspec.Struct):
         self.known |= {asked: found[asked] or {} for asked in calls}
 
     def _all(self, name: str) -> list[Routine]:
-        return [one for one in self.callers.home.routines if one.name == name]
+        return [one for one in self.callers.home.routines if called_as(one) == name]
 
     def _around(self, made: Made) -> Known:
         return {fact.text: fact for fact in self.around(made.caller, made.context)}
@@ -101,7 +106,7 @@ class Behind(msgspec.Struct):
         """What all calls stand behind; None where none of them is known yet."""
         known: list[Known] = []
         for around, caller in every:
-            above = found.get(caller.name, {}) if self._called(caller) else {}
+            above = found.get(called_as(caller), {}) if self._called(caller) else {}
             if above is not None:
                 known.append({**above, **around})
         shared: Known = {}

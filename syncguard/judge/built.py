@@ -9,7 +9,7 @@ from typing import Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home

@@ -46,6 +46,7 @@ class Callers:
         self.behind: dict[tuple[Routine, tuple[tuple[int, bool], ...]], tuple[Fact, ...]] = {}  # options around tests
         self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
         self.asked: dict[tuple[int, bool, Routine, int], tuple[core.Node, bool]] = {}
+        self.left: dict[tuple[Routine, str], core.Node | None] = {}  # what a constructor leaves an attribute with
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
         self.others: dict[Home, Callers] = {home: self}
 
@@ -90,11 +91,14 @@ class Callers:
         return parsed(self.home)
 
     def named(self, name: str) -> tuple[Made, ...]:
-        """Every call of a function by this name; none where one is not followed, or it is handed about."""
+        """Every call of a function by this name, or of the forward pass of a class, `Round.apply`; none where one is
+        not followed, or it is handed about."""
         found = self.made.get(name)
         if found is None:
-            calls = calls_of(name, self.home)
-            made = [[Made(call, caller, context) for caller, _, context in self._at(call.at, name)] for call in calls]
+            owner, _, called = name.rpartition(".")
+            calls = _applied(owner, self.home) if owner else calls_of(name, self.home)
+            runs = "forward" if owner else called
+            made = [[Made(call, caller, context) for caller, _, context in self._at(call.at, runs)] for call in calls]
             found = self.made[name] = tuple([one for every in made for one in every]) if all(made) else ()
         return found
 
@@ -106,6 +110,20 @@ class Callers:
                     for place, context in calls:
                         self.known.setdefault((callee.name, place), []).append((routine, place, context))
         return self.known.get((name, at), [])
+
+
+def called_as(routine: Routine) -> str:
+    """The name that a function is called by: of what torch runs forward and backward, `Round.apply`."""
+    owner = routine.owner
+    applies = owner is not None and owner.is_function and routine.name == "forward"
+    return f"{owner.name}.apply" if owner is not None and applies else routine.name
+
+
+def _applied(owner: str, home: Home) -> list[core.Call]:
+    """The calls `Round.apply(x)` of a class that the file does nothing else with."""
+    path = f"{owner}.apply"
+    calls = [part for part in home.pieces if type(part) is CALL and type(part.fn) is ATTR and part.fn.path == path]
+    return calls if len(calls) == len(lines_of(owner, home)) else []
 
 
 def callers_of(routines: Iterable[Routine]) -> dict[Routine, list[Calling]]:

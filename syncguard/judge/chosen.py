@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.tell import snippet

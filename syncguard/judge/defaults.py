@@ -20,10 +20,11 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import looks_for
 from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
+from syncguard.judge.bound import bound_to, left_with, path_of
 from syncguard.judge.calling import Callers
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CONST, DO, FUNCTION, IF, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, NAME, SEQ
 from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
@@ -112,17 +113,24 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if not binds:
         outer = outer_of(routine)
         return _of_name(node, name, place.of(outer)) if outer is not None else _of_constant(name, place)
-    bind = binds[0]
-    made = bound_to(bind, name) if len(binds) == 1 else None
+    there = replace(place, depth=place.depth + 1)
+    made = bound_to(binds[0], name) if len(binds) == 1 and param is None else None
+    if made is None:
+        made = _left_with(node, name, binds, param, function)
+        there = replace(there, given=place.given | {name}) if param is not None else there
     if made is None or (type(made) is SEQ and made.kind != "tuple" and not made.items):
         return NOTHING  # an empty list is there to be filled
-    there = replace(place, depth=place.depth + 1)
-    if param is None:
-        return Sources(((made, there),), option=False)
-    value = _over(function, bind, name) if type(bind) is BIND and bind.value is made else None
-    if value is None or node.at[:2] < bind.at[2:]:
-        return NOTHING
-    return Sources(((value, replace(there, given=place.given | {name})),), option=False)
+    return Sources(((made, there),), option=False)
+
+
+def _left_with(
+    node: Node, name: str, binds: tuple[Node, ...], param: Param | None, function: core.Function
+) -> Node | None:
+    """What the statements above a place leave a name with: `x = y`, or `if x is None: x = y`."""
+    above = tuple([part for part in function.body if part.at[2:] <= node.at[:2]])
+    if not all(any(around(part.at, bind.at) for part in above) for bind in binds):
+        return None
+    return left_with(above, name, core.Name(name, function.at) if param is not None else None)
 
 
 def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
@@ -136,19 +144,6 @@ def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tup
 
 def _names(node: Node, name: str) -> bool:
     return type(node) is NAME and node.id == name
-
-
-def _over(function: core.Function, bind: core.Bind, name: str) -> Node | None:
-    """What a parameter is after the one statement that binds it anew: `x = y`, or `if x is None: x = y`."""
-    for part in function.body:
-        if part is bind:
-            return bind.value
-        if type(part) is IF and bind.value is not None:
-            if any(inner is bind for inner in part.body):
-                return core.Choose(part.test, bind.value, core.Name(name, bind.at), bind.at)
-            if any(inner is bind for inner in part.orelse):
-                return core.Choose(part.test, core.Name(name, bind.at), bind.value, bind.at)
-    return None
 
 
 def outer_of(routine: Routine) -> Routine | None:
@@ -253,29 +248,3 @@ def bound_once(home: Home, name: str) -> Node | None:
     bind = binds[0] if len(binds) == 1 else None
     plain = type(bind) is BIND and any(bind is part for part in home.core.body)
     return bind.value if plain and type(bind) is BIND and _names(bind.targets[0], name) else None
-
-
-def bound_to(bind: Node, path: str) -> Node | None:
-    """What an assignment gives the name or attribute of this path; None where that is for the run to say."""
-    if type(bind) is not BIND or bind.value is None:
-        return None
-    target, value = bind.targets[0], bind.value
-    if type(target) is not SEQ:
-        return value if path_of(target) == path else None
-    if type(value) is not SEQ or len(value.items) != len(target.items):
-        return None
-    found = [index for index, item in enumerate(target.items) if path_of(item) == path]
-    starred = any(type(item) is DO and item.what == "*" for item in (*target.items, *value.items))
-    return value.items[found[0]] if len(found) == 1 and not starred else None
-
-
-def path_of(node: Node) -> str:
-    """`a.b.c`, of the attribute or of `getattr(a.b, "c")`; '' of all else."""
-    match node:
-        case core.Name(id=name):
-            return name
-        case core.Attr(path=path):
-            return path
-        case core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_)):
-            return f"{path_of(of)}.{name}"
-    return ""

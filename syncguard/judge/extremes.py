@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import Why
 from syncguard.judge.standing import Place
 from syncguard.read import core

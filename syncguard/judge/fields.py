@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from syncguard.infer.branches.gates import last_name
-from syncguard.infer.branches.meant import answer
 from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named, Source
@@ -17,23 +16,14 @@ from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.modules import looks_for
 from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
+from syncguard.judge.bound import bound_to, given_back, left_with, path_of
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import (
-    NOTHING,
-    Place,
-    Sources,
-    Written,
-    bound_once,
-    bound_to,
-    is_carrier,
-    is_data,
-    path_of,
-)
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
 
 
@@ -147,14 +137,15 @@ def _of_parser(of: Node, name: str, place: Place) -> Sources:
 
 
 def _property(info: ClassInfo, name: str, place: Place) -> Written | None:
-    """What a property of one line returns."""
+    """What a property returns that does nothing but test and return."""
     place.routine.uses.update(info.elsewhere)
     member = info.find(name)
     if member is None or type(member[0]) is not Call or "property" not in decorators(member[0]):
         return None
     routine = member[0].routine
     place.routine.uses[routine.home.path, routine.qualname] = None
-    returned = answer(routine.node)
+    node = routine.node
+    returned = given_back(node.body) if type(node) is FUNCTION else None
     return (returned, place.of(routine)) if returned is not None else None
 
 
@@ -166,16 +157,29 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
     switched = any(assigned.switch for _, found in every for assigned in found)
     for one, found in every:
         fixed = [assigned for assigned in found if not (assigned.switch or (switched and assigned.reset))]
-        if len(fixed) > 1:
-            return None
         if fixed:
-            return _made(fixed[0], switched, one, info, place)
+            assigned = fixed[0] if len(fixed) == 1 else _left_with(one, name, fixed, place)
+            return _made(assigned, switched, one, info, place) if assigned is not None else None
         declared = [*_declared(one.node, name)]
         if declared:
             flag = switched and _flag(declared[0])
             there = place.of(one.home.top) if one.home.top is not None else place
             return ((declared[0], there), True) if len(declared) == 1 and (flag or _takes_fields(one)) else None
     return None
+
+
+def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:
+    """What the arms of a constructor leave an attribute with that they assign, and nothing else does."""
+    maker = info.members.get("__init__")
+    routine = maker.routine if type(maker) is Call else None
+    node = routine.node if routine is not None else None
+    if routine is None or type(node) is not FUNCTION or any(one.written is None for one in fixed):
+        return None
+    left = place.callers.left
+    if (routine, name) not in left:
+        left[routine, name] = left_with(node.body, f"{node.params[0].name}.{name}", None) if node.params else None
+    value = left[routine, name]
+    return Assigned((_taken(value), place.of(routine)), False, False, False) if value is not None else None
 
 
 def _made(
@@ -197,6 +201,8 @@ def _given_otherwise(written: Written, info: ClassInfo, place: Place) -> bool:
     default."""
     node, there = written
     maker, home = there.routine.node, place.callers.home
+    if type(node) is CHOOSE:
+        return any(_given_otherwise((arm, there), info, place) for arm in (node.yes, node.no))
     param = _param(node, maker)
     if param is None or type(maker) is not FUNCTION or maker.name != "__init__" or not home.own:
         return False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.answers import asked, branched, checked, repeated, skipped, told

@@ -49,11 +49,14 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         if key is not None:
             found[key.text] = key
     place = Place(Frame(world, routine, {}), callers)
-    for test, outcome in _tested(context.tests, routine):
+    stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
+    for test, outcome, behind in _tested(context.tests, routine):
         default = _otherwise(test, outcome, place)
         if default is not None:
             text = only_where(_written(test, lines), outcome, default)
             found.setdefault(text, Fact(text, test.at[0]))
+            stands_for[id(test)] = text
+            found.pop(stands_for.get(id(behind), ""), None)
     return tuple(found.values())
 
 
@@ -75,17 +78,19 @@ def _written(test: Node, lines: Sequence[str]) -> str:
     return shown
 
 
-def _tested(tests: tuple[Asked, ...], routine: Routine) -> Iterator[Asked]:
-    """The parts of these tests that must each come out so, and of those that must for what they ask for to be there."""
+def _tested(tests: tuple[Asked, ...], routine: Routine) -> Iterator[tuple[Node, bool, Node | None]]:
+    """The parts of these tests that must each come out so, and of those that must for what they ask for to be there,
+    with what asks for it."""
     demanded = _demanded(routine) if tests else ()
-    todo, met = [*tests], {(id(asked), wanted) for asked, wanted in tests}
-    for asked, wanted in todo:
+    todo: list[tuple[Node, bool, Node | None]] = [(asked, wanted, None) for asked, wanted in tests]
+    met = {(id(asked), wanted) for asked, wanted in tests}
+    for asked, wanted, behind in todo:
         for test, outcome in necessary(asked, wanted) if (id(asked), wanted) not in demanded else ():
-            yield test, outcome
+            yield test, outcome, behind
             for before in leading(test, outcome, routine):
                 if (id(before[0]), before[1]) not in met:
                     met.add((id(before[0]), before[1]))
-                    todo.append(before)
+                    todo.append((before[0], before[1], test))
 
 
 def _demanded(routine: Routine) -> Container[tuple[int, bool]]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from syncguard.infer.branches.gates import last_name, sets_rhythm, trains
+from syncguard.infer.branches.gates import sets_rhythm, trains
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.calling import callers_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.functions.wrappers import thin

@@ -3,7 +3,7 @@ back through the same mask."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.judge.changes import changes, sets
 from syncguard.judge.elementwise import mask_of, one_by_one
 from syncguard.judge.standing import Place

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.gates import last_name
-from syncguard.infer.branches.subjects import held_at
+from syncguard.infer.branches.subjects import held_at, last_name
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core

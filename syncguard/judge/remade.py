@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, Instance, options
 from syncguard.infer.routine import Routine

@@ -15,7 +15,7 @@ from syncguard.infer.routine import Routine
 from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import DEEPEST, Place, is_carrier, passed_to, sources_of
+from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
 from syncguard.judge.fields import all_given, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
@@ -117,7 +117,7 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     if _requires(node):
         return True
     asked = read_of(node)
-    if asked is not None and _carried(asked, place):
+    if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
         return True
     written = sources_of(node, place).written
     if written:
@@ -126,6 +126,11 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         return bool(given) and all(_setting(*one, text) for one in given)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _in_rest(of: Node, place: Place) -> bool:
+    """Whether this holds the arguments that have no parameter of their own: `kwargs["mode"]`."""
+    return type(of) is NAME and of.id in keywords_of(place.routine)
 
 
 def _carried(asked: Asked, place: Place) -> bool:

@@ -9,8 +9,9 @@ from typing import Any, Final
 import msgspec
 
 from syncguard.judge.answered import answer_of
+from syncguard.judge.bound import path_of
 from syncguard.judge.carried import carried, read_of
-from syncguard.judge.defaults import Place, is_carrier, keywords_of, path_of, sources_of
+from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -101,11 +102,20 @@ def _told(node: Node, place: Place) -> Told | None:
             return Told(told.value, {**by, **told.by}) if told is not None else None
         case core.Choose(test=test, yes=yes, no=no):
             told = outcome_of(test, place)
-            arm = told_of(yes if told.value else no, place) if told is not None else None
-            return Told(arm.value, {**told.by, **arm.by}) if told is not None and arm is not None else None
+            if told is None:
+                return _alike(told_of(yes, place), told_of(no, place))
+            arm = told_of(yes if told.value else no, place)
+            return Told(arm.value, {**told.by, **arm.by}) if arm is not None else None
         case core.Call():
             return _called(node, place) or _option(node, place) or _taken(node, place)
     return _option(node, place)
+
+
+def _alike(one: Told | None, other: Told | None) -> Told | None:
+    """What both of two arms are, whichever is taken."""
+    if one is None or other is None or not _same(one.value, other.value):
+        return None
+    return Told(one.value, {**one.by, **other.by})
 
 
 def _taken(call: core.Call, place: Place) -> Told | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.judge.changes import aimed_at, holder
 from syncguard.judge.standing import Place, enclosing
 from syncguard.read import core

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.statements.collected import alike
 from syncguard.judge.changes import holder
 from syncguard.judge.standing import Place

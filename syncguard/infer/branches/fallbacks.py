@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.failures import amiss
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.remembers import ABOUT, remembers
@@ -21,6 +22,7 @@ from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
 SPENT: Final = "on the first step"
+AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
 FALLBACK: Final = "where the data leave nothing to compute"
 
@@ -40,6 +42,8 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return BACK
     if leads_out(body, frame):
         return OUT
+    if amiss(body, frame):
+        return AMISS
     return CONVERTS if converts(node.test, outcome, body, frame) else ""
 
 

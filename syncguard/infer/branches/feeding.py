@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from syncguard.infer.branches.gates import last_name
-from syncguard.infer.branches.subjects import path_of, value_at
+from syncguard.infer.branches.subjects import last_name, path_of, value_at
 from syncguard.infer.domain.values import ClassOf, Instance, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core

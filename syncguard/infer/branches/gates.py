@@ -11,14 +11,14 @@ from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
-from syncguard.infer.branches.subjects import value_at
+from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
 from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq
 from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME, RUN, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME
 from syncguard.read.walk import walk
 
 SHORT: Final = 8  # statements of a function that only says yes or no
@@ -209,15 +209,6 @@ def sets_rhythm(body: tuple[Node, ...], places: Places) -> bool:
     return not called.isdisjoint(places.passes) or called.issuperset(places.tables["hot"]["loop_takes"])
 
 
-def last_name(node: Node) -> str:
-    """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
-    if type(node) is NAME:
-        return node.id
-    if type(node) is ATTR:
-        return node.name
-    return last_name(node.fn) if type(node) is CALL else ""
-
-
 def _counts(node: Node, frame: Frame) -> bool:
     """Whether this is how many there are: `len(xs)`, `x.numel()`, `x.shape[0]`; `len(x.shape)` counts dimensions."""
     counted = node.of if type(node) is INDEX else node
@@ -277,54 +268,6 @@ def _numbers(node: Node, loop: Node) -> bool:
         case core.Loop(iterable=core.Call(fn=core.Name(id="enumerate")), target=core.Seq(items=items)) if items:
             return type(node) is NAME and type(first := items[0]) is NAME and first.id == node.id
     return False
-
-
-def complains(call: Node, frame: Frame) -> bool:
-    """Whether a call only warns or logs an error: what it shows is computed where something went wrong."""
-    if type(call) is not CALL:
-        return False
-    is_, fn = frame.world.places.is_, call.fn
-    if type(fn) is ATTR and fn.name in frame.world.places.tables["cold"]["failures"]:
-        return is_("cold", "loggers", last_name(fn.of).lower())
-    if type(fn) is NAME and fn.id == "print":
-        return bool(call.args) and is_("cold", "cries", _beginning(call.args[0]).lstrip(" [(<*!-#\n").lower())
-    return is_("cold", "warners", last_name(fn))
-
-
-def _beginning(text: Node) -> str:
-    """What a text begins with, as far as it is written out."""
-    if type(text) is DO and text.what in ("join", "%", "+") and text.args:
-        return _beginning(text.args[0])
-    if type(text) is CALL and type(text.fn) is ATTR and text.fn.name == "format":
-        return _beginning(text.fn.of)
-    return text.value if type(text) is CONST and type(text.value) is str else ""
-
-
-def fails(body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether a block ends in raise or an exit, prepares a warning, or warns and gives up: all of it reports a
-    failure."""
-    last = body[-1] if body else None
-    if type(last) is LEAVE:
-        return last.what == "raise" or _gives_up(body[:-1], last.value, frame)
-    if type(last) is not RUN or type(last.value) is not CALL:
-        return False
-    exits = last_name(last.value.fn) in frame.world.places.tables["cold"]["exits"]
-    said = all(type(part) in (BIND, UPDATE) for part in body[:-1])
-    return exits or (said and complains(last.value, frame))
-
-
-def _gives_up(before: tuple[Node, ...], value: Node | None, frame: Frame) -> bool:
-    """Whether a block warns, every time, and then leaves with a value that takes no computing."""
-    warns = [part.value for part in before if type(part) is RUN]
-    if not warns or not all(complains(call, frame) and "once" not in last_name(_called(call)) for call in warns):
-        return False
-    said = all(type(part) in (BIND, UPDATE, RUN) for part in before)
-    calls = [part for part in walk(value) if type(part) is CALL]
-    return said and all(type(arg) is CONST or type(arg) is CALL for call in calls for arg in call.args)
-
-
-def _called(node: Node) -> Node:
-    return node.fn if type(node) is CALL else node
 
 
 def _gate_name(node: Node, frame: Frame) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Tensor, Unknown
 from syncguard.infer.routine import Frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.feeding import feeds_itself
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
 from syncguard.infer.routine import Frame, Step
 from syncguard.read import core

@@ -6,7 +6,7 @@ from syncguard.infer.domain.values import UNKNOWN, Named, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CONST, INDEX, LET, NAME
+from syncguard.read.tags import ATTR, CALL, CONST, INDEX, LET, NAME
 
 
 def path_of(node: Node) -> str:
@@ -56,3 +56,12 @@ def dotted(fn: core.Attr, frame: Frame) -> str:
     """The dotted name of an attribute of something imported, '' of all else."""
     value = frame.lookup(fn.of.id) if type(fn.of) is NAME else UNKNOWN
     return f"{value.name}.{fn.name}" if type(value) is Named else ""
+
+
+def last_name(node: Node) -> str:
+    """`c` of `a.b.c`, and of a call of it; '' of what has no name."""
+    if type(node) is NAME:
+        return node.id
+    if type(node) is ATTR:
+        return node.name
+    return last_name(node.fn) if type(node) is CALL else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from syncguard.infer.branches.gates import gated, last_name
+from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
-from syncguard.infer.branches.subjects import item_path
+from syncguard.infer.branches.subjects import item_path, last_name
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import arrived, tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all

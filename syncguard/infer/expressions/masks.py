@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.sureness import MASKS, number_sureness
 from syncguard.infer.domain.values import NONE, Seq, Tensor, Union, Unknown, Value, Why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import tensor_in, unpacked
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import MASKS, tensor_sureness

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.receivers import (
     kept_on_host,
     made_of_host,
@@ -13,7 +12,7 @@ from syncguard.infer.branches.receivers import (
     picked_by_host,
     works,
 )
-from syncguard.infer.branches.subjects import path_of
+from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Instance, Tensor, Unknown, Value, options
 from syncguard.infer.functions.brought import brought_below

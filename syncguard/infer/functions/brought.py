@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.branches.gates import last_name
 from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import changed
 from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, Value
 from syncguard.infer.functions.refined import fed

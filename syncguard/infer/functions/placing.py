@@ -3,7 +3,7 @@ device is the host, every tensor inside is there."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.gates import last_name
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import believed, tensor_in
 from syncguard.infer.domain.values import UNKNOWN, Const, Seq, Table, Tensor, Union, Unknown, Value, Why, options
 from syncguard.infer.functions.learnt import given

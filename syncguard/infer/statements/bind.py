@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.arms import forget
-from syncguard.infer.branches.gates import complains
+from syncguard.infer.branches.failures import complains
 from syncguard.infer.branches.stepping import looped
 from syncguard.infer.branches.subjects import item_path
 from syncguard.infer.classes import class_of

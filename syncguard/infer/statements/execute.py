@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from syncguard.infer.branches.arms import turned
-from syncguard.infer.branches.gates import NOTHING, fails, flags, sets_rhythm, size_threshold
+from syncguard.infer.branches.failures import fails
+from syncguard.infer.branches.gates import NOTHING, flags, sets_rhythm, size_threshold
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed

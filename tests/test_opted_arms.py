@@ -1,0 +1,157 @@
+"""What the arms of a constructor, a property or a function leave a name with is what the option says that chooses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_opted import told
+
+HEADS = """
+    class Config:
+        def __init__(self, loss="mse", seconds=None, exact=False, other=False):
+            self.loss = loss
+            self.seconds = seconds
+            self.exact = exact
+            self.other = other
+
+        @property
+        def length(self):
+            \"\"\"Samples in a chunk.\"\"\"
+            if self.seconds is None:
+                return None
+            return int(self.seconds * 16000)
+
+        @property
+        def wide(self):
+            wide = self.exact
+            return wide
+
+
+    class Head(torch.nn.Module):
+        def __init__(self, config: Config, quant=False, force="none"):
+            super().__init__()
+            self.config = config
+            if config.loss == "mse":
+                self.out = None
+            elif config.loss == "nll":
+                self.out = build(config)
+            else:
+                raise ValueError(config.loss)
+            self.quant = quant
+            if force in ("norm", "all"):
+                self.quant = False
+            self.slow = quant
+            if unseen():
+                self.slow = False
+            self.deep = quant
+            if unseen():
+                self.deep = True
+            for name in ("a", "b"):
+                self.turned = quant
+            self.turned = quant
+            self.ready = None
+            if unseen():
+                self.ready = build(config)
+            self.lin = torch.nn.Linear(3, 3)
+
+        def forward(self, x, edits=None, more: str = "", **kwargs):
+            x = self.lin(x)
+            {before}
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+ARMS = "if edits:\n{0}use = True\n{1}elif more:\n{0}use = True\n{1}else:\n{0}use = False".format(16 * " ", 12 * " ")
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "default"),
+    [
+        ("pass", "self.out", "`self.out` is `None`"),
+        ("pass", "self.quant", "`self.quant` is `False`"),
+        ("pass", "self.slow", "`self.slow` is `False`"),
+        ("pass", "self.config.length is not None", "`self.seconds` is `None`"),
+        ("length = self.config.length", "length is not None", "`self.seconds` is `None`"),
+        (ARMS, "use", '`edits` is `None` and `more` is `""`'),
+        ("use = self.quant\n            if more:\n                use = True", "use", '`more` is `""` and `self.quant` is `False`'),
+    ],
+)  # fmt: skip
+def test_what_arms_leave_is_as_the_option_says(before: str, test: str, default: str) -> None:
+    options = told(HEADS.replace("{before}", before).replace("{test}", test))
+    assert options == [[f"only where `{test}` holds; by default {default}"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "test"),
+    [
+        ("pass", "self.deep"),  # nobody sees which arm is taken
+        ("pass", "self.turned"),  # a loop binds it too
+        ("pass", "self.ready"),  # what is kept for itself
+        ("pass", "self.config.wide"),  # not by tests alone
+        ("use = False\n            if x.is_cuda:\n                use = True", "use"),
+        ("if more:\n                use = True", "use"),
+        (f"{ARMS}\n            use = x.is_cuda", "use"),
+    ],
+)
+def test_what_else_decides_is_no_option(before: str, test: str) -> None:
+    assert told(HEADS.replace("{before}", before).replace("{test}", test)) == [[]]
+
+
+def test_what_a_name_was_bound_behind_is_told_for_it() -> None:
+    before = "use = False\n            if edits:\n                use = True"
+    options = told(HEADS.replace("{before}", before).replace("{test}", "use"))
+    assert options == [["only where `edits` holds; by default `edits` is `None`"]]
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [
+        ("kwargs.get('mode') == 'paged'", ["only where `kwargs.get('mode') == 'paged'` holds"]),
+        ("kwargs['mode'] == 'paged'", ["only where `kwargs['mode'] == 'paged'` holds"]),
+        ("kwargs.get('mask') is not None", []),
+        ("self.names.get('mode') == 'paged'", []),
+    ],
+)
+def test_a_text_among_the_other_arguments_is_a_choice(test: str, options: list[str]) -> None:
+    assert told(HEADS.replace("{before}", "pass").replace("{test}", test)) == [options]
+
+
+FUNCTION = """
+    class Round(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.round() * _largest(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+
+    def _largest(x):
+        return x.max().item()
+
+
+    class Act(torch.nn.Module):
+        def __init__(self, exact=False):
+            super().__init__()
+            self.exact = exact
+            {kept}
+
+        def forward(self, x: torch.Tensor):
+            if not self.exact:
+                return x
+            return {call}
+    """
+
+
+@pytest.mark.parametrize(
+    ("kept", "call", "options"),
+    [
+        ("pass", "Round.apply(x)", ["`self.exact` holds; by default `self.exact` is `False`"]),
+        ("self.round = Round.apply", "Round.apply(x)", []),  # whoever calls that
+        ("pass", "Round.apply(x) if x.is_cuda else Round.apply(-x)", ["`self.exact` holds; by default `self.exact` is `False`"]),
+    ],
+)  # fmt: skip
+def test_the_forward_of_a_function_stands_behind_what_applies_it(kept: str, call: str, options: list[str]) -> None:
+    found = told(FUNCTION.replace("{kept}", kept).replace("{call}", call))
+    assert found == [[f"in this file called only where {option}" for option in options]]
