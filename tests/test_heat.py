@@ -732,6 +732,45 @@ def test_an_arm_that_begins_with_a_warning_is_rare(says: str, heat: str) -> None
     assert heats(body) == [heat]
 
 
+WRAPPER = """
+        class Net(torch.nn.Module):
+            def {name}(self, x: torch.Tensor):
+                if (x == 0).any():
+                    x = self.padded(x)
+                y = {call}
+                for one in y:
+                    one.sum().item()
+                for one in x.unbind(0):
+                    self.part.generate(one[one > 0])
+                return y.max().item()
+
+            def padded(self, x: torch.Tensor):
+                return x[: x.max().item()]
+        """
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "heat"),
+    [
+        ("generate", "super().generate(x)", "amortized"),
+        ("generate", "self.language.generate(x, top_p=0.9)", "amortized"),
+        ("generate", "self._beam_search(x)", "amortized"),
+        ("forward", "self.language.generate(x)", "hot"),
+    ],
+)
+def test_around_what_generates_is_once_in_many_steps(name: str, call: str, heat: str) -> None:
+    assert heats(WRAPPER.format(name=name, call=call)) == [heat, heat, "hot", heat, heat]
+
+
+def test_what_generates_in_one_step_is_hot() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def generate(self, z: torch.Tensor):
+                return self.net(z).max().item()
+        """
+    assert heats(text) == ["hot"]
+
+
 def test_setup_is_cold_and_the_rest_is_unknown() -> None:
     for name in ("save_model", "resize_token_embeddings", "create_quantized_weight", "from_weights_file"):
         assert heats(f"def {name}(x: torch.Tensor):\n    return x.tolist()\n") == ["cold"]

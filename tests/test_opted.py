@@ -63,7 +63,6 @@ def test_an_option_that_is_off_by_default_is_named(signature: str, test: str, op
         ("flag=True", "flag"),
         ("flag", "flag"),
         ("mask: torch.Tensor | None = None", "mask is not None"),  # data, and no option
-        ("mask=None", "mask is None"),
         ("kind='pil'", "kind == 'pil'"),
         ("kind='pil'", "kind < 3"),
         ("a=False, b=True", "a or b"),
@@ -195,7 +194,7 @@ def test_what_an_object_keeps_for_itself_is_no_option(name: str) -> None:
 def test_a_field_of_a_configuration_is_an_option() -> None:
     options = told(
         """
-        from dataclasses import dataclass
+        from dataclasses import dataclass, field
 
         @dataclass
         class Base:
@@ -205,6 +204,8 @@ def test_a_field_of_a_configuration_is_an_option() -> None:
         class Settings(Base):
             exact: bool = False
             steps: int | None = None
+            deep: bool = field(default=False, metadata={"help": "slow"})
+            wide: bool = field(metadata={"help": "slow"}, default_factory=bool)
 
         class Net(torch.nn.Module):
             settings: Settings
@@ -216,12 +217,18 @@ def test_a_field_of_a_configuration_is_an_option() -> None:
                     (x + 1).sum().item()
                 if given.steps:
                     (x + 2).sum().item()
+                if given.deep:
+                    (x + 3).sum().item()
+                if given.wide:
+                    (x + 4).sum().item()
         """
     )
     assert options == [
         ["only where `self.settings.exact` holds; by default `self.settings.exact` is `False`"],
         ['only where `given.mode == "slow"` holds; by default `given.mode` is `"fast"`'],
         ["only where `given.steps` holds; by default `given.steps` is `None`"],
+        ["only where `given.deep` holds; by default `given.deep` is `False`"],
+        [],
     ]
 
 

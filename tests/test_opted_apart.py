@@ -134,6 +134,41 @@ def test_data_that_is_not_given_is_no_option(param: str) -> None:
     assert told(f"{cache}def step(x: torch.Tensor, {param} = None):\n    {body}\n") == [[]]
 
 
+LEFT_OUT = """
+    class Net(torch.nn.Module):
+        def {name}(self, x: torch.Tensor, mask=None, flags: torch.Tensor | None = None, dtype=None, size: int = 3):
+            {before}
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("before", "test", "said"),
+    [
+        ("pass", "mask is None", "`mask` is not given"),
+        ("pass", "not (mask is not None)", "`mask` is not given"),
+        ("pass", "mask is None and size > 2", "`mask` is not given"),
+        ("pass", "flags is None", "`flags` is not given"),
+        ("x = x * 2 if flags is None else x", "flags is None", "`flags` is not given"),
+        ("pass", "mask is not None", ""),
+        ("pass", "flags is not None", ""),
+        ("pass", "dtype is None", ""),  # no data
+        ("if mask is None: mask = x > 0", "mask is None", ""),
+        ("mask = self.masked(x)", "mask is None", ""),
+        ("pass", "mask is None or size > 2", ""),
+    ],
+)
+def test_a_wait_says_what_must_be_left_out(before: str, test: str, said: str) -> None:
+    text = LEFT_OUT.format(name="forward", before=before, test=test)
+    assert told(text) == [[f"only where {said}"] if said else []]
+
+
+def test_of_a_private_method_those_who_call_it_say_what_is_given() -> None:
+    assert told(LEFT_OUT.format(name="_step", before="pass", test="mask is None")) == [[]]
+
+
 @pytest.mark.parametrize("param", ["streamer: Cache", "stop_ids: list[int]", "mask_kind: str", "input_size: int"])
 def test_a_setting_that_is_not_given_is_an_option(param: str) -> None:
     name = param.partition(":")[0]
@@ -200,7 +235,6 @@ def test_what_a_base_class_of_another_name_may_call_is_not_known() -> None:
     [
         ("use = mode == 'slow'", "use", '`mode` is `"fast"`'),
         ("use = check and x.is_cuda", "use", "`check` is `False`"),
-        ("use = True if check else None", "use is not None", "`check` is `False`"),
         ("check = check or self.check", "check", "`check` is `False` and `self.check` is `False`"),
         (
             "if limit is None:\n                limit = self.limit",
@@ -385,7 +419,7 @@ def test_a_switch_that_methods_turn_is_an_option() -> None:
         ("torch.float16 == x.dtype", True),
         ("is_fp16_enabled()", True),
         ("torch.is_autocast_enabled()", True),
-        ("is_big_enabled()", False),
+        ("is_big()", False),
         ("x.dtype == torch.float32", False),
         ("x.dtype != torch.float16", False),
         ("x.dtype == torch.long", False),

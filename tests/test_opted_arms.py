@@ -97,10 +97,17 @@ def test_what_else_decides_is_no_option(before: str, test: str) -> None:
     assert told(HEADS.replace("{before}", before).replace("{test}", test)) == [[]]
 
 
-def test_what_a_name_was_bound_behind_is_told_for_it() -> None:
-    before = "use = False\n            if edits:\n                use = True"
-    options = told(HEADS.replace("{before}", before).replace("{test}", "use"))
-    assert options == [["only where `edits` holds; by default `edits` is `None`"]]
+@pytest.mark.parametrize(
+    ("before", "test", "said"),
+    [
+        ("use = False\n            if edits:\n                use = True", "use", "`edits` holds"),
+        ("use = x * 2 if edits else None", "use is not None", "`edits` holds"),
+        ("use = None if not edits else x * 2", "use is not None", "`edits` holds"),
+    ],
+)
+def test_what_a_name_was_bound_behind_is_told_for_it(before: str, test: str, said: str) -> None:
+    options = told(HEADS.replace("{before}", before).replace("{test}", test))
+    assert options == [[f"only where {said}; by default `edits` is `None`"]]
 
 
 @pytest.mark.parametrize(
@@ -155,3 +162,51 @@ FUNCTION = """
 def test_the_forward_of_a_function_stands_behind_what_applies_it(kept: str, call: str, options: list[str]) -> None:
     found = told(FUNCTION.replace("{kept}", kept).replace("{call}", call))
     assert found == [[f"in this file called only where {option}" for option in options]]
+
+
+SHARDED = """
+    if {test}:
+
+        def gather(x: torch.Tensor):
+            return x.sum().item()
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x.max().item()
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [
+        ("is_sharded_enabled()", ["only where `is_sharded_enabled()` holds"]),
+        ("not is_sharded_enabled()", []),
+        ("is_scipy_available()", []),
+        ("torch.is_grad_enabled()", []),  # as it is while a program trains
+    ],
+)
+def test_what_is_defined_behind_a_setting_has_it(test: str, options: list[str]) -> None:
+    assert told(SHARDED.replace("{test}", test)) == [options, options]
+
+
+def test_a_setting_that_the_declared_class_has_not_is_one_of_another() -> None:
+    text = """
+        class Args:
+            def __init__(self, other=False):
+                self.other = other
+
+
+        class Trainer:
+            def __init__(self, args: Args):
+                self.args = args
+
+            def step(self, x: torch.Tensor, inputs, only=False):
+                if not self.args.generate or only:
+                    return x
+                decode = inputs["x"] if "inputs" in self.args.metrics else None
+                if decode is not None:
+                    return x.sum().item()
+        """
+    behind = ["only where `self.args.generate` holds", 'only where `"inputs" in self.args.metrics` holds']
+    assert told(text) == [behind]

@@ -91,7 +91,7 @@ def _of_assigned(node: Node, name: str, place: Place) -> Sources:
     if type(function) is not FUNCTION or name in place.callers.set:
         return NOTHING
     every = [aim for aim in bound_in(function.body) if type(aim) is ATTR and aim.path == path != ""]
-    aims = _before(node, tuple(every), function)
+    aims = bound_before(node, tuple(every), function)
     if len(aims) != 1:
         return NOTHING
     bind = next((part for part in function.body if type(part) is BIND and part.targets[0] is aims[0]), None)
@@ -107,7 +107,7 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
         return _of_constant(name, place)
     param = next((param for param in function.params if param.name == name), None)
     every = binders(routine).get(name, ())
-    binds = _before(node, every, function)
+    binds = bound_before(node, every, function)
     if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
         return _of_parameter(param, place)
     if not binds:
@@ -133,7 +133,7 @@ def _left_with(
     return left_with(above, name, core.Name(name, function.at) if param is not None else None)
 
 
-def _before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
+def bound_before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
     """The statements that may have bound a name where it stands: those behind it have not, unless a loop leads back."""
     later = [bind for bind in binds if bind.at[:2] > node.at[:2]] if binds[1:] or function.params else []
     loops = loops_around(function.body, node.at) if later else []
@@ -158,7 +158,7 @@ def _of_parameter(param: Param, place: Place) -> Sources:
     routine = place.routine
     default = _default(param, place)
     passed = tuple(passed_to(param, place)) if private(routine) else ()
-    return Sources(passed or ((default,) if default else ()), default, data=lambda: _holds_tensor(param, place.frame))
+    return Sources(passed or ((default,) if default else ()), default, data=lambda: may_be_data(param, place.frame))
 
 
 def _default(param: Param, place: Place) -> Written | None:
@@ -206,7 +206,7 @@ def keywords_of(routine: Routine) -> list[str]:
     return [param.name for param in params if param.kind == "**" or param.name.endswith("kwargs")]
 
 
-def _holds_tensor(param: Param, frame: Frame) -> bool:
+def may_be_data(param: Param, frame: Frame) -> bool:
     """Whether a parameter is declared to be data, was seen to be given a tensor, or is named as data are, if it is not
     declared to be a setting."""
     declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else UNKNOWN

@@ -4,6 +4,7 @@ and keeps, a field, a switch that methods turn, what a property returns."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -26,6 +27,8 @@ from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
 
+FIELDS: Final = ("field", "Field", "attrib", "ib")
+
 
 class Assigned(msgspec.Struct, frozen=True):
     """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all,
@@ -42,7 +45,7 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     if name in place.callers.set:
         return NOTHING
     classes = classes_of(of, place)
-    kept = None if any(_has(info, name) for info in classes) else _kept(of, name, place)
+    kept = None if any(has(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:
         return kept or _of_module(of, name, place) or _of_parser(of, name, place)
     found = [_property(info, name, place) for info in classes]
@@ -56,9 +59,10 @@ def of_attribute(of: Node, name: str, place: Place) -> Sources:
     return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
 
 
-def _has(info: ClassInfo, name: str) -> bool:
+def has(info: ClassInfo, name: str) -> bool:
     """Whether a class itself says something of an attribute."""
-    return info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
+    kept = info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
+    return kept or any(True for one in info.mro for _ in _declared(one.node, name))
 
 
 def all_given(node: Node, place: Place) -> tuple[Written, ...]:
@@ -81,7 +85,7 @@ def takes(info: ClassInfo, name: str) -> bool:
     bare = info.world.places.is_
     known = all(type(base) is ClassOf or type(base) is Named for one in info.mro for base in one.bases)
     return (
-        _has(info, name)
+        has(info, name)
         or not known
         or not all(one.startswith("torch.") or bare("names", "bare_bases", one) for one in info.external())
     )
@@ -295,4 +299,12 @@ def _declared(node: core.Class, name: str) -> Iterator[Node]:
     """The default of a field: `name: bool = False`."""
     for part in node.body:
         if type(part) is BIND and part.value is not None:
-            yield from [part.value for aim in part.targets if path_of(aim) == name]
+            yield from [_default_in(part.value) for aim in part.targets if path_of(aim) == name]
+
+
+def _default_in(value: Node) -> Node:
+    """What a field is by default: `field(default=False)`, `Field(False, ge=0)`."""
+    if type(value) is not CALL or last_name(value.fn) not in FIELDS:
+        return value
+    given = [one for key, one in value.keywords if key == "default"]
+    return (*given, *value.args, value)[0]

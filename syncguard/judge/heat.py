@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 
 from syncguard.infer.branches.gates import trains
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine
@@ -27,8 +28,8 @@ from syncguard.judge.seldom import (
 )
 from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
 from syncguard.places import Places, matches
-from syncguard.read.tags import FUNCTION, LOOP, RUN
-from syncguard.read.walk import walk
+from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
+from syncguard.read.walk import around, walk
 from syncguard.terms import Fact, Heat
 
 
@@ -77,7 +78,7 @@ def warmths(
         {**rare, **found},
         seldom,
         lambda routine: trained(routine, places, training),
-        {routine for routine in routines if holds_steps(routine, places)},
+        lambda routine, context: bool(around_what(routine, context, places)),
         places,
     )
     for routine in routines:
@@ -135,11 +136,27 @@ def holds_steps(routine: Routine, places: Places) -> bool:
     return any(type(part) is LOOP for part in walk(node.body)) and not trains(outside, places)
 
 
+def around_what(routine: Routine, context: Context, places: Places) -> str:
+    """Around what a place in a function runs once that is hot: around the loops of the steps, or around what generates
+    for it, `super().generate(x)`; '' where it runs with these."""
+    loops = context.loops
+    if holds_steps(routine, places):
+        return "" if loops else "its loops"
+    node = routine.node
+    if type(node) is not FUNCTION or not places.is_("hot", "generates", routine.name):
+        return ""
+    calls = [part for part in walk(node.body) if type(part) is CALL]
+    handed = [call for call in calls if places.is_("hot", "generating", last_name(call.fn))]
+    if not handed or any(loop.reason or around(loop.node.at, call.at) for loop in loops for call in handed):
+        return ""
+    return "what generates"
+
+
 def followed(
     found: dict[Routine, Warmth],
     seldom: Container[Routine],
     trains: Callable[[Routine], bool],
-    around: Container[Routine],
+    outside: Callable[[Routine, Context], bool],
     places: Places,
 ) -> dict[Routine, Warmth]:
     """These and what they call: what is behind a gate, stands around the loops of those that run the steps, or seldom
@@ -155,7 +172,7 @@ def followed(
         for callee, at, context in calls:
             if context.failing:
                 continue
-            once = routine in around and not context.loops
+            once = outside(routine, context) and not places.is_("hot", "generating", callee.name)
             gated = (context.rare or once or first_time(callee, context, places)) and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)

@@ -10,7 +10,7 @@ from syncguard.infer.routine import Asked, Routine
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF
+from syncguard.read.tags import BIND, CHOOSE, CONST, FUNCTION, IF
 from syncguard.read.walk import around
 
 
@@ -22,9 +22,10 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
         return
     binds = binders(routine).get(name, ())
     something = [part for part in binds if not _nothing(part)]
-    if len(something) == len(binds):
+    choices = [dict(_chosen(part)) for part in something]
+    if len(something) == len(binds) and not any(choices):
         return
-    found = [dict(_tests(node.body, part)) for part in something]
+    found = [{**dict(tests_around(node.body, part)), **choice} for part, choice in zip(something, choices, strict=True)]
     # What is bound behind this very test was something before.
     paths = [path for path in found if not any(around(asked.at, test.at) for asked, _ in path.values())]
     if not paths:
@@ -43,11 +44,24 @@ def _asked(test: Node, outcome: bool) -> str:
     return ""
 
 
+def _chosen(bind: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
+    """The test behind which alone a choice gives something: `x if test else None`."""
+    value = bind.value if type(bind) is BIND else None
+    if type(value) is CHOOSE:
+        for arm, other, outcome in ((value.yes, value.no, True), (value.no, value.yes, False)):
+            if _is_nothing(other) and not _is_nothing(arm):
+                yield (id(value.test), outcome), (value.test, outcome)
+
+
 def _nothing(bind: Node) -> bool:
-    return type(bind) is BIND and type(bind.value) is CONST and not bind.value.value
+    return type(bind) is BIND and _is_nothing(bind.value)
 
 
-def _tests(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
+def _is_nothing(value: Node | None) -> bool:
+    return type(value) is CONST and not value.value
+
+
+def tests_around(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
     """The tests around a statement, from without."""
     for held in enclosing(parts, aim.at):
         if type(held) is IF:

@@ -13,13 +13,14 @@ from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
-from syncguard.judge.leading import leading
+from syncguard.judge.leading import leading, tests_around
+from syncguard.judge.left_out import left_out
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of
 from syncguard.read.core import Node
-from syncguard.read.tags import DO, FUNCTION, IF, LEAVE
-from syncguard.read.walk import walk
+from syncguard.read.tags import CLASS, DO, FUNCTION, IF, LEAVE
+from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
 BY_DEFAULT: Final = "; by default "
@@ -30,7 +31,7 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
     function is chosen by."""
     decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
     kept = not routine.closure and routine.owner is None and routine.name in callers.of(routine.home).tabled
-    if not (context.tests or decorated or kept):
+    if not (context.tests or decorated or kept or _defined_behind(routine)):
         return ()
     key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
     known = callers.behind.get(key)
@@ -48,16 +49,32 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         key = callers.of(routine.home).tabled.get(routine.name)
         if key is not None:
             found[key.text] = key
+    top = routine.home.top
+    for test, outcome in _defined_behind(routine) if top is not None else ():
+        default = _otherwise(test, outcome, Place(Frame(world, top or routine, {}), callers))
+        if default is not None:
+            text = only_where(_written(test, lines), outcome, default)
+            found[text] = Fact(text, test.at[0])
     place = Place(Frame(world, routine, {}), callers)
     stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
     for test, outcome, behind in _tested(context.tests, routine):
         default = _otherwise(test, outcome, place)
-        if default is not None:
-            text = only_where(_written(test, lines), outcome, default)
+        written = "" if default is None else only_where(_written(test, lines), outcome, default)
+        text = written or left_out(test, outcome, place)
+        if text:
             found.setdefault(text, Fact(text, test.at[0]))
             stands_for[id(test)] = text
             found.pop(stands_for.get(id(behind), ""), None)
     return tuple(found.values())
+
+
+def _defined_behind(routine: Routine) -> tuple[Asked, ...]:
+    """The tests of its file that a function, or its class, is defined behind: `if is_sharded_enabled():`."""
+    node: Node = routine.owner.node if routine.owner is not None else routine.node
+    if type(node) is not FUNCTION and type(node) is not CLASS:
+        return ()
+    branches = [part for part in routine.home.core.body if type(part) is IF and around(part.at, node.at)]
+    return tuple([asked for _, asked in tests_around(tuple(branches), node)]) if branches else ()
 
 
 def off_by_default(option: Fact) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.heat import holds_steps
+from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
 from syncguard.judge.seldom import (
     clicked,
@@ -45,8 +45,9 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         few = all(_few(loop.node) for loop in context.loops)
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
-    if base == "hot" and not (context.loops or lasting) and holds_steps(routine, places):
-        return "amortized", (*path, Fact("but only around its loops", 0))
+    once = around_what(routine, context, places) if base == "hot" and not lasting else ""
+    if once:
+        return "amortized", (*path, Fact(f"but only around {once}", 0))
     epoch = context.loops[-1].steps if context.loops else routine.steps
     if epoch and not lasting and (step is not None or base == "unknown") and not cold:
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))

@@ -18,7 +18,7 @@ from syncguard.judge.alone import alone
 from syncguard.judge.behind import HERE
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.firsts import first_time
-from syncguard.judge.heat import holds_steps
+from syncguard.judge.heat import around_what
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -62,7 +62,6 @@ def _calls(
     around: Callable[[Routine, Context], tuple[Fact, ...]],
 ) -> Iterator[Called]:
     heat = "unknown" if warmth[routine].here else warmth[routine].heat
-    whole = holds_steps(routine, places)
     for callee, calls in routine.calls.items():
         known = warmth.get(callee) if callee.home is home else None
         if (
@@ -77,7 +76,7 @@ def _calls(
                 context.rare
                 or context.failing
                 or first_time(callee, context, places)
-                or (whole and not context.loops)
+                or (around_what(routine, context, places) and not places.is_("hot", "generating", callee.name))
                 or (heat not in ("hot", "unknown") and step is None)
             ):
                 continue

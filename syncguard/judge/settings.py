@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import plainly
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import Host
 from syncguard.infer.functions.annotations import promised
@@ -16,7 +17,7 @@ from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
-from syncguard.judge.fields import all_given, takes
+from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -90,6 +91,14 @@ def _requires(node: Node) -> bool:
     return type(asked) is CONST and isinstance(asked.value, str) and bool(OLDER.match(asked.value))
 
 
+def _whether(node: Node, place: Place) -> bool:
+    """Whether a function is asked whether something is on that a program must turn on: `is_fsdp_enabled()`."""
+    if type(node) is not CALL or node.args or node.keywords:
+        return False
+    name, is_ = last_name(node.fn), place.frame.world.places.is_
+    return is_("names", "asks_whether", name) and not is_("names", "modes", name)
+
+
 def _off(test: Node, outcome: bool, place: Place) -> bool:
     """Whether a test comes out the other way by default."""
     told = outcome_of(test, place)
@@ -114,7 +123,7 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return False
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
-    if _requires(node):
+    if _requires(node) or _whether(node, place):
         return True
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
@@ -138,7 +147,7 @@ def _carried(asked: Asked, place: Place) -> bool:
     if asked.name in place.callers.turned or place.frame.world.places.is_("names", "modes", asked.name):
         return False
     of = asked.of
-    if not carried(of, is_carrier(place)) or classes_of(of, place):
+    if not carried(of, is_carrier(place)) or any(has(info, asked.name) for info in classes_of(of, place)):
         return False
     return type(of) is not ATTR or all(takes(info, of.name) for info in classes_of(of.of, place))
 

@@ -1,0 +1,28 @@
+"""A test in, the argument out that a call must leave out for it to come out so: to give it is to avoid the wait."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.ungiven import private
+from syncguard.judge.defaults import Place, bound_before, may_be_data
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import CONST, FUNCTION
+
+
+def left_out(test: Node, outcome: bool, place: Place) -> str:
+    """What is said of a wait that is not reached where a call gives an argument of data; '' of any other."""
+    match plainly(test, outcome):
+        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name) as asked, core.Const(value=None))), came:
+            if (what == "is") is not came:
+                return ""
+        case _:
+            return ""
+    routine, node = place.routine, place.routine.node
+    params = node.params if type(node) is FUNCTION and not private(routine) else ()
+    param = next((param for param in params if param.name == name), None)
+    if param is None or type(param.default) is not CONST or param.default.value is not None:
+        return ""
+    if type(node) is not FUNCTION or bound_before(asked, binders(routine).get(name, ()), node):
+        return ""
+    return f"only where `{name}` is not given" if may_be_data(param, place.frame) else ""
