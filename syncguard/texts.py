@@ -68,7 +68,9 @@ class Files:
         return self._has[path, pattern]
 
     def names(self, path: str, name: str) -> bool:
-        """Whether a file names a private module or function."""
+        """Whether a file names a module or function; of private ones all are noted."""
+        if not name.startswith("_"):
+            return self.may_hold(path, (name,)) and re.search(rf"\b{name}\b", self.text(path)) is not None
         if path not in self._names:
             looked = self._looked[path] = self._looked.get(path, 0) + 1
             if looked <= FEW and name not in self.text(path):

@@ -29,6 +29,8 @@ LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.u
         {"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import Score\nScore()._classes(None)\n"},
         {"pkg/other.py": "from pkg.core import _classes_of\n"},
         {"pkg/core.py": CORE.replace("    def _classes(self, ", "    @staticmethod\n    def _classes(")},
+        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes")},
+        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "classes_of = 3\n"},
     ],
 )  # fmt: skip
 def test_what_nothing_calls_runs_seldom(asked, more):
@@ -48,6 +50,12 @@ def test_what_nothing_calls_runs_seldom(asked, more):
         {"pkg/core.py": "import library\n" + CORE.replace("torch.nn.Module", "library.Metric")},
         {"pkg/core.py": CORE.replace("_classes", "_apply")},  # which torch calls
         {"pkg/core.py": CORE.replace("_classes", "classes")},
+        {"pkg/core.py": LOSS.replace("_classes", "classes")},
+        {"pkg/core.py": '__all__ = ["classes"]\n' + LOSS.replace("_classes", "classes")},
+        {"pkg/core.py": '__all__ = ["Loss"]\n__all__ += more()\n' + LOSS.replace("_classes", "classes")},
+        {"pkg/core.py": '__all__ = ["Loss", *more()]\n' + LOSS.replace("_classes", "classes")},
+        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "from .core import classes\n"},
+        {"pkg/core.py": '__all__ = ["Score"]\n' + CORE.replace("_classes", "classes")},
         {"pkg/core.py": CORE.replace("_classes", "__classes__")},
         {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return globals()[name](x)\n"},
         {"pkg/core.py": LOSS.replace("def", "@torch.library.impl\ndef")},

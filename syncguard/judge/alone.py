@@ -1,25 +1,37 @@
-"""A function in, whether it is private and nothing in its file calls it out: only what names it elsewhere may."""
+"""A function in, whether it is private, or left out of `__all__`, and nothing in its file calls it out: only what names
+it elsewhere may."""
 
 from __future__ import annotations
 
 from syncguard.infer.branches.ungiven import BINDING, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import by_name
+from syncguard.judge.defaults import bound_once
 from syncguard.places import Places
 from syncguard.read.core import Node
-from syncguard.read.tags import FUNCTION, NAME
+from syncguard.read.tags import CONST, FUNCTION, NAME, SEQ
 
 
 def alone(routine: Routine, places: Places) -> bool:
     """Whether its file has no name for it, no decorator hands it on, and no class above it may call it."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or not private(routine) or routine.closure or not all(map(_binds, node.decorators)):
+    if type(node) is not FUNCTION or routine.closure or not all(map(_binds, node.decorators)):
+        return False
+    if not (private(routine) or (owner is None and _left_out(node.name, routine.home))):
         return False
     if lines_of(node.name, routine.home):
         return False
     return owner is None or not (by_name(owner) or _from_above(owner, node.name, places))
+
+
+def _left_out(name: str, home: Home) -> bool:
+    """Whether a file says what it is for others, once, and this is none of it."""
+    said = bound_once(home, "__all__")
+    names = [item.value if type(item) is CONST else None for item in said.items] if type(said) is SEQ else []
+    return bool(names) and None not in names and name not in names
 
 
 def _binds(decorator: Node) -> bool:
