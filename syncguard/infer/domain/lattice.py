@@ -68,6 +68,8 @@ def _place(a: Tensor, b: Tensor) -> str:
         made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
         if made and (wrapped.rank == 0 or wrapped.void):
             return other.device
+        if other.void:
+            return wrapped.device
     return join_devices(a.device, b.device)
 
 

@@ -69,9 +69,12 @@ def bind(frame: Frame, node: core.Function) -> None:
 
 
 def _others(frame: Frame, param: Param) -> Value:
-    """What is passed by names that no parameter has: in a run for one call, what that passes."""
-    seen = frame.routine.seen.get(param.name) if frame.routine.aside else None
-    return seen if type(seen) is Table else Table({}, UNKNOWN)
+    """What is passed by names that no parameter has: in a run for one call, what that passes; else what all calls do
+    that the file makes, as far as they say under which names."""
+    seen = frame.routine.seen.get(param.name)
+    if type(seen) is not Table or not (frame.routine.aside or (frame.home.own and seen.element is UNKNOWN)):
+        return Table({}, UNKNOWN)
+    return seen
 
 
 def _text(declared: Value) -> bool:

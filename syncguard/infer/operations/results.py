@@ -216,7 +216,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     )  # fmt: skip
     anew = shape.place in MADE and not tensors and not _may_be_tensor(args.get("data"))
     why.built = device == "host" and (beside is not None or anew)
-    made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors)
+    made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors) or _of_none(args)
     return made
 
 
@@ -247,6 +247,12 @@ def _empty(args: Arguments) -> bool:
 def _cast(shape: Result, args: Arguments, tensors: list[Tensor]) -> bool:
     """Whether this is a tensor of no elements in another type: `torch.Tensor([]).long()`."""
     return shape.rank == "samerank" and args.count == 1 and len(tensors) == 1 and tensors[0].void
+
+
+def _of_none(args: Arguments) -> bool:
+    """Whether this is made of the tensors in a list that has taken up none yet, as in the first turn of a loop."""
+    of = first_of(args)
+    return type(of) is Seq and of.items == ()
 
 
 def _is_zero(value: Value) -> bool:
