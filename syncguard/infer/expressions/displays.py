@@ -120,6 +120,8 @@ def _each(node: core.Comp, frame: Frame) -> Table | None:
                     frame.env.update(narrowed(condition, True, frame))
                 items[literal] = evaluate.quiet_value(value, frame)
             frame.env = env
+            if all(one is UNKNOWN for one in items.values()):
+                return None
             rest = UNKNOWN if held.element is UNKNOWN else evaluate.quiet_value(value, frame)
             return Table(items, rest)
     return None
