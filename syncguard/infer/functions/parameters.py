@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.gates import last_name
+from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
@@ -125,6 +126,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if world.places.is_("names", "dtypes", param.name):
         left_out = seen is None and type(param.default) is CONST and param.default.value is None
         return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
+    if routine.owner is not None and (handed := _handed(routine.owner, param, frame)) is not None:
+        return handed
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
@@ -143,6 +146,15 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
+
+
+def _handed(owner: ClassInfo, param: Param, frame: Frame) -> Value | None:
+    """What a library hands to the methods of a class of its own under this name, where that is an object."""
+    for base in owner.external():
+        op = frame.world.op(f"{base}.{param.name}")
+        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
+            return Instance(None, op.returns.split()[-1])
+    return None
 
 
 def _hosted(seen: Value) -> bool:
