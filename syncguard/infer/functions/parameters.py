@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.gates import last_name
-from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
@@ -85,8 +84,8 @@ def _text(declared: Value) -> bool:
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
-    """What the annotation says that a parameter may hold, its default None included."""
-    declared = promised(param.annotation, frame, place)
+    """What the annotation says that a parameter may hold, its default None included, or else its name in a hook."""
+    declared = promised(param.annotation, frame, place) if param.annotation is not None else _handed(param, frame)
     if place == "host" and tensor_in(declared) is not None and of_items(frame):
         declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):
@@ -96,6 +95,15 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
         declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
     none = type(param.default) is CONST and param.default.value is None
     return join(declared, NONE) if none else declared
+
+
+def _handed(param: Param, frame: Frame) -> Value:
+    """What a library hands to the methods of a class of its own under this name, where that is an object."""
+    for base in frame.routine.owner.external() if frame.routine.owner is not None else ():
+        op = frame.world.op(f"{base}.{param.name}")
+        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
+            return Instance(None, op.returns.split()[-1])
+    return UNKNOWN
 
 
 def _differentiates(frame: Frame) -> bool:
@@ -126,8 +134,6 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if world.places.is_("names", "dtypes", param.name):
         left_out = seen is None and type(param.default) is CONST and param.default.value is None
         return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
-    if routine.owner is not None and (handed := _handed(routine.owner, param, frame)) is not None:
-        return handed
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
@@ -146,15 +152,6 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return join(seen, found) if type(found) is not Unknown else seen
-
-
-def _handed(owner: ClassInfo, param: Param, frame: Frame) -> Value | None:
-    """What a library hands to the methods of a class of its own under this name, where that is an object."""
-    for base in owner.external():
-        op = frame.world.op(f"{base}.{param.name}")
-        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
-            return Instance(None, op.returns.split()[-1])
-    return None
 
 
 def _hosted(seen: Value) -> bool:
