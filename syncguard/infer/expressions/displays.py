@@ -113,6 +113,8 @@ def _each(node: core.Comp, frame: Frame) -> Table | None:
             held = evaluate.quiet_value(of, frame)
             if type(held) is not Table or not 0 < len(held.items) <= LONGEST:
                 return None
+            if held.element is not UNKNOWN or held.keys is not UNKNOWN:
+                return None  # it may have others
             env, items = frame.env, dict[Any, Value]()
             for literal, one in held.items.items():
                 frame.env = {**env, key: constant(literal), name: one}
@@ -120,8 +122,5 @@ def _each(node: core.Comp, frame: Frame) -> Table | None:
                     frame.env.update(narrowed(condition, True, frame))
                 items[literal] = evaluate.quiet_value(value, frame)
             frame.env = env
-            if all(one is UNKNOWN for one in items.values()):
-                return None
-            rest = UNKNOWN if held.element is UNKNOWN else evaluate.quiet_value(value, frame)
-            return Table(items, rest)
+            return Table(items) if any(one is not UNKNOWN for one in items.values()) else None
     return None
