@@ -20,6 +20,7 @@ FLAGS = {
     **dict.fromkeys("0d 1d 2d reduce drop more broadcast samerank nested written".split(), "rank"),
     **dict.fromkeys("host pinned device factory like kwarg together".split(), "place"),
 }
+PLACED = ("tensor", "new", "unknown", "self", "brought", "device")
 Conditions = tuple[tuple[str, str], ...]
 
 
@@ -52,6 +53,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     count: the first tensor's dtype, but int for a bool
     each: a list of the tensors that are given, of any shape
     brought: what is given, one or several; a loader in it brings its batches to the device itself
+    brought host: the same, with a loader that does not
+    device host: the CPU
     samerank, drop, more: as many dimensions as the first tensor, one less, one more
     reduce, drop: less by those that dim= names, which keepdim= keeps; without dim= all of them, or one
     broadcast: as many dimensions as the tensor that has most
@@ -88,12 +91,14 @@ def _expression(tokens: list[str]) -> Result:
         raise ValueError(f"unknown result `{kind}`")
     flags: dict[str, str] = {}
     of = ""
-    while kind in ("tensor", "new", "unknown", "self") and tokens and tokens[0] in FLAGS:
+    while kind in PLACED and tokens and tokens[0] in FLAGS:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
             raise ValueError(f"an instance is not `{tokens[0]}`")
         if kind == "unknown" and tokens[0] not in ("host", "like"):
             raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
+        if kind in ("brought", "device") and tokens[0] != "host":
+            raise ValueError(f"`{kind}` may be on the host, not `{tokens[0]}`")
         if kind == "self" and tokens[0] not in ("host", "device", "kwarg"):
             raise ValueError(f"what is given back may be moved, not `{tokens[0]}`")
         if group in flags:

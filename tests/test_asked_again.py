@@ -160,3 +160,53 @@ def test_what_is_false_does_not_hold() -> None:
     once = lines("if mode:", "    n_kept = x.sum()", "else:", "    n_kept = 3")
     assert codes(lines(once, "if mode is False:", "    return x[:n_kept]")) == []
     assert codes(lines(once, "if mode is not False:", "    return x[:n_kept]")) == ["SG108"]
+
+
+@pytest.mark.parametrize("between", ["def mask(): ...", "class mask: ...", "import mask", "from x import y as mask"])
+def test_what_is_defined_anew_is_asked_anew(between: str) -> None:
+    once = lines("if mask is None:", "    n_kept = x.sum()", "else:", "    n_kept = x.shape[1]", between)
+    assert codes(lines(once, "if mask is not None:", "    return x[:n_kept]")) == ["SG108"]
+
+
+MODE = """import torch
+FAST = False
+
+def toggle():
+    global FAST
+    FAST = not FAST
+
+class Net(torch.nn.Module):
+    def freeze(self):
+        self.eval()
+
+    def count(self):
+        return 3
+
+    def forward(self, x: torch.Tensor):
+        if {asked}:
+            n = x.sum()
+        else:
+            n = x.shape[1]
+        {between}
+        if not {asked}:
+            x = x[:n]
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "between", "found"),
+    [
+        ("self.training", "x = torch.relu(x)", []),
+        ("self.training", "x = x * self.count()", []),
+        ("self.training", "self.net.eval()", []),
+        ("self.training", "self.eval()", ["SG108"]),
+        ("self.training", "self.train(x.shape[0] > 3)", ["SG108"]),
+        ("self.training", "self.freeze()", ["SG108"]),
+        ("self.net.training", "self.net.eval()", ["SG108"]),
+        ("self.net.training", "torch.relu(x)", []),
+        ("FAST", "toggle()", ["SG108"]),
+    ],
+)
+def test_what_a_call_turns_is_asked_anew(asked: str, between: str, found: list[str]) -> None:
+    assert checked.codes(MODE.format(asked=asked, between=between)) == found

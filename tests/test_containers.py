@@ -18,6 +18,10 @@ def f(xs: list[Tensor], x: Tensor, n: int):
 codes = partial(checked.codes, head=HEAD)
 
 
+def lines(*text: str) -> str:
+    return "\n    ".join(text)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -213,3 +217,80 @@ def test_a_number_that_goes_into_a_tensor_is_not_collected(added: str, code: str
         return loss
     """
     assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == [code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "outs = {}\n    for y in xs: outs.setdefault(n, []).append(y)\n    outs[n][0] > 0 or f()",
+        "outs = {}\n    outs.setdefault('a', {}).update(b=x)\n    outs['a']['b'] > 0 or f()",
+        "outs = {'a': []}\n    outs.get('a').append(x)\n    outs['a'][0] > 0 or f()",
+    ],
+)
+def test_what_is_put_into_what_a_key_is_asked_for_is_under_it(text: str) -> None:
+    assert codes(text) == ["SG204"]
+
+
+KEYS = """found = {"x": x, "n": n, "none": None}
+    made = {made}
+    return made[KEY] > 3 and n
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "waits"),
+    [
+        ("{k: v for k, v in found.items()}", "x"),
+        ("{k: v for k, v in found.items() if v is not None}", "x"),
+        ("{k: v.sum() if torch.is_tensor(v) else v for k, v in found.items()}", "x"),
+        ("{k: float(v) for k, v in found.items()}", ""),
+        ("{k: v for v, k in found.items()}", ""),
+        ("{k: v for k, v in {**found, **xs}.items()}", "x"),
+    ],
+)
+def test_what_goes_through_a_dict_keeps_what_is_under_each_key(made: str, waits: str) -> None:
+    text = KEYS.replace("{made}", made)
+    assert [k for k in ("x", "n", "none") if "SG204" in codes(text.replace("KEY", f"'{k}'"))] == waits.split()
+
+
+NOTED = """import torch
+from collections import defaultdict
+
+class Notes:
+    def __init__(self):
+        self.seen = defaultdict(list)
+
+    def add(self, **found):
+        for key, value in found.items():
+            self.seen[key].append(value)
+
+    def mean(self, key):
+        return sum(self.seen[key]) / len(self.seen[key])
+
+def train(x: torch.Tensor, notes: Notes, rest):
+    notes.add({given})
+    if notes.mean("a") > 3:
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("a=x, b=3", ["SG204"]), ("a=x.sum(), **rest", []), ("a=x.shape[0]", []), ("a=x.item()", ["SG201"])],
+)
+def test_what_calls_of_the_file_give_by_any_name_is_what_a_method_keeps(given: str, found: list[str]) -> None:
+    assert checked.codes(NOTED.format(given=given)) == found
+
+
+def test_the_first_turn_of_a_loop_tells_nothing_of_where_its_list_is() -> None:
+    text = lines(
+        "outs, part = [], []",
+        "for i in range(n):",
+        "    if len(part) > 3:",
+        "        outs.append({})",
+        "        part = []",
+        "    part.append(torch.tensor([i]))",
+        "return outs[0].sum() > 3 and n",
+    )
+    assert codes(text.format("torch.cat(part)")) == []
+    assert codes(text.format("torch.stack(part).to(x.device)")) == ["SG301", "SG204"]

@@ -75,3 +75,42 @@ def test_what_a_progress_bar_is_told_out_of_a_dict_is_named(shown):
     """
     (finding,) = findings(text, "import torch\n\n")
     assert f"shows of `{shown.removeprefix('**')}`" in finding.message
+
+
+SERVED = """
+import onnxruntime
+
+class Server:
+    def __init__(self, path, net):
+        self.model = {model}
+
+    def predict(self, found, x: torch.Tensor):
+        y = self.model(torch.from_numpy(found).float())
+        if y.max() > 3:
+            return y.tolist()
+        (score,) = onnxruntime.InferenceSession(path).run(None, {{"x": found}})
+        return score.max() > 3 and score.tolist()
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        ("torch.load(path, map_location='cpu').eval()", []),
+        ("torch.jit.load(path, map_location='cpu')", []),
+        ("torch.jit.load(path, map_location='cuda')", ["SG301", "SG204", "SG202"]),
+        ("torch.jit.load(path)", ["SG204", "SG202"]),
+        ("torch.ao.quantization.quantize_dynamic(net)", []),
+        ("torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.ReLU())", []),
+        ("torch.nn.Linear(3, 3)", []),
+        ("net", ["SG204", "SG202"]),  # which may move what it is given
+    ],
+)
+def test_what_a_model_of_the_host_gives_is_there(model: str, found: list[str]) -> None:
+    assert codes(HEAD + SERVED.format(model=model)) == found
+
+
+def test_a_module_that_is_given_what_is_on_the_device_is_there() -> None:
+    text = f"{HEAD}def f(x: torch.Tensor, mean):\n    net = torch.nn.Sequential(torch.nn.Linear(3, 3))\n    return "
+    assert codes(text + "net(x).max().item()\n") == ["SG201"]
+    assert codes(text + "net(torch.tensor(mean), x).max().item()\n") == ["SG201"]

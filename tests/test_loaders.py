@@ -145,3 +145,60 @@ def sizes(dataset, others, flags: torch.Tensor):
 )
 def test_a_sample_of_a_dataset_is_on_the_host(taken: str, found: list[str]) -> None:
     assert codes(SAMPLES.format(taken=taken)) == found
+
+
+KEPT = """
+import torch
+from accelerate import Accelerator
+from lightning.fabric import Fabric
+
+class Trainer:
+    def __init__(self, model, data):
+        self.model = model
+        self.maker = {maker}
+        self.maker.launch()
+        self.loader = torch.utils.data.DataLoader(data, pin_memory=True)
+        {made}
+
+    def setup(self):
+        {later}
+
+    def fit(self):
+        for x, y in self.loader:
+            print(y.sum().item())
+            self.model(x.to(self.maker.device))
+"""
+PREPARES = "self.loader = self.maker.prepare(self.loader)"
+SETS_UP = "self.loader = self.maker.setup_dataloaders(self.loader)"
+
+
+@pytest.mark.parametrize(
+    ("maker", "made", "later", "found"),
+    [
+        ("Accelerator()", PREPARES, "pass", ["SG201"]),
+        ("Accelerator()", "pass", PREPARES, ["SG201"]),
+        ("Accelerator()", "self.model, self.loader = self.maker.prepare(model, self.loader)", "pass", ["SG201"]),
+        ("Fabric()", SETS_UP, "pass", ["SG201"]),
+        ('Fabric(accelerator="cuda")', "pass", SETS_UP, ["SG201"]),
+        ("Accelerator()", "self.other = self.maker.prepare(self.loader)", "pass", ["SG303"]),
+        ("Accelerator(cpu=True)", PREPARES, "pass", []),
+        ('Fabric(accelerator="cpu")', SETS_UP, "pass", []),
+        ('Fabric("cpu")', "pass", SETS_UP, []),
+        ("Accelerator(device_placement=False)", PREPARES, "pass", ["SG303"]),
+        ("Accelerator()", PREPARES.replace("r)", "r, device_placement=[False])"), "pass", ["SG303"]),
+        (
+            "Accelerator()",
+            "self.model, self.loader = self.maker.prepare(model, self.loader, device_placement=[True, False])",
+            "pass", ["SG303"],
+        ),
+        (
+            "Accelerator()",
+            "self.model, self.loader = self.maker.prepare(model, self.loader, device_placement=[False, True])",
+            "pass", ["SG201"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_attribute_is_prepared_to_be_is_what_all_methods_see(
+    maker: str, made: str, later: str, found: list[str]
+) -> None:
+    assert codes(KEPT.format(maker=maker, made=made, later=later)) == found

@@ -38,3 +38,19 @@ class Net(pl.LightningModule):
         self.worst = float(self.trainer.callback_metrics["loss"])
 """
     assert codes(text) == ["SG203"]
+
+
+@pytest.mark.parametrize(
+    ("base", "asked", "found"),
+    [
+        ("pl.Callback", "trainer.callback_metrics['loss']", ["SG204"]),
+        ("pl.callbacks.Callback", "trainer.callback_metrics['loss']", ["SG204"]),
+        ("pl.Callback", "trainer.current_epoch", []),
+        ("pl.Callback", "trainer.callback_metrics['loss'].shape[0]", []),
+        ("pl.LightningModule", "trainer.callback_metrics['loss']", ["SG204"]),
+        ("object", "trainer.callback_metrics['loss']", []),
+    ],
+)
+def test_every_hook_is_handed_the_trainer(base: str, asked: str, found: list[str]) -> None:
+    text = STOP.replace("pl.Callback", base).replace(": pl.Trainer", "").replace("trainer.{kept}", asked)
+    assert codes(text.format(library="lightning.pytorch")) == found

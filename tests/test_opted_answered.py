@@ -123,3 +123,65 @@ SLOW, FAST = [ASKED.format("slow")], ["in this file " + ASKED.format("fast")]
 )  # fmt: skip
 def test_what_a_table_keeps_under_a_key_is_told_of_it(table: str, call: str, options: list[list[str]]) -> None:
     assert [one for _, one in told(TABLE.format(table=table, call=call))] == options
+
+
+SWITCHED = """
+    class trace:
+        _on = False
+
+        @classmethod
+        def on(cls):
+            return cls._on
+
+        @classmethod
+        def enable(cls):
+            cls._on = True
+
+        @classmethod
+        def disable(cls):
+            cls._on = False
+
+    class checks:
+        _on = False
+
+        @classmethod
+        def on(cls):
+            return cls._on
+
+        @classmethod
+        def turn(cls, to):
+            cls._on = to
+
+        def __init__(self, to=True):
+            self.to = to
+
+        def __enter__(self):
+            self.turn(self.to)
+
+        def __exit__(self, *_):
+            self.turn(False)
+
+    def step(x: torch.Tensor):
+        if {test}:
+            return x.sum().item()
+        return 0.0
+
+    def main(x):
+        {more}
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "more", "heat"),
+    [
+        ("trace.on()", "pass", "amortized"),
+        ("trace.on()", "trace.disable()", "amortized"),
+        ("trace.on()", "trace.enable()", "unknown"),
+        ("checks.on()", "pass", "amortized"),
+        ("checks.on()", "with checks():\n            pass", "unknown"),
+        ("checks.on()", "with checks(False):\n            pass", "amortized"),
+        ("checks.on()", "with trace():\n            pass", "amortized"),
+    ],
+)
+def test_what_the_file_turns_on_is_no_option(test: str, more: str, heat: str) -> None:
+    assert told(SWITCHED.format(test=test, more=more))[-1][0] == heat

@@ -61,6 +61,7 @@ HEADS = """
                 return x.sum().item()
             return x
     """
+TWICE = "use = self.quant\n            if more:\n                use = True"
 ARMS = "if edits:\n{0}use = True\n{1}elif more:\n{0}use = True\n{1}else:\n{0}use = False".format(16 * " ", 12 * " ")
 
 
@@ -73,7 +74,7 @@ ARMS = "if edits:\n{0}use = True\n{1}elif more:\n{0}use = True\n{1}else:\n{0}use
         ("pass", "self.config.length is not None", "`self.seconds` is `None`"),
         ("length = self.config.length", "length is not None", "`self.seconds` is `None`"),
         (ARMS, "use", '`edits` is `None` and `more` is `""`'),
-        ("use = self.quant\n            if more:\n                use = True", "use", '`more` is `""` and `self.quant` is `False`'),
+        (TWICE, "use", '`more` is `""` and `self.quant` is `False`'),
     ],
 )  # fmt: skip
 def test_what_arms_leave_is_as_the_option_says(before: str, test: str, default: str) -> None:
@@ -123,6 +124,7 @@ def test_a_text_among_the_other_arguments_is_a_choice(test: str, options: list[s
     assert told(HEADS.replace("{before}", "pass").replace("{test}", test)) == [options]
 
 
+EXACT = "`self.exact` holds; by default `self.exact` is `False`"
 FUNCTION = """
     class Round(torch.autograd.Function):
         @staticmethod
@@ -154,9 +156,9 @@ FUNCTION = """
 @pytest.mark.parametrize(
     ("kept", "call", "options"),
     [
-        ("pass", "Round.apply(x)", ["`self.exact` holds; by default `self.exact` is `False`"]),
+        ("pass", "Round.apply(x)", [EXACT]),
         ("self.round = Round.apply", "Round.apply(x)", []),  # whoever calls that
-        ("pass", "Round.apply(x) if x.is_cuda else Round.apply(-x)", ["`self.exact` holds; by default `self.exact` is `False`"]),
+        ("pass", "Round.apply(x) if x.is_cuda else Round.apply(-x)", [EXACT]),
     ],
 )  # fmt: skip
 def test_the_forward_of_a_function_stands_behind_what_applies_it(kept: str, call: str, options: list[str]) -> None:

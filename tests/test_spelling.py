@@ -143,3 +143,22 @@ def test_what_a_class_of_another_file_keeps(tmp_path: Path, monkeypatch: pytest.
     )
     found = pipeline.check(["net.py"], Config(cache=False, heat="all")).findings
     assert [(finding.site.line, finding.code) for finding in found] == [(6, "SG204")]
+
+
+@pytest.mark.parametrize(
+    ("filled", "waits"),
+    [
+        ("self.__dict__.update(names)", False),
+        ("vars(self).update(names)", False),
+        ("self.__dict__ |= names", False),
+        ("self.__dict__[names.kind] = len(names)", False),
+        ("for key, value in names.items():\n            setattr(self, key, value)", False),
+        ("self.kept.update(names)", True),
+        ("names.owner.__dict__.update(names)", True),
+    ],
+)
+def test_what_is_taken_over_under_any_name_may_be_meant(filled: str, waits: bool) -> None:
+    text = BODY.format('self.register_buffer(name + "_seen", torch.ones(()))', 'getattr(self, f"{kind}_seen")')
+    assert bool(codes(f"{text}\n    def load(self, names):\n        {filled}\n")) is waits
+    base = f"class Base(nn.Module):\n    def load(self, names):\n        {filled}\n"
+    assert bool(codes(base + text.replace("nn.Module", "Base"))) is waits

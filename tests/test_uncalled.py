@@ -54,7 +54,10 @@ def test_what_nothing_calls_runs_seldom(asked, more):
         {"pkg/core.py": '__all__ = ["classes"]\n' + LOSS.replace("_classes", "classes")},
         {"pkg/core.py": '__all__ = ["Loss"]\n__all__ += more()\n' + LOSS.replace("_classes", "classes")},
         {"pkg/core.py": '__all__ = ["Loss", *more()]\n' + LOSS.replace("_classes", "classes")},
-        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "from .core import classes\n"},
+        {
+            "pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"),
+            "pkg/other.py": "from .core import classes\n",
+        },
         {"pkg/core.py": '__all__ = ["Score"]\n' + CORE.replace("_classes", "classes")},
         {"pkg/core.py": CORE.replace("_classes", "__classes__")},
         {"pkg/core.py": LOSS + "\n\ndef ask(x, name):\n    return globals()[name](x)\n"},

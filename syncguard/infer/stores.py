@@ -66,6 +66,44 @@ def _grows(node: core.Function) -> bool:
     return False
 
 
+def fills(info: ClassInfo, asker: Routine) -> bool:
+    """Whether a method gives the instance attributes whose names nobody knows: then any name may be one of these."""
+    for base in info.mro:
+        for member in base.members.values():
+            routine = member.routine if type(member) is Call else None
+            node = routine.node if routine is not None else None
+            if routine is None or type(node) is not FUNCTION or not node.params:
+                continue
+            if not base.home.own:
+                asker.uses[base.home.path, routine.qualname] = None
+            if any(_fills(part, node.params[0].name) for part in walk(node.body)):
+                return True
+    return False
+
+
+def _fills(part: Node, me: str) -> bool:
+    """Whether this is `self.__dict__.update(found)`, `vars(self)[name] = x`, or `setattr(self, name, x)`."""
+    if binds(part):
+        aims = targets(part)
+        return any(_all_of(aim.of if type(aim) is INDEX else aim, me) for aim in aims)
+    match part:
+        case core.Call(fn=core.Attr(of=of, name="update")):
+            return _all_of(of, me)
+        case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id=of), name, _)):
+            return of == me and not spelled(name)
+    return False
+
+
+def _all_of(node: Node, me: str) -> bool:
+    """Whether this is the dict of all that an object holds."""
+    match node:
+        case core.Attr(of=core.Name(id=of), name="__dict__"):
+            return of == me
+        case core.Call(fn=core.Name(id="vars"), args=(core.Name(id=of),)):
+            return of == me
+    return False
+
+
 def stored(function: core.Function, registrars: frozenset[str] | None = None) -> Iterator[str]:
     """The attributes of its first parameter that a function assigns; without `registrars`, any method may be one."""
     me = function.params[0].name

@@ -17,7 +17,7 @@ from syncguard.judge.chosen import tabled
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME, WITH
 from syncguard.read.walk import binds, everything, targets
 from syncguard.terms import Fact
 
@@ -79,6 +79,18 @@ class Callers:
         """Those of these that are set to what is written there: `config.exact = True`."""
         binds = [part for part in self.binding if type(part) is BIND and type(part.value) is CONST]
         return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is ATTR])
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The methods that the file, if it is checked itself, calls on anything."""
+        calls = [part.fn for part in self.home.pieces if type(part) is CALL] if self.home.own else []
+        return frozenset([fn.name for fn in calls if type(fn) is ATTR])
+
+    @cached_property
+    def entered(self) -> list[core.Node]:
+        """What the file, if it is checked itself, enters by `with`."""
+        blocks = [part for part in self.home.pieces if type(part) is WITH] if self.home.own else []
+        return [context for block in blocks for context, _ in block.items]
 
     @cached_property
     def tabled(self) -> dict[str, Fact]:

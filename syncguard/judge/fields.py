@@ -22,6 +22,7 @@ from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data
+from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
@@ -71,7 +72,7 @@ def all_given(node: Node, place: Place) -> tuple[Written, ...]:
     for info in classes_of(node.of, place) if type(node) is ATTR else ():
         place.routine.uses.update(info.elsewhere)
         for one in info.mro:
-            for part, path, routine in _stored(one, node.name if type(node) is ATTR else "", place):
+            for part, path, routine in stored_in(one, node.name if type(node) is ATTR else "", place):
                 value = bound_to(part, path)
                 if value is None:
                     return ()
@@ -157,6 +158,9 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
     """What an attribute is set to where an object is made, and whether that is an option whatever it hangs on: a field,
     and a switch that methods turn."""
     place.routine.uses.update(info.elsewhere)
+    stored = [kept for one in info.mro for kept in stored_in(one, name, place)]
+    if turned_on(info, name, tuple(stored), place):
+        return None
     every = [(one, [*_assigned(one, name, place)]) for one in info.mro]
     switched = any(assigned.switch for _, found in every for assigned in found)
     for one, found in every:
@@ -247,7 +251,7 @@ def _param(node: Node | None, function: Node) -> core.Param | None:
 
 def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     """Each assignment to an attribute."""
-    for part, path, routine in _stored(info, name, place):
+    for part, path, routine in stored_in(info, name, place):
         node = routine.node
         turns = info.world.places.is_("names", "switches", routine.name)
         value = bound_to(part, path)
@@ -257,7 +261,7 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         yield Assigned(made, type(value) is CONST, switch, reset)
 
 
-def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
+def stored_in(info: ClassInfo, name: str, place: Place) -> list[Stored]:
     """The statements that give an attribute a value."""
     known = place.callers.stored
     for routine in info.world.storing(info, name):

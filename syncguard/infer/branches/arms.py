@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.undoes import LESS, MORE
+from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.lattice import same
-from syncguard.infer.domain.values import Union
-from syncguard.infer.routine import Env, Frame, Routine, of_part
+from syncguard.infer.domain.values import Call, Union
+from syncguard.infer.routine import UNUSED, Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CONST, DO, FUNCTION, NAME, SEQ
@@ -43,13 +44,32 @@ def _lasts(word: str, node: core.If, frame: Frame) -> bool:
         return False
     routine = frame.routine
     if not rest:
-        return root not in _inner(routine) and frame.uses(root).isdisjoint(CHANGES)
+        theirs = root in _inner(routine) or root in routine.home.core.rebound  # which any function that is called binds
+        return not theirs and frame.uses(root).isdisjoint(CHANGES)
     if not steady(word, routine):
         return False
     owner = routine.owner
     if root != "self" or owner is None or "." in rest:
-        return not any(use.startswith("(") or use.endswith("()") for use in frame.uses(root))
-    return all(one.name == "__init__" for one in frame.world.storing(owner, rest))
+        holders = [word[:end] for end, letter in enumerate(word) if letter == "."]
+        used = [use for holder in holders for use in frame.uses(holder)]
+        return not any(use.startswith("(") or use.endswith("()") for use in used)
+    kept = all(one.name == "__init__" for one in frame.world.storing(owner, rest))
+    return kept and frame.uses(word).isdisjoint(CHANGES) and not _turned(rest, owner, frame)
+
+
+def _turned(name: str, owner: ClassInfo, frame: Frame) -> bool:
+    """Whether a function, or a method of the same object that it calls, turns the mode that an attribute tells."""
+    places, mine = frame.world.places, frame.uses("self")
+    if not places.is_("names", "modes", name):
+        return False
+    turns = frozenset([f"{method}()" for method in places.tables["names"]["mode_methods"]])
+    called = [owner.find(use[:-2]) for use in mine if use.endswith("()")]
+    routines = [one[0].routine for one in called if one is not None and type(one[0]) is Call]
+    others = [one.node.uses.get("self", UNUSED) for one in routines if type(one.node) is FUNCTION]
+    for one in routines:
+        if not one.home.own:
+            frame.routine.uses[one.home.path, one.qualname] = None
+    return any(not turns.isdisjoint(uses) for uses in (mine, *others))
 
 
 def _inner(routine: Routine) -> frozenset[str]:

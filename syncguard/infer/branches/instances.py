@@ -43,6 +43,8 @@ def of_options(subject: Node, outcome: bool, frame: Frame, wanted: Callable[[Val
     if kept is UNKNOWN:
         if all(type(option) is Host and option.read is not None for option in options(value)):
             return {}  # a number that was read before is no tensor
+        if frame.comps and path in frame.comps[0] and all(type(option) in (Const, Host) for option in options(value)):
+            return {}  # nor is what a container was seen to hold
         of = next((option for option in options(value) if type(option) is Unknown and option.batch is not None), None)
         kept = (
             Tensor(device=_place(subject, frame), why=frame.why("isinstance", subject.at))

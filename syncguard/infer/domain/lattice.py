@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.values import (
+    BROUGHT,
     NONE,
     UNKNOWN,
     Alias,
@@ -67,6 +68,8 @@ def _place(a: Tensor, b: Tensor) -> str:
         made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
         if made and (wrapped.rank == 0 or wrapped.void):
             return other.device
+        if other.void:
+            return wrapped.device
     return join_devices(a.device, b.device)
 
 
@@ -127,9 +130,12 @@ def _held(function: Named) -> Table:
 
 
 def _instances(a: Instance, b: Instance) -> Instance | None:
-    """Two instances of one class; what two containers of modules hold is in the one that stands for both."""
+    """Two instances of one class; what two containers of modules hold is in the one that stands for both, and a loader
+    that brings its batches to the device speaks for one that may do so later."""
     if a.info is not b.info or a.name != b.name:
         return None
+    if (BROUGHT in a.settings) is not (BROUGHT in b.settings):
+        return a if BROUGHT in a.settings else b
     one, other = (b, a) if a.device == "host" else (a, b)
     if one is other or other.modules is None:
         return one
@@ -285,6 +291,8 @@ def _same_unions(a: Union, b: Union) -> bool:
 
 def _same_instances(a: Instance, b: Instance) -> bool:
     if a.info is not b.info or a.name != b.name or (a.device == "host") != (b.device == "host"):
+        return False
+    if (BROUGHT in a.settings) is not (BROUGHT in b.settings):
         return False
     held, other = a.modules, b.modules
     return held is other or (held is not None and other is not None and same(held, other))

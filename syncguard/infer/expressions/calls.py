@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.stepping import is_loader
+from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
-from syncguard.infer.domain.sureness import LIKELY, POSSIBLE
+from syncguard.infer.domain.sureness import LIKELY, POSSIBLE, built_on_host
 from syncguard.infer.domain.values import (
     BROUGHT,
     NONE,
@@ -72,7 +73,10 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
             asked = batch_of(fn) is not None and not args and not keywords
-            return fn if asked else from_tensors([fn, *args, *keywords.values()], at, frame)
+            if asked:
+                return fn
+            made = from_tensors([fn, *args, *keywords.values()], at, frame)
+            return Unknown(batch=fn.batch) if made is UNKNOWN and fetched(fn) else made  # a model of the host
     limit = frame.limit
     frame.sometimes += 1
     if array_or_tensor([option.of for option in options(fn) if type(option) is Bound]):
@@ -126,7 +130,19 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
     result: Value = UNKNOWN
     if op is not None:
         result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
+    if result is UNKNOWN and world.is_module_class(fn.name):
+        result = beside(args, at, frame)
     return submodule(args, keywords, at, frame) if result is UNKNOWN else result
+
+
+def beside(args: list[Value], at: At, frame: Frame) -> Value:
+    """What a module of a library makes of a tensor that was built on the host: else it would have to be moved first."""
+    built = next((value for value in args if type(value) is Tensor and built_on_host(value)), None)
+    if built is None or any_on_device(args):
+        return UNKNOWN
+    why = frame.why("module", at, built.why)
+    why.built = True
+    return Tensor(device="host", sure=False, why=why)
 
 
 def submodule(args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:

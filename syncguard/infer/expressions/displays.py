@@ -7,7 +7,7 @@ from typing import Any, Final
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, options
+from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, constant, options
 from syncguard.infer.expressions import evaluate
 from syncguard.infer.expressions.elements import element_of, item_of
 from syncguard.infer.routine import Frame, Step
@@ -86,7 +86,41 @@ def comp(node: core.Comp, frame: Frame) -> Value:
     last = node.body[-1]
     if type(last) is DO and last.what == "*":  # since Python 3.15: what each turn gives is put together
         values = [values[0] if node.kind == "dict" else element_of(values[0], last.at, frame)]
+    each = _each(node, frame)
     frame.env, frame.context, frame.comps = before, context, around
+    if each is not None:
+        return each
     if node.kind == "dict":
         return Table({}, values[1]) if len(values) > 1 else values[0] if type(values[0]) is Table else Table({})
     return Seq(node.kind, None, values[0])
+
+
+def _each(node: core.Comp, frame: Frame) -> Table | None:
+    """What a dict becomes whose items a comprehension goes through, each under its key: `{k: f(v) for k, v in
+    found.items()}`; None of any other, and where the keys are not known."""
+    match node:
+        case core.Comp(
+            kind="dict",
+            clauses=(
+                (
+                    core.Seq(items=(core.Name(id=key), core.Name(id=name))),
+                    core.Call(fn=core.Attr(of=of, name="items"), args=()),
+                    conditions,
+                ),
+            ),
+            body=(core.Name(id=under), value),
+        ) if under == key:
+            held = evaluate.quiet_value(of, frame)
+            if type(held) is not Table or not 0 < len(held.items) <= LONGEST:
+                return None
+            if held.element is not UNKNOWN or held.keys is not UNKNOWN:
+                return None  # it may have others
+            env, items = frame.env, dict[Any, Value]()
+            for literal, one in held.items.items():
+                frame.env = {**env, key: constant(literal), name: one}
+                for condition in conditions:
+                    frame.env.update(narrowed(condition, True, frame))
+                items[literal] = evaluate.quiet_value(value, frame)
+            frame.env = env
+            return Table(items) if any(one is not UNKNOWN for one in items.values()) else None
+    return None

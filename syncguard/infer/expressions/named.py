@@ -7,6 +7,7 @@ from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import NONE, Const, Instance, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.infer.spelling import is_made_up, spelled
+from syncguard.infer.stores import fills
 from syncguard.read.core import Node
 from syncguard.read.tags import BIND, NAME
 
@@ -25,7 +26,7 @@ def name_given(value: Value, node: Node, frame: Frame) -> str:
 
 def tensors_named(of: Value, made: str, frame: Frame) -> Value | None:
     """What an attribute holds whose name is made up, where all that may be meant are tensors, or None."""
-    if type(of) is not Instance or of.info is None or not is_made_up(made):
+    if type(of) is not Instance or of.info is None or not is_made_up(made) or fills(of.info, frame.routine):
         return None
     found = of.info.alike(made, frame.routine)
     kinds = [option for value in found for option in options(value) if option is not NONE]

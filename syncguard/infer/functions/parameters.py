@@ -69,9 +69,12 @@ def bind(frame: Frame, node: core.Function) -> None:
 
 
 def _others(frame: Frame, param: Param) -> Value:
-    """What is passed by names that no parameter has: in a run for one call, what that passes."""
-    seen = frame.routine.seen.get(param.name) if frame.routine.aside else None
-    return seen if type(seen) is Table else Table({}, UNKNOWN)
+    """What is passed by names that no parameter has: in a run for one call, what that passes; else what all calls do
+    that the file makes, as far as they say under which names."""
+    seen = frame.routine.seen.get(param.name)
+    if type(seen) is not Table or not (frame.routine.aside or (frame.home.own and seen.element is UNKNOWN)):
+        return Table({}, UNKNOWN)
+    return seen
 
 
 def _text(declared: Value) -> bool:
@@ -81,8 +84,8 @@ def _text(declared: Value) -> bool:
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
-    """What the annotation says that a parameter may hold, its default None included."""
-    declared = promised(param.annotation, frame, place)
+    """What the annotation says that a parameter may hold, its default None included, or else its name in a hook."""
+    declared = promised(param.annotation, frame, place) if param.annotation is not None else _handed(param, frame)
     if place == "host" and tensor_in(declared) is not None and of_items(frame):
         declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):
@@ -92,6 +95,15 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
         declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
     none = type(param.default) is CONST and param.default.value is None
     return join(declared, NONE) if none else declared
+
+
+def _handed(param: Param, frame: Frame) -> Value:
+    """What a library hands to the methods of a class of its own under this name, where that is an object."""
+    for base in frame.routine.owner.external() if frame.routine.owner is not None else ():
+        op = frame.world.op(f"{base}.{param.name}")
+        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
+            return Instance(None, op.returns.split()[-1])
+    return UNKNOWN
 
 
 def _differentiates(frame: Frame) -> bool:

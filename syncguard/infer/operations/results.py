@@ -25,7 +25,7 @@ from syncguard.infer.domain.values import (
     batch_of,
     options,
 )
-from syncguard.infer.operations.arguments import Arguments, may_be_true
+from syncguard.infer.operations.arguments import Arguments, is_false, may_be_true
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import (
     common_device,
@@ -98,9 +98,9 @@ def build(name: str, shape: Result, args: Arguments, tensors: list[Tensor], why:
         case "each":
             return _each(args, tensors, why)
         case "brought":
-            return _all_brought(args)
+            return _all_brought(shape.place != "host", args)
         case "device":
-            return device_named(args, tensors)
+            return Host("device:host") if shape.place == "host" else device_named(args, tensors)
         case "tuple":
             return Seq("tuple", tuple([build(name, part, args, tensors, why) for _, part in shape.parts]))
         case "named":
@@ -177,9 +177,12 @@ def _each(args: Arguments, tensors: list[Tensor], why: Why) -> Value:
     return Seq("list", tuple(each))
 
 
-def _all_brought(args: Arguments) -> Value:
-    """What a method is given, one or several, each as it is but for a loader."""
-    given = [_brought(value) for value in args.rest]
+def _all_brought(moved: bool, args: Arguments) -> Value:
+    """What a method is given, one or several, each as it is but for a loader: of a list of yes and no, its own."""
+    asked = args.get("device_placement")
+    each = asked.items if type(asked) is Seq and asked.items is not None else ()
+    alone = len(each) != len(args.rest)
+    given = [_brought(one) if moved and (alone or not is_false(each[i])) else one for i, one in enumerate(args.rest)]
     return UNKNOWN if not given else given[0] if len(given) == 1 else Seq("tuple", tuple(given))
 
 
@@ -213,7 +216,7 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     )  # fmt: skip
     anew = shape.place in MADE and not tensors and not _may_be_tensor(args.get("data"))
     why.built = device == "host" and (beside is not None or anew)
-    made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors)
+    made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors) or _of_none(args)
     return made
 
 
@@ -244,6 +247,12 @@ def _empty(args: Arguments) -> bool:
 def _cast(shape: Result, args: Arguments, tensors: list[Tensor]) -> bool:
     """Whether this is a tensor of no elements in another type: `torch.Tensor([]).long()`."""
     return shape.rank == "samerank" and args.count == 1 and len(tensors) == 1 and tensors[0].void
+
+
+def _of_none(args: Arguments) -> bool:
+    """Whether this is made of the tensors in a list that has taken up none yet, as in the first turn of a loop."""
+    of = first_of(args)
+    return type(of) is Seq and of.items == ()
 
 
 def _is_zero(value: Value) -> bool:

@@ -43,7 +43,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, alike, stays
 from syncguard.infer.statements.fleeting import fleeting
-from syncguard.infer.statements.holders import container_in, filled, hold, holding
+from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -218,6 +218,10 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
             rebind(source, value, frame)
     elif type(node) is ATTR:
         store(node, value, frame)
+    elif type(node) is CALL:
+        source = under_key(node)
+        if source is not node:
+            rebind(source, value, frame)
     elif type(node) is INDEX:
         holder = quiet_value(node.of, frame)
         of = container_in(holder, frame)

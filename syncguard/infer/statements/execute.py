@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from syncguard.infer.branches.arms import turned
+from syncguard.infer.branches.arms import forget, turned
 from syncguard.infer.branches.failures import fails
 from syncguard.infer.branches.gates import NOTHING, flags, sets_rhythm, size_threshold
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
@@ -202,6 +202,8 @@ def attempt(node: core.Try, frame: Frame) -> None:
         frame.paid = dict(paid)
         if name:
             frame.env[name] = Host("object")
+            if frame.arms:
+                forget(name, frame)
         surrounding = frame.surround(failing=True)
         run(body, frame)
         frame.context = surrounding
@@ -280,6 +282,8 @@ def check(node: core.Check, frame: Frame) -> None:
 def bring(node: core.Bring, frame: Frame) -> None:
     for bound, module, name in node.names:
         frame.world.bring(frame, bound, module, name, node.level)
+        if frame.arms:
+            forget(bound, frame)
 
 
 def function(node: core.Function, frame: Frame) -> None:
@@ -291,10 +295,14 @@ def function(node: core.Function, frame: Frame) -> None:
     ):
         return
     frame.env[node.name] = value
+    if frame.arms:
+        forget(node.name, frame)
 
 
 def class_(node: core.Class, frame: Frame) -> None:
     frame.env[node.name] = frame.world.define(node, frame)
+    if frame.arms:
+        forget(node.name, frame)
 
 
 STATEMENTS: Final[dict[type, Callable[[Any, Frame], None]]] = {

@@ -87,11 +87,16 @@ def holder_of(source: Node, value: Value) -> Node | None:
     """Where a container is held that an attribute, or another container, holds: `self.state[p]`, `outs[i]`."""
     if not any(type(option) in (Seq, Table) for option in options(value)):
         return None
-    match source:
-        case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
-            source = core.Index(of, key, source.at)
-    root = source
+    source = root = under_key(source)
     while type(root) is INDEX:
         root = root.of
     inside = type(root) is NAME and root is not source
     return source if inside or (type(root) is ATTR and root.path) else None
+
+
+def under_key(source: Node) -> Node:
+    """What is asked for by its key, as if it were written so: `state[p]` of `state.setdefault(p, [])`."""
+    match source:
+        case core.Call(fn=core.Attr(of=of, name="get" | "setdefault"), args=(key, *_)):
+            return core.Index(of, key, source.at)
+    return source
