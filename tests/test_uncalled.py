@@ -30,7 +30,7 @@ LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.u
         {"pkg/other.py": "from pkg.core import _classes_of\n"},
         {"pkg/core.py": CORE.replace("    def _classes(self, ", "    @staticmethod\n    def _classes(")},
         {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes")},
-        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "classes_of = 3\n"},
+        {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "classes_of = 3"},
     ],
 )  # fmt: skip
 def test_what_nothing_calls_runs_seldom(asked, more):

@@ -7,8 +7,9 @@ from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.domain.values import options
+from syncguard.judge.bound import bound_to
 from syncguard.judge.calling import Stored
-from syncguard.judge.defaults import Place, bound_to
+from syncguard.judge.defaults import Place
 from syncguard.read.core import Node
 from syncguard.read.tags import CALL, CONST, NAME
 
