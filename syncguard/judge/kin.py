@@ -1,0 +1,25 @@
+"""A method in, the names of its class and of those above it out, where those alone say who may call it."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.ungiven import BINDING
+from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.routine import Routine
+from syncguard.places import Places
+from syncguard.read.tags import FUNCTION, NAME
+
+
+def kin(routine: Routine, places: Places) -> tuple[str, ...]:
+    """These names, its own class first; none of what is no method, of a module's, of what a decorator may hand on, and
+    of what another library's class, or Python itself, may call."""
+    owner, node = routine.owner, routine.node
+    if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure or node.name.startswith("__"):
+        return ()
+    if not all(type(one) is NAME and one.id in BINDING for one in node.decorators):
+        return ()
+    for info in owner.mro:
+        for base in info.bases:
+            plain = type(base) is Named and places.is_("names", "bare_bases", base.name)
+            if not plain and type(base) is not ClassOf:
+                return ()
+    return tuple([info.name for info in owner.mro])

@@ -1,0 +1,152 @@
+"""The calls of several files in, the functions out that only processes without a GPU call."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import msgspec
+
+from syncguard.judge.called import Function, Where
+from syncguard.terms import Fact
+
+
+class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A place in code that names something; `own` where a method asks its own object for it."""
+
+    path: str
+    line: int
+    own: bool = False
+
+
+Mentions = Callable[[frozenset[str], frozenset[str]], Mapping[str, tuple[Mention, ...]]]
+"""Where the code of a project, but for tests, names methods, of these names those that the code of these files does."""
+
+
+def gpuless(
+    files: dict[str, tuple[Function, ...]], asked: Iterable[Where], mentions: Mentions
+) -> dict[Where, Fact]:
+    """The functions that only processes without a GPU call, by a call that shows it. Of methods those are looked at
+    that matter for what is asked about."""
+    if not any(f.gpuless for found in files.values() for f in found):
+        return {}
+    known = Processes(files)
+    found = known.spread(sorted(known.there))
+    methods = known.methods({*asked})
+    while methods:
+        more = known.named(methods, mentions)
+        if not more:
+            break
+        found |= more
+        found |= known.spread(sorted(more))
+        methods = {where: f for where, f in methods.items() if where not in known.there}
+    return found
+
+
+class Processes:
+    """The functions of several files, and which of them are known to run where no GPU is seen."""
+
+    def __init__(self, files: dict[str, tuple[Function, ...]]) -> None:
+        self.functions = {(path, f.name): f for path, found in files.items() for f in found}
+        self.there = {where for where, function in self.functions.items() if function.gpuless}
+        self.alike: dict[Where, list[Where]] = {}  # those that are called for one another
+        self.callers: dict[Where, list[tuple[Where, int]]] = {}
+        self.inside: dict[str, list[tuple[Where, Function]]] = {}  # of a file
+        for where, function in sorted(self.functions.items()):
+            self.inside.setdefault(where[0], []).append((where, function))
+            self.alike.setdefault(self.kind(where), []).append(where)
+            for call in function.calls:
+                self.callers.setdefault(self.kind((call.path, call.name)), []).append((where, call.line))
+
+    def kind(self, where: Where) -> Where:
+        """What stands for a function and all that are kept beside it."""
+        keeper = self.functions[where].keeper if where in self.functions else ""
+        return (where[0], f"@{keeper}") if keeper else where
+
+    def spread(self, begun: Iterable[Where]) -> dict[Where, Fact]:
+        """What these call, and nobody but such."""
+        found: dict[Where, Fact] = {}
+        queue = deque(begun)
+        while queue:
+            for call in self.functions[queue.popleft()].calls:
+                kind = self.kind((call.path, call.name))
+                these = [where for where in self.alike.get(kind, ()) if where not in self.there]
+                if not these or not all(_closed(self.functions[where]) for where in these):
+                    continue
+                if all(caller in self.there or caller in these for caller, _ in self.callers[kind]):
+                    caller, line = next(one for one in self.callers[kind] if one[0] in self.there)
+                    found |= dict.fromkeys(these, _shown(caller, line))
+                    self.there.update(these)
+                    queue.extend(these)
+        return found
+
+    def methods(self, asked: set[Where]) -> dict[Where, Function]:
+        """The methods that only their names bring in, and that are asked about or call what is."""
+        queue = deque(asked)
+        while queue:
+            for caller, _ in self.callers.get(self.kind(queue.popleft()), ()):
+                if caller not in asked:
+                    asked.add(caller)
+                    queue.append(caller)
+        every = ((where, self.functions[where]) for where in sorted(asked) if where in self.functions)
+        return {where: f for where, f in every if f.kin and where not in self.there and _slow(f)}
+
+    def named(self, methods: Mapping[Where, Function], mentions: Mentions) -> dict[Where, Fact]:
+        """Those of these methods that code names nowhere but there, and calls there."""
+        called = {name: shown for where in sorted(self.there) for name, shown in self._called(where)}
+        asked = {
+            where: shown
+            for where, f in methods.items()
+            for above in f.kin
+            if (shown := called.get(f"{above}.{_last(where)}")) is not None
+        }
+        told = mentions(frozenset(map(_last, asked)), frozenset([path for path, _ in self.there])) if asked else {}
+        found = {}
+        for where, shown in asked.items():
+            places = [one for one in told.get(_last(where), ()) if self._concerns(one, where)]
+            if places and all(self._there(one) or self._inside(one, where) for one in places):
+                found[where] = shown
+        self.there.update(found)
+        return found
+
+    def _called(self, where: Where) -> Iterator[tuple[str, Fact]]:
+        """What a function calls, by the name of a class and a method."""
+        for call in self.functions[where].calls:
+            yield call.name, _shown(where, call.line)
+
+    def _concerns(self, mention: Mention, where: Where) -> bool:
+        """Whether what is asked for there may be this method: an object's own is one of its class, above or below."""
+        if not mention.own:
+            return True
+        kin = self.functions[where].kin
+        others = [f.kin for _, f in self._around(mention) if f.kin]
+        return not others or any(kin[0] in other or other[0] in kin for other in others)
+
+    def _there(self, mention: Mention) -> bool:
+        return any(where in self.there for where, _ in self._around(mention))
+
+    def _inside(self, mention: Mention, where: Where) -> bool:
+        """Whether it is the method itself that asks for it."""
+        return any(one == where for one, _ in self._around(mention))
+
+    def _around(self, mention: Mention) -> Iterator[tuple[Where, Function]]:
+        """The functions that this stands in."""
+        for where, function in self.inside.get(mention.path, ()):
+            if function.lines[0] <= mention.line <= function.lines[1]:
+                yield where, function
+
+
+def _shown(caller: Where, line: int) -> Fact:
+    return Fact(f"but only for processes that see no GPU, as `{caller[1]}`", line, caller[0])
+
+
+def _last(where: Where) -> str:
+    return where[1].rpartition(".")[2]
+
+
+def _closed(function: Function) -> bool:
+    return _slow(function) and (not function.open or bool(function.keeper))
+
+
+def _slow(function: Function) -> bool:
+    return function.heat in ("unknown", "cold")
