@@ -13,6 +13,7 @@ from syncguard.texts import Files, packages
 
 SAID: Final = r"""#[^\n]*|(?<![fF])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""  # which no code reads
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
+OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
 ASKED: Final = r"(?:(?P<own>\b(?:self|cls|super\(\))\s*)|(?P<alias>^[ \t]+\w+[ \t]*=[ \t]*)|(?=\.))"
 
 
@@ -47,10 +48,10 @@ def mentions_in(text: str, path: str, names: Iterable[str]) -> Iterator[tuple[st
     any_of = "|".join(map(re.escape, names))
     asked = rf"{ASKED}\.?\s*(?<!\w)(?P<name>{any_of})\b(?P<remote>\s*\.\s*(?:remote|options)\b)?"
     line, last = 1, 0
-    for met in re.finditer(f"{SAID}|{TEXT}|{asked}", text, re.DOTALL | re.MULTILINE):
+    for met in re.finditer(f"{SAID}|{TEXT}|{OTHERS}|{asked}", text, re.DOTALL | re.MULTILINE):
         line, last = line + text.count("\n", last, met.start()), met.start()
         if met["text"]:
-            for name in re.findall(rf"\b({any_of})\b", met["text"]):
+            for name in re.findall(rf"(?:\.|^['\"])({any_of})\b", met["text"]):
                 yield name, Mention(path, line)
         elif met["name"]:
             there = line + met.group().count("\n", 0, met.start("name") - met.start())

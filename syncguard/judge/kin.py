@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.ungiven import BINDING
+from typing import Final
+
+from syncguard.infer.branches.gates import last_name
 from syncguard.infer.domain.values import ClassOf, Named
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
-from syncguard.read.tags import FUNCTION, NAME
+from syncguard.read.tags import FUNCTION
+
+BINDS: Final = ("staticmethod", "classmethod", "abstractmethod")  # what only says what a method is
 
 
 def kin(routine: Routine, places: Places) -> tuple[str, ...]:
     """These names, its own class first; none of what is no method, of a module's, of what a decorator may hand on, and
-    of what another library's class, or Python itself, may call."""
+    of what another library's class may call."""
     owner, node = routine.owner, routine.node
-    if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure or node.name.startswith("__"):
+    if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure:
         return ()
-    if not all(type(one) is NAME and one.id in BINDING for one in node.decorators):
+    if not all(last_name(one) in BINDS for one in node.decorators):
         return ()
     for info in owner.mro:
         for base in info.bases:

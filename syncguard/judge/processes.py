@@ -89,7 +89,11 @@ class Processes:
                     asked.add(caller)
                     queue.append(caller)
         every = ((where, self.functions[where]) for where in sorted(asked) if where in self.functions)
-        return {where: f for where, f in every if f.kin and where not in self.there and _slow(f)}
+        return {where: f for where, f in every if self._by_name(where, f)}
+
+    def _by_name(self, where: Where, function: Function) -> bool:
+        """Whether only who names a method may call it, as far as it is not known to run there; Python names some."""
+        return bool(function.kin) and where not in self.there and not _last(where).startswith("__") and _slow(function)
 
     def named(self, methods: Mapping[Where, Function], mentions: Mentions) -> dict[Where, Fact]:
         """Those of these methods that code names nowhere but there, and calls there."""
@@ -118,9 +122,8 @@ class Processes:
         """Whether what is asked for there may be this method: an object's own is one of its class, above or below."""
         if not mention.own:
             return True
-        kin = self.functions[where].kin
         others = [f.kin for _, f in self._around(mention) if f.kin]
-        return not others or any(kin[0] in other or other[0] in kin for other in others)
+        return not others or any(_related(self.functions[where].kin, other) for other in others)
 
     def _there(self, mention: Mention) -> bool:
         return any(where in self.there for where, _ in self._around(mention))
@@ -138,6 +141,11 @@ class Processes:
 
 def _shown(caller: Where, line: int) -> Fact:
     return Fact(f"but only for processes that see no GPU, as `{caller[1]}`", line, caller[0])
+
+
+def _related(kin: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one of two classes descends from the other."""
+    return kin[0] in other or other[0] in kin
 
 
 def _last(where: Where) -> str:
