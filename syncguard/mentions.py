@@ -11,7 +11,7 @@ from syncguard.judge.processes import Mention
 from syncguard.places import Places
 from syncguard.texts import Files, packages
 
-SAID: Final = r"""#[^\n]*|(?<![fF])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""  # which no code reads
+SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""  # which no code reads
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
 ASKED: Final = r"(?:(?P<own>\b(?:self|cls|super\(\))\s*)|(?P<alias>^[ \t]+\w+[ \t]*=[ \t]*)|(?=\.))"
@@ -46,7 +46,9 @@ def mentions_in(text: str, path: str, names: Iterable[str]) -> Iterator[tuple[st
     """The places in a text that name one of these: behind a dot, as what a class calls otherwise, or in a text by which
     it may be found. What another process is asked for stands nowhere: who knows where that runs?"""
     any_of = "|".join(map(re.escape, names))
-    asked = rf"{ASKED}\.?\s*(?<!\w)(?P<name>{any_of})\b(?P<remote>\s*\.\s*(?:remote|options)\b)?"
+    asked = (
+        rf"{ASKED}\.?\s*(?<!\w)(?P<name>{any_of})\b(?(alias)(?!\s*[(.\[=]))(?P<remote>\s*\.\s*(?:remote|options)\b)?"
+    )
     line, last = 1, 0
     for met in re.finditer(f"{SAID}|{TEXT}|{OTHERS}|{asked}", text, re.DOTALL | re.MULTILINE):
         line, last = line + text.count("\n", last, met.start()), met.start()

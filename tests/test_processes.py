@@ -259,11 +259,22 @@ def test_who_checks_the_file_alone_is_not_told_who_names_its_methods(keeper):
         ("other", "def told(kept, x):\n    return kept.add(x)\n", True),
         ("chosen", "def told(kept, x):\n    return getattr(kept, 'add')(x)\n", True),
         ("shown", "def told(kept, x):\n    return f'{kept.add(x)}'\n", True),
-        ("heir", "from p.keeps import Most\n\n\nclass Heir(Most):\n    def told(self, x):\n        self.add(x)\n", True),
+        (
+            "heir",
+            "from p.keeps import Most\n\n\nclass Heir(Most):\n    def told(self, x):\n        self.add(x)\n",
+            True,
+        ),
         ("alias", "from p.keeps import Most\n\n\nclass Heir(Most):\n    more = Most.add\n", True),
+        ("given", "from p.keeps import Most\n\n\nclass Heir(Most):\n    add = None\n    more = add\n", True),
+        ("namesake", "def add(x):\n    pass\n\n\nclass Sums:\n    def told(self, x):\n        found = add(x)\n", False),
+        ("exported", "__all__ = [\n    'add',\n]\n", False),
         ("actor", "def told(actor, x):\n    return actor.add.remote(x)\n", True),
         ("set", "def told(x):\n    return set(x).add(3)\n", False),
-        ("own", "class Sums:\n    def told(self, x):\n        self.add(x)\n\n    def add(self, x):\n        pass\n", False),
+        (
+            "own",
+            "class Sums:\n    def told(self, x):\n        self.add(x)\n\n    def add(self, x):\n        pass\n",
+            False,
+        ),
         ("said", '"""As `kept.add` does."""\n# or kept.add(x)\n\nname = "to add"\n', False),
         ("test_it", "def test_it(kept, x):\n    kept.add(x)\n", False),
     ],
@@ -280,6 +291,7 @@ def test_who_else_names_it_may_see_a_gpu(keeper, name, text, waits):
         ("class Most(Kept)", "class Most(Kept, torch.utils.data.Any)", {16, 19, 23}),
         ("class Most(Kept)", "class Most", {16, 19, 23}),  # nobody is known to call one of it
         ("class Most(Kept):", "class Most(Kept):\n    @kept", {17, 20, 24}),
+        ("class Most(Kept):", "class Most(Kept):\n    @torch.no_grad()", {20}),
     ],
 )
 def test_what_others_may_call_is_open(keeper, old, new, lines):

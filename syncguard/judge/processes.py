@@ -23,9 +23,7 @@ Mentions = Callable[[frozenset[str], frozenset[str]], Mapping[str, tuple[Mention
 """Where the code of a project, but for tests, names methods, of these names those that the code of these files does."""
 
 
-def gpuless(
-    files: dict[str, tuple[Function, ...]], asked: Iterable[Where], mentions: Mentions
-) -> dict[Where, Fact]:
+def gpuless(files: dict[str, tuple[Function, ...]], asked: Iterable[Where], mentions: Mentions) -> dict[Where, Fact]:
     """The functions that only processes without a GPU call, by a call that shows it. Of methods those are looked at
     that matter for what is asked about."""
     if not any(f.gpuless for found in files.values() for f in found):
