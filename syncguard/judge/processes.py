@@ -19,8 +19,8 @@ class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
     own: bool = False
 
 
-Mentions = Callable[[frozenset[str], frozenset[str]], Mapping[str, tuple[Mention, ...]]]
-"""Where the code of a project, but for tests, names methods, of these names those that the code of these files does."""
+Mentions = Callable[[str, Iterable[str]], Iterable[Mention]]
+"""Where the code of a project around some files, but for its tests, names a method, as far as it is asked for."""
 
 
 def gpuless(files: dict[str, tuple[Function, ...]], asked: Iterable[Where], mentions: Mentions) -> dict[Where, Fact]:
@@ -50,6 +50,7 @@ class Processes:
         self.alike: dict[Where, list[Where]] = {}  # those that are called for one another
         self.callers: dict[Where, list[tuple[Where, int]]] = {}
         self.inside: dict[str, list[tuple[Where, Function]]] = {}  # of a file
+        self.kin = {(one, other) for f in self.functions.values() for one in f.kin for other in f.kin}
         for where, function in sorted(self.functions.items()):
             self.inside.setdefault(where[0], []).append((where, function))
             self.alike.setdefault(self.kind(where), []).append(where)
@@ -96,39 +97,28 @@ class Processes:
     def named(self, methods: Mapping[Where, Function], mentions: Mentions) -> dict[Where, Fact]:
         """Those of these methods that code names nowhere but there, and calls there."""
         called = {name: shown for where in sorted(self.there) for name, shown in self._called(where)}
-        asked = {
-            where: shown
-            for where, f in methods.items()
-            for above in f.kin
-            if (shown := called.get(f"{above}.{_last(where)}")) is not None
-        }
-        told = mentions(frozenset(map(_last, asked)), frozenset([path for path, _ in self.there])) if asked else {}
+        there = sorted({path for path, _ in self.there})
         found = {}
-        for where, shown in asked.items():
-            places = [one for one in told.get(_last(where), ()) if self._concerns(one, where)]
-            if places and all(self._there(one) or self._inside(one, where) for one in places):
+        for where, function in methods.items():
+            name = _last(where)
+            shown = next((called[one] for above in function.kin if (one := f"{above}.{name}") in called), None)
+            if shown is not None and all(self._allows(where, one) for one in mentions(name, there)):
                 found[where] = shown
         self.there.update(found)
         return found
+
+    def _allows(self, where: Where, mention: Mention) -> bool:
+        """Whether a method runs where this names it, and nowhere else, or this is about another one."""
+        around = [*self._around(mention)]
+        if any(one == where or one in self.there for one, _ in around):
+            return True
+        own, others = self.functions[where].kin[0], [f.kin[0] for _, f in around if f.kin]
+        return mention.own and bool(others) and not any((own, other) in self.kin for other in others)
 
     def _called(self, where: Where) -> Iterator[tuple[str, Fact]]:
         """What a function calls, by the name of a class and a method."""
         for call in self.functions[where].calls:
             yield call.name, _shown(where, call.line)
-
-    def _concerns(self, mention: Mention, where: Where) -> bool:
-        """Whether what is asked for there may be this method: an object's own is one of its class, above or below."""
-        if not mention.own:
-            return True
-        others = [f.kin for _, f in self._around(mention) if f.kin]
-        return not others or any(_related(self.functions[where].kin, other) for other in others)
-
-    def _there(self, mention: Mention) -> bool:
-        return any(where in self.there for where, _ in self._around(mention))
-
-    def _inside(self, mention: Mention, where: Where) -> bool:
-        """Whether it is the method itself that asks for it."""
-        return any(one == where for one, _ in self._around(mention))
 
     def _around(self, mention: Mention) -> Iterator[tuple[Where, Function]]:
         """The functions that this stands in."""
@@ -139,11 +129,6 @@ class Processes:
 
 def _shown(caller: Where, line: int) -> Fact:
     return Fact(f"but only for processes that see no GPU, as `{caller[1]}`", line, caller[0])
-
-
-def _related(kin: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether one of two classes descends from the other."""
-    return kin[0] in other or other[0] in kin
 
 
 def _last(where: Where) -> str:

@@ -51,8 +51,8 @@ def functions_of(
             says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = warm.heat == "unknown" and alone(routine, places)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
-            kept = Function(routine.qualname, warm.heat, warm.path, calls, *says, lone, kin(routine, places))
-            found.append(replace(kept, lines=(at[0], at[2])))
+            where = (kin(routine, places), (at[0], at[2]))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, lone, *where))
     return tuple(found)
 
 
