@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from syncguard.judge.processes import Mention
+from syncguard.judge.called import Mention
 from syncguard.places import Places
 from syncguard.texts import Files, packages
 

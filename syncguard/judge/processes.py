@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-import msgspec
-
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function, Mention, Where
 from syncguard.terms import Fact
-
-
-class Mention(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A place in code that names something; `own` where a method asks its own object for it."""
-
-    path: str
-    line: int
-    own: bool = False
 
 
 Mentions = Callable[[str, Iterable[str]], Iterable[Mention]]
