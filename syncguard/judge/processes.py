@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from syncguard.judge.called import Function, Mention, Where
 from syncguard.terms import Fact
 
-
 Mentions = Callable[[str, Iterable[str]], Iterable[Mention]]
 """Where the code of a project around some files, but for its tests, names a method, as far as it is asked for."""
 
