@@ -21,8 +21,10 @@ from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
-from syncguard.judge.reach import behind, gpuless, reached
+from syncguard.judge.processes import gpuless
+from syncguard.judge.reach import behind, reached
 from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
+from syncguard.mentions import Mentions
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
@@ -93,7 +95,7 @@ def check(
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
     optional = behind(calls)
-    hosted = {**idle(calls, hot), **gpuless(calls)}
+    hosted = {**idle(calls, hot), **gpuless(calls, unsettled(examined), Mentions(files, rules.places))}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
 
@@ -221,12 +223,16 @@ def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], host
     """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
     call."""
     where = (path, finding.function)
-    open_ = finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
-    if not open_ or not (where in hot or where in hosted):
+    if not may_be_told(finding) or not (where in hot or where in hosted):
         return finding
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))
     return replace(finding, heat="hot", hot_path=hot[where])
+
+
+def may_be_told(finding: Finding) -> bool:
+    """Whether another file may say how often this runs."""
+    return finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
 
 
 def unless_set(finding: Finding) -> Finding:
@@ -240,6 +246,12 @@ def unless_set(finding: Finding) -> Finding:
 def has_unknown(one: Examined) -> bool:
     """Whether a file alone leaves open how often something in it runs."""
     return any(finding.heat == "unknown" for finding in (*one.findings, *one.allowed))
+
+
+def unsettled(examined: Sequence[Examined]) -> Iterator[Where]:
+    """The functions that hold something of which another file may say how often it runs."""
+    for one in examined:
+        yield from {(one.note.path, f.function) for f in (*one.findings, *one.allowed) if may_be_told(f)}
 
 
 def lone(examined: Sequence[Examined]) -> Iterator[Where]:

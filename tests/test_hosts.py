@@ -1071,3 +1071,43 @@ def test_what_another_file_fills_a_tensor_with_at_every_step_is_fetched(tmp_path
         settings = config.load([str(tmp_path)], {}, isolated=True)
         paths = [f.site.path for f in pipeline.check([str(tmp_path)], settings).findings]
         assert any(path.endswith("camera.py") for path in paths) is told
+
+
+JUDGES = """
+import torch
+
+class {name}{base}:
+    def __init__(self, tokenizer, score, {more}):
+        self.tokenizer, self.score, self.{more} = tokenizer, score, {more}
+
+    def __call__(self, data):
+        scores = torch.zeros_like(data.batch["ids"], dtype=torch.float32)
+        for i, row in enumerate(data):
+            count = row.batch["mask"].sum()
+            text = self.tokenizer.{asked}(row.batch["ids"][:count])
+            scores[i, count - 1] = self.score(text)
+        return {gives}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "quiet"),
+    [
+        ({}, True),
+        ({"gives": "scores.to(torch.float16)"}, False),
+        ({"gives": "scores, torch.zeros(3, device=scores.device)"}, True),
+        ({"gives": "scores, torch.zeros(3, device=self.device)"}, False),
+        ({"name": "Texts"}, False),
+        ({"more": "model"}, False),
+        ({"more": "device"}, False),
+        ({"asked": "encode"}, False),
+        ({"base": "(torch.nn.Module)"}, False),
+        ({"base": "(Metric)"}, False),
+    ],
+)
+def test_what_scores_texts_has_them_on_the_host(tmp_path, changes, quiet):
+    told = {"name": "RewardManager", "base": "", "more": "limit", "asked": "decode", "gives": "scores", **changes}
+    forget()
+    (tmp_path / "scorer.py").write_text("from metrics import Metric\n" + JUDGES.format(**told))
+    settings = config.load([str(tmp_path)], {}, isolated=True)
+    assert (not pipeline.check([str(tmp_path / "scorer.py")], settings).findings) is quiet

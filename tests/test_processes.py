@@ -198,3 +198,118 @@ def test_one_that_makes_workers_of_others_has_them_compute(project, worker, wait
     text = "def told(x: torch.Tensor):\n    return x.max().item()\n\n\nmade = ray.remote(Worker)\n"
     Path("p/other.py").write_text(f"import ray, torch\n\n\n{worker}\n\n{text}")
     assert any(path == "p/other.py" for path, _ in found()) is waits
+
+
+KEEPS = """\
+import torch
+from abc import ABC, abstractmethod
+
+
+class Kept(ABC):
+    @abstractmethod
+    def add(self, scores: torch.Tensor):
+        raise NotImplementedError
+
+
+class Most(Kept):
+    def add(self, scores: torch.Tensor):
+        return self._told(scores), least(scores)
+
+    def _told(self, scores: torch.Tensor):
+        return scores.max().item()
+
+    def __call__(self, scores: torch.Tensor):
+        return scores.mean().item()
+
+
+def least(scores: torch.Tensor):
+    return scores.min().item()
+"""
+KEEPER = DRIVER.replace('"cuda:0".partition(":")[0]', "None").replace("metrics", "keeps").replace(
+    "keeps.told(scores)", "self.kept.add(scores)"
+).replace("RayWorkerGroup,", "RayWorkerGroup, kept: keeps.Kept,").replace(
+    "self.workers = workers", "self.workers, self.kept = workers, kept"
+)  # fmt: skip
+
+
+@pytest.fixture
+def keeper(package):
+    Path("p/__init__.py").write_text("")
+    Path("p/driver.py").write_text(KEEPER)
+    Path("p/keeps.py").write_text(KEEPS)
+    Path("p/workers.py").write_text(WORKERS)
+    return package
+
+
+CALLED = {19}  # by Python, for whoever has such an object
+
+
+def test_a_method_that_only_such_a_process_names_waits_for_none(keeper):
+    assert {line for _, line in found()} == CALLED
+    assert found(heat="all") == {("p/keeps.py", line): "unknown" if line in CALLED else "cold" for line in (16, 19, 23)}
+
+
+def test_who_checks_the_file_alone_is_not_told_who_names_its_methods(keeper):
+    assert {line for _, line in found("p/keeps.py")} == {16, 23, *CALLED}
+
+
+MIXED = """\
+from p.keeps import Most
+
+
+class More:
+    def told(self, x):
+        self.add(x)
+
+
+class Heir(More, Most):
+    def told_twice(self, x):
+        self.told(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "waits"),
+    [
+        ("other", "def told(kept, x):\n    return kept.add(x)\n", True),
+        ("chosen", "def told(kept, x):\n    return getattr(kept, 'add')(x)\n", True),
+        ("shown", "def told(kept, x):\n    return f'{kept.add(x)}'\n", True),
+        (
+            "heir",
+            "from p.keeps import Most\n\n\nclass Heir(Most):\n    def told(self, x):\n        self.add(x)\n",
+            True,
+        ),
+        ("mixed", MIXED, True),
+        ("alias", "from p.keeps import Most\n\n\nclass Heir(Most):\n    more = Most.add\n", True),
+        ("given", "from p.keeps import Most\n\n\nclass Heir(Most):\n    add = None\n    more = add\n", True),
+        ("namesake", "def add(x):\n    pass\n\n\nclass Sums:\n    def told(self, x):\n        found = add(x)\n", False),
+        ("exported", "__all__ = [\n    'add',\n]\n", False),
+        ("actor", "def told(actor, x):\n    return actor.add.remote(x)\n", True),
+        ("set", "def told(x):\n    return set(x).add(3)\n", False),
+        (
+            "own",
+            "class Sums:\n    def told(self, x):\n        self.add(x)\n\n    def add(self, x):\n        pass\n",
+            False,
+        ),
+        ("said", '"""As `kept.add` does."""\n# or kept.add(x)\n\nname = "to add"\n', False),
+        ("test_it", "def test_it(kept, x):\n    kept.add(x)\n", False),
+    ],
+)
+def test_who_else_names_it_may_see_a_gpu(keeper, name, text, waits):
+    Path(f"p/{name}.py").write_text(text)
+    assert ({line for _, line in found()} != CALLED) is waits
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("class Most(Kept)", "class Most(Kept, torch.nn.Module)", {16, 19, 23}),
+        ("class Most(Kept)", "class Most(Kept, torch.utils.data.Any)", {16, 19, 23}),
+        ("class Most(Kept)", "class Most", {16, 19, 23}),  # nobody is known to call one of it
+        ("class Most(Kept):", "class Most(Kept):\n    @kept", {17, 20, 24}),
+        ("class Most(Kept):", "class Most(Kept):\n    @torch.no_grad()", {20}),
+    ],
+)
+def test_what_others_may_call_is_open(keeper, old, new, lines):
+    Path("p/keeps.py").write_text(KEEPS.replace(old, new))
+    assert {line for _, line in found()} == lines

@@ -45,6 +45,7 @@ class ClassInfo:
         "is_function",
         "is_module",
         "is_tensor",
+        "judges",
         "line",
         "members",
         "moved",
@@ -80,6 +81,7 @@ class ClassInfo:
         self.own_moves: bool | None = None  # whether a method of this very class does
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
+        self.judges: bool | None = None  # whether it scores texts, likewise
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])

@@ -1,5 +1,4 @@
-"""The calls of several files in, the functions out that another file makes hot, with the path that shows it, and those
-that only processes without a GPU call."""
+"""The calls of several files in, the functions out that another file makes hot, with the path that shows it."""
 
 from __future__ import annotations
 
@@ -19,6 +18,7 @@ from syncguard.judge.behind import HERE
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
+from syncguard.judge.kin import kin
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -45,12 +45,14 @@ def functions_of(
         told = _calls(home, routine, warmth, places, around)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
         behind = options(routine)
-        if warm.heat != "cold" or warm.here or calls or behind:
+        if warm.heat != "cold" or warm.here or calls or behind or routine.gpuless:
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = warm.heat == "unknown" and alone(routine, places)
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, alone=lone))
+            at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
+            where = (kin(routine, places), (at[0], at[2]))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, lone, *where))
     return tuple(found)
 
 
@@ -87,7 +89,8 @@ def _calls(
             yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
             break
         else:
-            if not _open(callee, places) or kept_by(callee):  # else it does not matter who calls it
+            # Else it does not matter who calls it.
+            if not _open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
                 shared = _shared(around(routine, context) for _, context in calls)
                 yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
 
@@ -208,42 +211,3 @@ def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
         texts = {fact.text for fact in facts}
         kept = {text: fact for text, fact in kept.items() if text in texts}
     return tuple(kept.values())
-
-
-def gpuless(files: dict[str, tuple[Function, ...]]) -> dict[Where, Fact]:
-    """The functions that only processes without a GPU call, by a call that shows it."""
-    if not any(f.gpuless for found in files.values() for f in found):
-        return {}
-    functions = {(path, f.name): f for path, found in files.items() for f in found}
-    there = {where for where, function in functions.items() if function.gpuless}
-    alike: dict[Where, list[Where]] = {}  # those that are called for one another
-    callers: dict[Where, list[tuple[Where, int]]] = {}
-    for where, function in sorted(functions.items()):
-        alike.setdefault(_kind(where, functions), []).append(where)
-        for call in function.calls:
-            callers.setdefault(_kind((call.path, call.name), functions), []).append((where, call.line))
-    found: dict[Where, Fact] = {}
-    queue = deque(sorted(there))
-    while queue:
-        for call in functions[queue.popleft()].calls:
-            kind = _kind((call.path, call.name), functions)
-            these = [where for where in alike.get(kind, ()) if where not in there]
-            if not these or not all(_closed(functions[where]) for where in these):
-                continue
-            if all(caller in there or caller in these for caller, _ in callers[kind]):
-                (path, name), line = next(one for one in callers[kind] if one[0] in there)
-                fact = Fact(f"but only for processes that see no GPU, as `{name}`", line, path)
-                found |= dict.fromkeys(these, fact)
-                there.update(these)
-                queue.extend(these)
-    return found
-
-
-def _kind(where: Where, functions: dict[Where, Function]) -> Where:
-    """What stands for a function and all that are kept beside it."""
-    keeper = functions[where].keeper if where in functions else ""
-    return (where[0], f"@{keeper}") if keeper else where
-
-
-def _closed(function: Function) -> bool:
-    return function.heat in ("unknown", "cold") and (not function.open or bool(function.keeper))

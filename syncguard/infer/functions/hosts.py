@@ -46,7 +46,11 @@ def host_reason(routine: Routine, world: Names) -> str:
         return f"it stands beside `{home.beside}`, which prepares data on the host"
     if home.own and home.processes is None:  # of another file only parts are known, and this is told by the whole
         home.processes = _processes(home, world)
-    return home.processes or ""
+    if home.processes or owner is None:
+        return home.processes or ""
+    if owner.judges is None:
+        owner.judges = _judges_texts(owner, places)
+    return f"`{owner.name}` judges texts on the host" if owner.judges else ""
 
 
 def prepares(owner: ClassInfo, world: Names) -> str:
@@ -87,6 +91,35 @@ def _tokenizes(owner: ClassInfo, places: Places) -> bool:
     moves = places.tables["manners"]["moves"]
     return not any(
         (type(part) is ATTR and (part.name == "device" or part.name in moves)) or _places_tensors(part, places)
+        for part in pieces
+        if type(part) in (ATTR, NAME, CONST, CALL)
+    )
+
+
+def _judges_texts(owner: ClassInfo, places: Places) -> bool:
+    """Whether a class is named for the scores that it gives, its methods have a tokenizer turn into texts what they are
+    given, and neither a device nor a model is named anywhere. What it descends from could move it."""
+    if not (owner.home.own and places.is_("host", "judges", owner.name)) or _grown(owner, places):
+        return False
+    makers, readers = places.tables["host"]["makers"], places.tables["host"]["text_readers"]
+    methods = [part for part in owner.node.body if type(part) is FUNCTION]
+    known = [[*method.uses, *[param.name for param in method.params]] for method in methods]
+    if not [name for names in known for name in names for maker in makers if maker in name]:
+        return False
+    pieces = [part for method in methods for part in everything(method.body)]
+    functions = [*methods, *[part for part in pieces if type(part) is FUNCTION]]
+    uses = [(name, asked) for function in functions for name, asked in function.uses.items()]
+    if not [name for name, asked in uses for read in readers if read in asked if any(one in name for one in makers)]:
+        return False
+    named = [name.rpartition(".")[2] for name, _ in uses]
+    named += [param.name for method in methods for param in method.params]
+    if any(places.is_("names", "models", name) for name in named):
+        return False
+    if [method for method in methods if method.name in ("forward", "generate")]:
+        return False
+    moves = [*places.tables["manners"]["moves"], "cpu"]
+    return not any(
+        (type(part) is ATTR and part.name in moves) or _places_tensors(part, places)
         for part in pieces
         if type(part) in (ATTR, NAME, CONST, CALL)
     )

@@ -1,0 +1,30 @@
+"""A method in, the names of its class and of those above it out, where those alone say who may call it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.routine import Routine
+from syncguard.places import Places
+from syncguard.read.tags import CALL, FUNCTION
+
+BINDS: Final = ("staticmethod", "classmethod", "abstractmethod")  # what only says what a method is
+
+
+def kin(routine: Routine, places: Places) -> tuple[str, ...]:
+    """These names, its own class first; none of what is no method, of a module's, of what a decorator may hand on, and
+    of what another library's class may call."""
+    owner, node = routine.owner, routine.node
+    if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure:
+        return ()
+    names = [last_name(one.fn if type(one) is CALL else one) for one in node.decorators]
+    if not all(name in BINDS or places.is_("cold", "wrapping", name) for name in names):
+        return ()
+    for info in owner.mro:
+        for base in info.bases:
+            plain = type(base) is Named and places.is_("names", "bare_bases", base.name)
+            if not plain and type(base) is not ClassOf:
+                return ()
+    return tuple([info.name for info in owner.mro])
