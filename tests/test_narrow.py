@@ -183,3 +183,42 @@ def told(x, rows):
     assert codes(text) == []
     sure = text.replace("isinstance(x, (tuple, list)) and ", "")
     assert codes(sure) == ["SG204"]
+
+
+EACH = """
+def f(xs: list[Tensor] | list[float], a: Tensor | float, b: Tensor | float):
+    if {test}:
+        raise TypeError
+    return {use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "use", "found"),
+    [
+        ("not all(isinstance(x, float) for x in xs)", "int(xs[0])", []),
+        ("any(not isinstance(x, float) for x in xs)", "int(xs[0])", []),
+        ("any(isinstance(x, Tensor) for x in xs)", "int(xs[0])", []),
+        ("any(torch.is_tensor(x) for x in xs)", "[int(x) for x in xs]", []),
+        ("not all([isinstance(x, (int, float)) for x in xs])", "int(xs[0])", []),
+        ("len(xs) < 2 or not all(isinstance(x, float) for x in xs)", "int(xs[0])", []),
+        ("any(torch.is_tensor(x) for x in (a, b))", "int(a) + int(b)", []),
+        ("not all(isinstance(x, float) for x in [a, b])", "int(a) + int(b)", []),
+        # Some of them may be, or those are not all that there are, or it is asked of others.
+        ("not any(isinstance(x, float) for x in xs)", "int(xs[0])", ["SG203"]),
+        ("all(isinstance(x, Tensor) for x in xs)", "int(xs[0])", ["SG203"]),
+        ("not all(isinstance(x, float) for x in xs if x is not a)", "int(xs[0])", ["SG203"]),
+        ("not all(isinstance(a, float) for x in xs)", "int(xs[0])", ["SG203"]),
+        ("not all(isinstance(x, float) for x in xs[1:])", "int(xs[0])", ["SG203"]),
+        ("any(torch.is_tensor(x) for x in (a,))", "int(b)", ["SG203"]),
+        ("not all(isinstance(x, Tensor) for x in xs)", "int(xs[0])", ["SG203"]),
+    ],
+)
+def test_what_is_asked_of_each_item(test: str, use: str, found: list[str]) -> None:
+    assert codes(EACH.format(test=test, use=use), confidence="possible") == found
+
+
+def test_what_was_asked_of_each_item_is_told_of_those_that_were_there() -> None:
+    text = EACH.format(test="not all(isinstance(x, float) for x in xs)", use="int(xs[0])")
+    assert codes(text.replace("    return", "    xs.append(a)\n    return"), confidence="possible") == ["SG203"]
+    assert codes(text.replace("    return", "    xs = [a]\n    return"), confidence="possible") == ["SG203"]

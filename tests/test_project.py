@@ -661,3 +661,16 @@ def test_what_stands_around_the_steps_of_another_file_makes_nothing_hot(project,
     )
     found = pipeline.check(["."], config(cache=False)).findings
     assert [f.heat for f in found if f.site.path == "p/track.py"] == [heat]
+
+
+def test_a_relative_path_from_within_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "models"
+    (package / "parts").mkdir(parents=True)
+    for name in ("__init__.py", "parts/__init__.py"):
+        (package / name).write_text("")
+    (package / "ops.py").write_text("import numpy as np\n\n\ndef made():\n    return np.zeros(3)\n")
+    (package / "parts" / "net.py").write_text("from ..ops import made\n\nx = made()\n")
+    monkeypatch.chdir(package)
+    monkeypatch.setattr("syncguard.read.project.MARKS", ("of no project",))
+    forget()
+    assert pipeline.beliefs(os.path.join("parts", "net.py"), 3, Config())

@@ -24,7 +24,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.moves import moves_all
 from syncguard.infer.routine import SERIAL, Env, Routine, Used
 from syncguard.infer.spelling import fits
-from syncguard.read.core import Bind, Class, Function, Name
+from syncguard.read.core import Bind, Class, Function, Name, Param
 from syncguard.read.tags import ATTR, CALL, CONST
 from syncguard.read.walk import walk
 
@@ -40,6 +40,7 @@ class ClassInfo:
         "attrs",
         "bases",
         "elsewhere",
+        "flags",
         "home",
         "hostly",
         "is_function",
@@ -82,6 +83,9 @@ class ClassInfo:
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.judges: bool | None = None  # whether it scores texts, likewise
+        self.flags: list[tuple[Param, list[Param]]] | None = (
+            None  # the yes or no that instances are made with; likewise
+        )
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
 from syncguard.infer.domain.lattice import join_all, pooled, same
@@ -22,7 +23,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.functions import callbacks, learnt, parameters, promises, setters, wrappers
+from syncguard.infer.functions import callbacks, flagged, leaning, learnt, parameters, promises, setters, wrappers
 from syncguard.infer.functions.placing import placed
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
@@ -195,14 +196,17 @@ class World(Sharing):
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
                 named = {name: told(value) for name, value in keywords.items()}
-                if learnt.learn(routine, learnt.given(routine, sure, named, receiver is not None), frame):
+                told_of = learnt.given(routine, sure, named, receiver is not None)
+                if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver), at)
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
         handed = learnt.given(routine, given, keywords, receiver is not None)
-        if learnt.learn(routine, handed, frame):
+        leans = leaning.note(routine, handed, receiver is not None, at, frame)
+        leans = flagged.note(routine, receiver, handed, at, frame) or leans
+        if learnt.learn(routine, handed, frame) or leans:
             if routine.runs:
                 self.look_again((routine,))
             self.look_again(callbacks.told(routine, routine.seen, frame))
@@ -308,6 +312,15 @@ def _told(option: Value) -> bool:
     return there(option) or type(option) is Tensor or option is NONE
 
 
-def order(routine: Routine) -> tuple[bool, int]:
-    """Constructors first, for what they assign; then from the end of the file: callers stand below what they call."""
-    return routine.name != "__init__", -routine.node.at[0] if type(routine.node) is FUNCTION else 0
+def order(routine: Routine) -> tuple[bool, bool, int]:
+    """Constructors first, for what they assign; then from the end of the file: callers stand below what they call. A
+    private function that declares nothing of what it is given is run when it is called, for what that is."""
+    node = routine.node
+    if type(node) is not FUNCTION:
+        return True, False, 0
+    told = routine.closure or not private(routine) or all(map(_declared, node.params))
+    return routine.name != "__init__", not told, -node.at[0]
+
+
+def _declared(param: core.Param) -> bool:
+    return param.annotation is not None or param.default is not None or param.name in ("self", "cls")

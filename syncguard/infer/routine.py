@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Env = dict[str, Value]
 Given = dict[str, Value]  # what the parameters of which something is known hold in a call
+Flags = dict[str, bool]  # what a part of a module was made with
+Pairs = frozenset[tuple[str, str]]  # of the names of parameters
 Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 Uses = dict[str, frozenset[str]]  # what is asked of each name
@@ -123,8 +125,10 @@ class Routine:
         "home",
         "host",
         "inner",
+        "made",
         "node",
         "owner",
+        "pairs",
         "pays",
         "program",
         "qualname",
@@ -140,6 +144,7 @@ class Routine:
         "stepping",
         "steps",
         "uses",
+        "vague",
         "written",
         "yielded",
     )  # fmt: skip
@@ -152,6 +157,12 @@ class Routine:
         self.written = Written()
         self.uses: dict[Used, None] = {}
         self.seen: dict[str, Value] = {}
+        # By its calls, the pairs of parameters of which one is given what is computed from the other, and those of
+        # which one is given a tensor where the other may be None.
+        self.pairs: dict[tuple[Routine, At | None], tuple[Pairs, Pairs]] = {}
+        # By the calls of it as of a part of another module: how that was made, and what it is given.
+        self.made: dict[tuple[Routine, At], tuple[Flags, Given]] = {}
+        self.vague: set[str] = set()  # parameters that a call must give something, and that one gives what nobody knows
         self.returned: Value | None = None
         self.yielded: Value | None = None
         self.sightings: dict[tuple[At, str], Sighting] = {}
@@ -194,6 +205,7 @@ class Routine:
         """Let go of all that was learnt of it."""
         self.owner, self.closure, self.returned, self.yielded = None, (), None, None
         self.seen, self.sightings, self.calls, self.readers = {}, {}, {}, {}
+        self.vague, self.pairs, self.made = set(), {}, {}
         self.contexts, self.asks, self.pays, self.each = {}, {}, {}, {}
         self.annotated, self.apart, self.actual = None, None, None
         self.written = Written()

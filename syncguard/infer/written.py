@@ -32,6 +32,7 @@ class Written:
         "keeps",
         "looped",
         "meant",
+        "nones",
         "own",
         "passed",
         "pieces",
@@ -60,6 +61,7 @@ class Written:
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
         self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
+        self.nones: frozenset[str] | None = None  # the parameters that it tests for None
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
         self.placeless: frozenset[str] | None = None  # parameters that are called a device, and None by default
         self.ungiven: dict[str, Any] | None = None  # of a private one: parameters that every call leaves None

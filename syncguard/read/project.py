@@ -106,7 +106,7 @@ def _roots(folder: str) -> tuple[tuple[str, str], ...]:
         above = _up(top)
         if os.path.basename(top) in INSTALLED or os.path.abspath(above) == os.path.abspath(top):
             # No project: a package sees itself, for what stands beside it is somebody else's; a script sees its folder.
-            seen = (folder, os.path.relpath(start, folder or ".").split(os.sep)[0] if start != folder else "")
+            seen = (folder, os.path.relpath(start or ".", folder or ".").split(os.sep)[0] if start != folder else "")
             return (seen, *_packages(folder))
         top = above
     return tuple(

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import BIND, CONST, DO, EITHER, FUNCTION, LEAVE, MODULE, NAME, RUN
+from syncguard.read.tags import BIND, CONST, DO, EITHER, FUNCTION, IF, LEAVE, MODULE, NAME, RUN
 from syncguard.read.walk import around, binds, everything, loops_around, targets, walk
 
 
@@ -75,6 +75,25 @@ def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
                     found.setdefault(name, []).append(part)
         written.binders = {name: tuple(parts) for name, parts in found.items()}
     return written.binders
+
+
+def as_given(name: str, at: At, frame: Frame) -> bool:
+    """Whether a parameter still holds what it was given, at a place."""
+    bound = binders(frame.routine).get(name, ())
+    if bound and frame.context.loops:
+        return False
+    before = [part.at for part in bound if part.at < at and not around(part.at, at)]
+    return not before or all(_otherwise(one, at, frame.routine) for one in before)
+
+
+def _otherwise(first: At, then: At, routine: Routine) -> bool:
+    """Whether two places stand in the two arms of one `if`."""
+    branches = [part for part in walk(body_of(routine)) if type(part) is IF and around(part.at, then)]
+    return any(_within(part.body, first) and _within(part.orelse, then) for part in branches)
+
+
+def _within(block: tuple[Node, ...], at: At) -> bool:
+    return bool(block) and around((*block[0].at[:2], *block[-1].at[2:]), at)
 
 
 def _named(aims: tuple[Node, ...]) -> Iterable[str]:

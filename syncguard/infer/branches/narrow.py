@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.arms import recalled
+from syncguard.infer.branches.each import of_each
 from syncguard.infer.branches.instances import of_options, of_types, with_method
 from syncguard.infer.branches.keyed import beside
 from syncguard.infer.branches.kinds import on_gpu
@@ -26,6 +27,8 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
+from syncguard.infer.functions.flagged import by_flag
+from syncguard.infer.functions.leaning import leaning
 from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -88,6 +91,8 @@ def _left(outcomes: list[Value], before: Value) -> Value:
 
 def _truth(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
     told = _asked(inner, outcome, frame)
+    if type(inner) is ATTR and frame.routine.made:
+        told = {**by_flag(inner, outcome, frame), **told}
     test = meant(inner, frame) if type(inner) is NAME else None
     if test is not None:
         told = {**_told(test, outcome, frame), **told}
@@ -147,6 +152,8 @@ def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return with_method(subject, name, outcome, frame)
         case core.Call(fn=core.Attr() as fn, args=(subject,)) if frame.world.is_type_test(dotted(fn, frame)):
             return of_options(subject, outcome, frame, lambda option: type(option) is Tensor)
+        case core.Call(fn=core.Name(id="all" | "any" as which), args=(core.Comp(),), keywords=()):
+            return of_each(inner, which, outcome, frame, _told)
         case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
     return {}
@@ -173,7 +180,7 @@ def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
     if not path:
         return {}
     if is_none:
-        return {path: NONE}
+        return {path: NONE, **leaning(subject, frame)} if type(subject) is NAME else {path: NONE}
     value = value_at(subject, frame)
     return {path: without(value, lambda option: option is NONE)} if type(value) is not Unknown else {}
 

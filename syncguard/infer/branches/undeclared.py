@@ -8,6 +8,7 @@ from syncguard.infer.branches.instances import kinds_of, of_kind
 from syncguard.infer.branches.meant import plainly
 from syncguard.infer.branches.refuted import is_one
 from syncguard.infer.branches.subjects import dotted, path_of, value_at
+from syncguard.infer.branches.unseen import UNSEEN, unseen
 from syncguard.infer.domain.values import Const, Host, Instance, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -15,6 +16,7 @@ from syncguard.read.core import Node
 from syncguard.read.tags import FUNCTION
 
 UNDECLARED: Final = "where something else is given than what is declared"
+BY_KIND: Final = (UNDECLARED, UNSEEN)  # why an arm is rarely taken, by what is tested
 
 
 def undeclared(test: Node, outcome: bool, frame: Frame) -> str:
@@ -29,7 +31,7 @@ def undeclared(test: Node, outcome: bool, frame: Frame) -> str:
             named, held = kinds_of(kinds, frame), options(value_at(subject, frame))
             if all(_is(one, named, frame) for one in held):
                 return UNDECLARED
-    return ""
+    return UNSEEN if unseen(test, outcome, frame) else ""
 
 
 def _taken(frame: Frame) -> list[str]:

@@ -235,6 +235,11 @@ def _bound(part: Any, name: str, given: bool = False) -> Iterator[Node]:
             yield from _bound(inner, name, given)
 
 
+def lacks(test: Node, outcome: bool, name: str) -> bool:
+    """Whether an outcome of a test is never met while what has this name is None."""
+    return _dead(test, outcome, name, False)
+
+
 def _dead(test: Node, outcome: bool, name: str, given: bool) -> bool:
     """Whether an outcome is never met while this name is None; or while it is not, where it is `given`."""
     match test:

@@ -10,6 +10,7 @@ from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.subjects import item_path, last_name
+from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import arrived, tensor_in, without
 from syncguard.infer.domain.lattice import join, join_all
@@ -314,7 +315,8 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     for outcome in (True, False):
         elsewhere = off_device(node.test, outcome, frame)
         off = elsewhere or refuted(node.test, outcome, frame)
-        told.append((off, elsewhere, narrowed(node.test, outcome, frame), gated(node.test, outcome, frame)))
+        gate = gated(node.test, outcome, frame) or undeclared(node.test, outcome, frame)
+        told.append((off, elsewhere, narrowed(node.test, outcome, frame), gate))
     frame.asked = asked
     open_ = not decided(node.test) and not (told[0][0] or told[1][0])
     frame.sometimes += open_

@@ -57,7 +57,9 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     """Join what a call gives into what the parameters were seen to hold; tells whether that is news."""
     if caller.quiet:
         return False
-    news = False
+    vague = _vague(routine, handed)
+    news = not routine.vague.issuperset(vague)
+    routine.vague.update(vague)
     for name, arg in handed.items():
         known = routine.seen.get(name)
         joined = arg if known is None else passed(known, arg)
@@ -65,3 +67,10 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
             routine.seen[name] = joined
             news = True
     return news
+
+
+def _vague(routine: Routine, handed: dict[str, Value]) -> list[str]:
+    """The parameters that a call must give something, and of which it is not known what that is."""
+    node = routine.node
+    params = node.params if type(node) is FUNCTION else ()
+    return [param.name for param in params if param.default is None and param.name not in handed]

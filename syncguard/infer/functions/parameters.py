@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import calls_of, private
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
@@ -151,7 +152,24 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         return found
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
-    return join(seen, found) if type(found) is not Unknown else seen
+    return _both(seen, found, frame, param)
+
+
+def _both(seen: Value, found: Value, frame: Frame, param: Param) -> Value:
+    """What calls give, and what its uses tell besides."""
+    if type(found) is Unknown:
+        return seen
+    both = join(seen, found)
+    return both.but(device="host") if _hosted(seen) and type(both) is Tensor and _closed(frame, param) else both
+
+
+def _closed(frame: Frame, param: Param) -> bool:
+    """Whether each call in the file gives a parameter of a private function something that is known, and there are no
+    others."""
+    routine, node = frame.routine, frame.routine.node
+    own = frame.home.own and not routine.aside and private(routine)
+    told = own and param.default is None and param.name not in routine.vague
+    return told and type(node) is FUNCTION and bool(calls_of(node.name, frame.home))
 
 
 def _hosted(seen: Value) -> bool:

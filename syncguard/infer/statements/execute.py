@@ -87,7 +87,7 @@ def branch(node: core.If, frame: Frame) -> None:
             failed = fails(other.body, frame)
             frame.quiet += side.off
             frame.sometimes += open_ and not failed
-            gate = "" if failed or side.gate == NOTHING else side.gate
+            gate = "" if failed or side.gate == NOTHING else side.beyond
             if gate and sets_rhythm(_rest(node, frame), frame.world.places):
                 gate = ""
             frame.surround(gate=gate, test=(node.test, side.outcome), off=side.off)

@@ -8,7 +8,7 @@ from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import aimed, off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
-from syncguard.infer.branches.undeclared import undeclared
+from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.routine import Env, Frame
 from syncguard.infer.statements.arrivals import arrive
@@ -32,6 +32,11 @@ class Side:
         self.taken = False  # whether it was run
         self.copies = False  # whether it copies to the host
         self.left: Env = Dead()  # its variables at the end
+
+    @property
+    def beyond(self) -> str:
+        """Why what follows the `if` runs seldom, where the other arm leaves: what stands in this one tells nothing."""
+        return self.gate or (self.excuse if self.excuse in BY_KIND else "")
 
     @property
     def never(self) -> bool:
