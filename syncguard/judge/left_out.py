@@ -1,4 +1,4 @@
-"""A test in, the argument out that a call must leave out for it to come out so: to give it is to avoid the wait."""
+"""A test in, the argument out that a call must leave out, or give, for it to come out so."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from syncguard.read.tags import CONST, FUNCTION
 
 
 def left_out(test: Node, outcome: bool, place: Place) -> str:
-    """What is said of a wait that is not reached where a call gives an argument of data; '' of any other."""
+    """What is said of a wait that needs an argument of data to be left out, or one to be given that is not among those
+    that most calls give; '' of any other."""
     match plainly(test, outcome):
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name) as asked, core.Const(value=None))), came:
-            if (what == "is") is not came:
-                return ""
+            given = (what == "is not") is came
         case _:
             return ""
-    routine, node = place.routine, place.routine.node
+    routine, node, places = place.routine, place.routine.node, place.frame.world.places
     params = node.params if type(node) is FUNCTION and not private(routine) else ()
     param = next((param for param in params if param.name == name), None)
     if param is None or type(param.default) is not CONST or param.default.value is not None:
         return ""
     if type(node) is not FUNCTION or bound_before(asked, binders(routine).get(name, ()), node):
         return ""
-    return f"only where `{name}` is not given" if may_be_data(param, place.frame) else ""
+    if not may_be_data(param, place.frame) or (given and places.is_("names", "data", name)):
+        return ""
+    return f"only where `{name}` is {'given' if given else 'not given'}"
