@@ -771,6 +771,35 @@ def test_what_generates_in_one_step_is_hot() -> None:
     assert heats(text) == ["hot"]
 
 
+@pytest.mark.parametrize(
+    ("put", "heat"),
+    [
+        ("Attention.forward = faster", "hot"),
+        ("model.layers[0].attn.forward = types.MethodType(faster, model)", "hot"),
+        ("layer.forward = faster.__get__(layer)", "hot"),
+        ("setattr(Attention, 'forward', functools.partial(faster, flag=True))", "hot"),
+        ("trainer.training_step = faster", "hot"),
+        ("Attention.process_weights_after_loading = faster", "cold"),
+        ("Attention.load_weights = faster", "cold"),
+        ("Attention.mix = faster", "unknown"),
+        ("Attention.forward = faster; Attention.load_weights = faster", "unknown"),
+        ("faster(model, x)", "unknown"),
+    ],
+)
+def test_what_stands_in_for_a_method_is_as_warm_as_that(put: str, heat: str) -> None:
+    text = f"""
+        import functools, types
+        from library import Attention
+
+        def faster(self, x: torch.Tensor, flag=False):
+            return x[: x.max().item()]
+
+        def patch(model, trainer, layer, x):
+            {put}
+        """
+    assert heats(text) == [heat]
+
+
 def test_setup_is_cold_and_the_rest_is_unknown() -> None:
     for name in ("save_model", "resize_token_embeddings", "create_quantized_weight", "from_weights_file"):
         assert heats(f"def {name}(x: torch.Tensor):\n    return x.tolist()\n") == ["cold"]

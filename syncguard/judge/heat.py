@@ -26,6 +26,7 @@ from syncguard.judge.seldom import (
     script,
     test_file,
 )
+from syncguard.judge.stands_in import stands_in
 from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
@@ -299,6 +300,10 @@ def root(
         return f"`{dotted}` runs at every step"
     if places.each_step(name) or places.each_step(dotted):
         return f"`{dotted}` runs at every step"
+    put = stands_in(routine)
+    last = put[0].rpartition(".")[2] if put is not None else ""
+    if put is not None and (places.is_("hot", "module_methods", last) or places.each_step(last)):
+        return f"`{dotted}` stands in for `{put[0]}`, which runs at every step"
     for used in (*decorator(routine), routine.given_to):
         if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"

@@ -12,6 +12,7 @@ from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of
 from syncguard.judge.remade import made_anew
+from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.tags import CALL, FUNCTION, LEAVE, NAME, RUN
@@ -107,7 +108,14 @@ def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> b
         or makes_groups(routine, places)
         or in_a_try(routine, places)
         or loads_state(routine, places)
+        or put_for(routine, places)
     )
+
+
+def put_for(routine: Routine, places: Places) -> bool:
+    """Whether a function stands in for a method that runs seldom: `Layer.load_weights = load_quantized`."""
+    put = stands_in(routine)
+    return put is not None and places.seldom(put[0].rpartition(".")[2])
 
 
 def in_a_try(routine: Routine, places: Places) -> bool:
