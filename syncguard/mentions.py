@@ -9,7 +9,7 @@ from typing import Final
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
-from syncguard.texts import Files, packages
+from syncguard.texts import Files, Remembered, packages
 
 # What no code reads.
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
@@ -24,17 +24,13 @@ class Mentions:
 
     def __init__(self, files: Files, places: Places) -> None:
         self._files, self._places = files, places
-        self._told: dict[str, tuple[list[Mention], Iterator[Mention]]] = {}
+        self._told: dict[str, Remembered[Mention]] = {}
 
-    def __call__(self, name: str, told_by: Iterable[str]) -> Iterator[Mention]:
+    def __call__(self, name: str, told_by: Iterable[str]) -> Iterable[Mention]:
         """The places, as far as they are asked for, in the packages around these files; each file is searched once."""
         if name not in self._told:
-            self._told[name] = ([], self._every(name, told_by))
-        met, rest = self._told[name]
-        yield from met
-        for mention in rest:
-            met.append(mention)
-            yield mention
+            self._told[name] = Remembered(self._every(name, told_by))
+        return self._told[name]
 
     def _every(self, name: str, told_by: Iterable[str]) -> Iterator[Mention]:
         tops = {top for path in told_by for top in [*packages(os.path.dirname(path))][-1:]}

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from syncguard.read.source import Source, read
 
@@ -14,7 +14,22 @@ FEW: Final = 4  # names that are looked for one by one
 NAMES: Final = re.compile(r"(?<!\w)_\w+")
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
 
+Item = TypeVar("Item")
 Texts = Mapping[str, "str | bytes"]
+
+
+class Remembered(Generic[Item]):
+    """What an iterator gives, for all who ask: each item is made once, and none before somebody asks for it."""
+
+    def __init__(self, rest: Iterator[Item]) -> None:
+        self._met: list[Item] = []
+        self._rest = rest
+
+    def __iter__(self) -> Iterator[Item]:
+        yield from self._met
+        for item in self._rest:
+            self._met.append(item)
+            yield item
 
 
 class Files:
@@ -26,18 +41,14 @@ class Files:
         self._texts: dict[str, str] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._looked: dict[str, int] = {}  # how many names were looked for in a file that has none of them
-        self._inside: dict[str, tuple[list[str], Iterator[str]]] = {}
+        self._inside: dict[str, Remembered[str]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
 
-    def inside(self, package: str) -> Iterator[str]:
+    def inside(self, package: str) -> Iterable[str]:
         """The files of a package, which is walked once, and as far as they are asked for."""
         if package not in self._inside:
-            self._inside[package] = ([], files_in(package, deep=True))
-        met, rest = self._inside[package]
-        yield from met
-        for path in rest:
-            met.append(path)
-            yield path
+            self._inside[package] = Remembered(files_in(package, deep=True))
+        return self._inside[package]
 
     def text(self, path: str) -> str:
         """The text of a file; nothing where it cannot be read."""

@@ -10,7 +10,7 @@ from syncguard.infer.domain.lattice import pooled
 from syncguard.infer.domain.values import Call, Instance, Value
 from syncguard.infer.routine import Routine
 from syncguard.read import core
-from syncguard.read.tags import CALL, CONST, FUNCTION, LEAVE, RUN
+from syncguard.read.tags import CONST, FUNCTION, LEAVE, RUN
 
 MOST: Final = 6  # overriding methods of which a call may be any
 ABSTRACT: Final = ("abstractmethod", "abstractproperty")
@@ -49,8 +49,7 @@ def unwritten(method: Routine) -> bool:
         return False
     body = _done(node)
     if not body:
-        names = [last_name(one.fn if type(one) is CALL else one) for one in node.decorators]
-        return any(name in ABSTRACT for name in names)
+        return any(last_name(one) in ABSTRACT for one in node.decorators)
     return all(type(part) is LEAVE and part.what == "raise" for part in body)
 
 

@@ -66,7 +66,7 @@ class Home:
         self.moving: frozenset[str] | None = None  # its functions that move something to a device, once asked for
         self.asks_tensors: bool | None = None  # whether it has a tokenizer make tensors, once asked for
         self.moves_batches = False  # whether something moves a DataLoader's batches to the device
-        self.put: dict[str, list[tuple[str, int]]] | None = None  # functions that it puts under attributes
+        self.put: dict[str, list[str]] | None = None  # functions that it puts under attributes
         self.steps = False  # whether it has a loop of steps
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for

@@ -3,7 +3,7 @@ it elsewhere may."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.ungiven import BINDING, lines_of, private
+from syncguard.infer.branches.ungiven import lines_of, only_bound, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import ClassOf, Named
 from syncguard.infer.home import Home
@@ -11,14 +11,13 @@ from syncguard.infer.routine import Routine
 from syncguard.judge.calling import by_name
 from syncguard.judge.defaults import bound_once
 from syncguard.places import Places
-from syncguard.read.core import Node
-from syncguard.read.tags import CONST, FUNCTION, NAME, SEQ
+from syncguard.read.tags import CONST, FUNCTION, SEQ
 
 
 def alone(routine: Routine, places: Places) -> bool:
     """Whether its file has no name for it, no decorator hands it on, and no class above it may call it."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or routine.closure or not all(map(_binds, node.decorators)):
+    if type(node) is not FUNCTION or routine.closure or not only_bound(node):
         return False
     if not (private(routine) or (owner is None and _left_out(node.name, routine.home))):
         return False
@@ -32,11 +31,6 @@ def _left_out(name: str, home: Home) -> bool:
     said = bound_once(home, "__all__")
     names = [item.value if type(item) is CONST else None for item in said.items] if type(said) is SEQ else []
     return bool(names) and None not in names and name not in names
-
-
-def _binds(decorator: Node) -> bool:
-    """Whether a decorator only says what a method is bound to."""
-    return type(decorator) is NAME and decorator.id in BINDING
 
 
 def _from_above(owner: ClassInfo, name: str, places: Places) -> bool:

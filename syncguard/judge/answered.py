@@ -11,7 +11,7 @@ from syncguard.infer.branches.subjects import held_at
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf
 from syncguard.judge.defaults import Place
-from syncguard.judge.fields import stored_in
+from syncguard.judge.fields import all_stored
 from syncguard.judge.turned import enters, turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -65,8 +65,8 @@ def _value(node: Node | None, me: str, info: ClassInfo, place: Place, deep: int)
         case core.Const(value=value):
             return Answer(value)
         case core.Attr(path=path, name=name) if path == f"{me}.{name}" and name not in place.callers.set:
-            stored = [kept for one in info.mro for kept in stored_in(one, name, place)]
-            on = turned_on(info, name, tuple(stored), place) or (stored and enters(info, place))
+            stored = all_stored(info, name, place)
+            on = turned_on(info, stored, place) or (stored and enters(info, place))
             return next(_held(name, info), None) if not on else None
         case core.Call(fn=core.Attr(path=path, name=name), args=(), keywords=()) if path == f"{me}.{name}":
             return _said(name, info, place, deep + 1)

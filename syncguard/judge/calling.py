@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
 
 import msgspec
 
+from syncguard.infer.branches.subjects import ME
 from syncguard.infer.branches.ungiven import calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
@@ -21,7 +21,6 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME, WIT
 from syncguard.read.walk import binds, everything, targets
 from syncguard.terms import Fact
 
-ME: Final = ("self", "cls")
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
 
 

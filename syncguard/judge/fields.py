@@ -71,12 +71,11 @@ def all_given(node: Node, place: Place) -> tuple[Written, ...]:
     found: list[Written] = []
     for info in classes_of(node.of, place) if type(node) is ATTR else ():
         place.routine.uses.update(info.elsewhere)
-        for one in info.mro:
-            for part, path, routine in stored_in(one, node.name if type(node) is ATTR else "", place):
-                value = bound_to(part, path)
-                if value is None:
-                    return ()
-                found.append((value, place.of(routine)))
+        for part, path, routine in all_stored(info, node.name if type(node) is ATTR else "", place):
+            value = bound_to(part, path)
+            if value is None:
+                return ()
+            found.append((value, place.of(routine)))
     return tuple(found)
 
 
@@ -158,8 +157,7 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
     """What an attribute is set to where an object is made, and whether that is an option whatever it hangs on: a field,
     and a switch that methods turn."""
     place.routine.uses.update(info.elsewhere)
-    stored = [kept for one in info.mro for kept in stored_in(one, name, place)]
-    if turned_on(info, name, tuple(stored), place):
+    if turned_on(info, all_stored(info, name, place), place):
         return None
     every = [(one, [*_assigned(one, name, place)]) for one in info.mro]
     switched = any(assigned.switch for _, found in every for assigned in found)
@@ -251,7 +249,7 @@ def _param(node: Node | None, function: Node) -> core.Param | None:
 
 def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     """Each assignment to an attribute."""
-    for part, path, routine in stored_in(info, name, place):
+    for part, path, routine in _stored(info, name, place):
         node = routine.node
         turns = info.world.places.is_("names", "switches", routine.name)
         value = bound_to(part, path)
@@ -261,7 +259,12 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         yield Assigned(made, type(value) is CONST, switch, reset)
 
 
-def stored_in(info: ClassInfo, name: str, place: Place) -> list[Stored]:
+def all_stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
+    """The statements that give an attribute a value, of a class and those above it."""
+    return [kept for one in info.mro for kept in _stored(one, name, place)]
+
+
+def _stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:
     """The statements that give an attribute a value."""
     known = place.callers.stored
     for routine in info.world.storing(info, name):

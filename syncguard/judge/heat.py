@@ -301,9 +301,9 @@ def root(
     if places.each_step(name) or places.each_step(dotted):
         return f"`{dotted}` runs at every step"
     put = stands_in(routine)
-    last = put[0].rpartition(".")[2] if put is not None else ""
-    if put is not None and (places.is_("hot", "module_methods", last) or places.each_step(last)):
-        return f"`{dotted}` stands in for `{put[0]}`, which runs at every step"
+    last = put.rpartition(".")[2]
+    if last and (places.is_("hot", "module_methods", last) or places.each_step(last)):
+        return f"`{dotted}` stands in for `{put}`, which runs at every step"
     for used in (*decorator(routine), routine.given_to):
         if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"

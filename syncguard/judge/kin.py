@@ -8,7 +8,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import ClassOf, Named
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
-from syncguard.read.tags import CALL, FUNCTION
+from syncguard.read.tags import FUNCTION
 
 BINDS: Final = ("staticmethod", "classmethod", "abstractmethod")  # what only says what a method is
 
@@ -19,7 +19,7 @@ def kin(routine: Routine, places: Places) -> tuple[str, ...]:
     owner, node = routine.owner, routine.node
     if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure:
         return ()
-    names = [last_name(one.fn if type(one) is CALL else one) for one in node.decorators]
+    names = map(last_name, node.decorators)
     if not all(name in BINDS or places.is_("cold", "wrapping", name) for name in names):
         return ()
     for info in owner.mro:

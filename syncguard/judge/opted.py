@@ -29,10 +29,6 @@ BY_DEFAULT: Final = "; by default "
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
     """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
     function is chosen by."""
-    decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
-    kept = not routine.closure and routine.owner is None and routine.name in callers.of(routine.home).tabled
-    if not (context.tests or decorated or kept or _defined_behind(routine)):
-        return ()
     key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
     known = callers.behind.get(key)
     if known is None:
@@ -41,23 +37,21 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
 
 
 def _opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
+    outside, top = _defined_behind(routine), routine.home.top
+    decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
+    table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
+    if not (context.tests or decorated or routine.name in table or outside):
+        return ()
     found: dict[str, Fact] = {}
     lines = text_of(routine.home.path)
-    if (key := chosen(routine, lines)) is not None:
-        found[key.text] = key
-    if routine.owner is None and not routine.closure:
-        key = callers.of(routine.home).tabled.get(routine.name)
-        if key is not None:
-            found[key.text] = key
-    top = routine.home.top
-    for test, outcome in _defined_behind(routine) if top is not None else ():
-        default = _otherwise(test, outcome, Place(Frame(world, top or routine, {}), callers))
-        if default is not None:
-            text = only_where(_written(test, lines), outcome, default)
-            found[text] = Fact(text, test.at[0])
-    place = Place(Frame(world, routine, {}), callers)
+    for kept in (chosen(routine, lines), table.get(routine.name)):
+        if kept is not None:
+            found[kept.text] = kept
+    there = Place(Frame(world, top or routine, {}), callers)
+    here = Place(Frame(world, routine, {}), callers)
+    tests = [(test, outcome, None, there) for test, outcome in (outside if top is not None else ())]
     stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
-    for test, outcome, behind in _tested(context.tests, routine):
+    for test, outcome, behind, place in (*tests, *((*one, here) for one in _tested(context.tests, routine))):
         default = _otherwise(test, outcome, place)
         written = "" if default is None else only_where(_written(test, lines), outcome, default)
         text = written or left_out(test, outcome, place)

@@ -22,7 +22,7 @@ from syncguard.judge.kin import kin
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import CALL, FUNCTION
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
 SEEN: Final = "as far as we see called "
@@ -110,8 +110,7 @@ def _open(routine: Routine, places: Places) -> bool:
     node = routine.node
     if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
         return True
-    names = (last_name(one.fn if type(one) is CALL else one) for one in node.decorators)
-    return not all(places.is_("cold", "wrapping", name) for name in names)
+    return not all(places.is_("cold", "wrapping", last_name(one)) for one in node.decorators)
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:

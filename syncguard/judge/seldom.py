@@ -114,8 +114,8 @@ def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> b
 
 def put_for(routine: Routine, places: Places) -> bool:
     """Whether a function stands in for a method that runs seldom: `Layer.load_weights = load_quantized`."""
-    put = stands_in(routine)
-    return put is not None and places.seldom(put[0].rpartition(".")[2])
+    last = stands_in(routine).rpartition(".")[2]
+    return bool(last) and places.seldom(last)
 
 
 def in_a_try(routine: Routine, places: Places) -> bool:

@@ -12,31 +12,30 @@ from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME
 
 BOUND: Final = ("MethodType", "partial", "partialmethod", "wraps", "staticmethod", "no_grad", "inference_mode")
-Put = tuple[str, int]  # the attribute as it is written, and the line
 
 
-def stands_in(routine: Routine) -> Put | None:
-    """The one attribute of a class or an object that a function of no class is put under."""
+def stands_in(routine: Routine) -> str:
+    """The one attribute of a class or an object that a function of no class is put under, as it is written; ''."""
     node, home = routine.node, routine.home
     if type(node) is not FUNCTION or routine.owner is not None or node.name not in handed_about(home):
-        return None
+        return ""
     if home.put is None:
         home.put = _put(home)
     found = home.put.get(node.name, [])
-    return found[0] if len({path.rpartition(".")[2] for path, _ in found}) == 1 else None
+    return found[0] if len({path.rpartition(".")[2] for path in found}) == 1 else ""
 
 
-def _put(home: Home) -> dict[str, list[Put]]:
-    found: dict[str, list[Put]] = {}
+def _put(home: Home) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     for part in home.pieces:
         if type(part) is BIND and len(part.targets) == 1 and type(part.targets[0]) is ATTR and part.value is not None:
             aim = part.targets[0]
             if name := _function(part.value):
-                found.setdefault(name, []).append((aim.path or aim.name, part.at[0]))
+                found.setdefault(name, []).append(aim.path or aim.name)
         elif type(part) is CALL and type(part.fn) is NAME and part.fn.id == "setattr" and len(part.args) == 3:
             named, name = part.args[1], _function(part.args[2])
             if name and type(named) is CONST and isinstance(named.value, str):
-                found.setdefault(name, []).append((f"{last_name(part.args[0])}.{named.value}", part.at[0]))
+                found.setdefault(name, []).append(f"{last_name(part.args[0])}.{named.value}")
     return found
 
 

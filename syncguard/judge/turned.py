@@ -17,8 +17,8 @@ MAKERS: Final = ("__init__", "__post_init__", "__new__")
 ENTERS: Final = "__enter__"
 
 
-def turned_on(info: ClassInfo, name: str, stored: tuple[Stored, ...], place: Place) -> bool:
-    """Whether a method that the file calls gives the attribute something else than nothing."""
+def turned_on(info: ClassInfo, stored: list[Stored], place: Place) -> bool:
+    """Whether a method that the file calls turns on an attribute, which these statements give its values."""
     callers = place.callers
     turning = {routine.name for part, path, routine in stored if _turns(part, path) and routine.name not in MAKERS}
     return not turning.isdisjoint(callers.called) or (ENTERS in turning and enters(info, place))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from syncguard.infer.routine import Frame, Routine
@@ -160,6 +160,18 @@ def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
             yield from necessary(operand, outcome)
     else:
         yield test, outcome
+
+
+def ruled_out(test: Node, outcome: bool, holds: Callable[[Node], bool | None]) -> bool:
+    """Whether a test cannot come out so, by how what it is made of comes out: None of what is not known."""
+    match test:
+        case core.Do(what="truth" | "not" as what, args=(inner,)):
+            return ruled_out(inner, outcome is (what == "truth"), holds)
+        case core.Either(what=what, operands=operands):
+            found = [ruled_out(operand, outcome, holds) for operand in operands]
+            return any(found) if (what == "and") is outcome else all(found)
+    told = holds(test)
+    return told is not None and told is not outcome
 
 
 def as_test(value: Node) -> Node | None:

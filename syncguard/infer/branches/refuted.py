@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.instances import KINDS, kinds_of
+from syncguard.infer.branches.meant import ruled_out
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
 from syncguard.infer.domain.values import NONE, Named, Value
 from syncguard.infer.routine import Frame
@@ -12,32 +13,18 @@ from syncguard.read.core import Node
 
 def refuted(test: Node, outcome: bool, frame: Frame) -> bool:
     """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed."""
-    if not frame.passed:
-        return False
-    match test:
-        case core.Do(what="truth", args=(inner,)):
-            return _refuted(inner, outcome, frame)
-        case core.Do(what="not", args=(inner,)):
-            return refuted(inner, not outcome, frame)
-        case core.Either(what=what, operands=operands):
-            found = [refuted(operand, outcome, frame) for operand in operands]
-            return any(found) if (what == "and") is outcome else all(found)
-    return False
+    return bool(frame.passed) and ruled_out(test, outcome, lambda inner: _holds(inner, frame))
 
 
-def _refuted(inner: Node, outcome: bool, frame: Frame) -> bool:
-    holds: bool | None = None
+def _holds(inner: Node, frame: Frame) -> bool | None:
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             value = _passed(name, frame)
-            if value is not None and exact_kind(value):
-                holds = (value is NONE) is (what == "is")
+            return (value is NONE) is (what == "is") if value is not None and exact_kind(value) else None
         case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)):
             value = _passed(name, frame)
-            holds = None if value is None else is_one(value, kinds_of(kinds, frame), frame)
-        case core.Either() | core.Do():
-            return refuted(inner, outcome, frame)
-    return holds is not None and holds is not outcome
+            return None if value is None else is_one(value, kinds_of(kinds, frame), frame)
+    return None
 
 
 def _passed(name: str, frame: Frame) -> Value | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import UNKNOWN, Named, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CONST, INDEX, LET, NAME
+
+ME: Final = ("self", "cls")  # what a method calls what it is bound to
 
 
 def path_of(node: Node) -> str:

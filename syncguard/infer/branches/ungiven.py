@@ -130,7 +130,12 @@ def private(routine: Routine) -> bool:
 
 def _private(node: core.Function, frame: Frame) -> bool:
     """Whether a function is private, and no decorator calls it."""
-    return private(frame.routine) and all(type(one) is NAME and one.id in BINDING for one in node.decorators)
+    return private(frame.routine) and only_bound(node)
+
+
+def only_bound(node: core.Function) -> bool:
+    """Whether the decorators of a function say what a method is bound to, and nothing else."""
+    return all(type(one) is NAME and one.id in BINDING for one in node.decorators)
 
 
 def _ungiven(node: core.Function, frame: Frame) -> Iterator[tuple[str, Any]]:

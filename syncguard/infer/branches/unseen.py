@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.instances import kinds_of
-from syncguard.infer.branches.meant import as_given
+from syncguard.infer.branches.meant import as_given, ruled_out
 from syncguard.infer.branches.refuted import is_one
-from syncguard.infer.branches.subjects import dotted
-from syncguard.infer.branches.ungiven import BINDING, calls_of
+from syncguard.infer.branches.subjects import ME, dotted
+from syncguard.infer.branches.ungiven import calls_of, only_bound
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
 from syncguard.infer.domain.values import NONE, Const, Host, Named, Seq, Table, Tensor, Value, options
@@ -20,7 +20,6 @@ from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
 from syncguard.read.walk import around, everything
 
 UNSEEN: Final = "where no call in this file leads"
-ME: Final = ("self", "cls")
 KINDS: Final = ("positional", "keyword")
 HOSTED: Final = (Host, Const, Seq, Table)
 
@@ -28,16 +27,7 @@ HOSTED: Final = (Host, Const, Seq, Table)
 def unseen(test: Node, outcome: bool, frame: Frame) -> bool:
     """Whether each call in the file gives a function what lets a test of it come out the other way: `if not
     torch.is_tensor(x)` of what all of them compute. A parameter that may be left out is for those we do not see."""
-    match test:
-        case core.Do(what="truth", args=(inner,)):
-            return unseen(inner, outcome, frame)
-        case core.Do(what="not", args=(inner,)):
-            return unseen(inner, not outcome, frame)
-        case core.Either(what=what, operands=operands):
-            found = [unseen(operand, outcome, frame) for operand in operands]
-            return any(found) if (what == "and") is outcome else all(found)
-    holds = _holds(test, frame)
-    return holds is not None and holds is not outcome
+    return ruled_out(test, outcome, lambda inner: _holds(inner, frame))
 
 
 def _holds(inner: Node, frame: Frame) -> bool | None:
@@ -100,7 +90,7 @@ def _held(subject: core.Name, frame: Frame) -> tuple[Value, ...]:
 def _called_here(node: core.Function, frame: Frame) -> bool:
     """Whether a function is called by its name, and nobody else has business with it that we could know of."""
     routine, name, places = frame.routine, node.name, frame.world.places
-    if not all(type(one) is NAME and one.id in BINDING for one in node.decorators):
+    if not only_bound(node):
         return False
     if (name.startswith("__") and name.endswith("__")) or places.is_("hot", "module_methods", name):
         return False

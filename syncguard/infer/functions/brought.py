@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.domain.contents import changed
 from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, Value
 from syncguard.infer.functions.refined import fed
@@ -53,7 +53,7 @@ class Seen:
 
 NOTHING: Final[dict[str, At]] = {}
 FETCHES: Final = ("cpu", "numpy", "tolist", "item")
-ME: Final = ("self", "cls", "mcs")
+RECEIVERS: Final = (*ME, "mcs")
 ITEMS: Final = ("items", "values", "get", "pop")
 
 
@@ -99,7 +99,7 @@ def brought(routine: Routine, world: World) -> dict[str, At]:
         of_module = owner is not None and owner.is_module
         if type(node) is FUNCTION and node.params and not of_module and _moves(routine, world):
             seen = Seen(routine, world, {})
-            given = node.params[1:] if owner is not None and node.params[0].name in ME else node.params
+            given = node.params[1:] if owner is not None and node.params[0].name in RECEIVERS else node.params
             _follow(node.body, {param.name: param.name for param in given}, seen)
             written.brought = seen.names
     return written.brought

@@ -76,10 +76,8 @@ def _tokenizes(owner: ClassInfo, places: Places) -> bool:
     if home.asks_tensors is None:
         calls = [part for part in home.pieces if type(part) is CALL and part.keywords]
         home.asks_tensors = bool([key for call in calls for key, _ in call.keywords if key in keywords])
-    makers = places.tables["host"]["makers"]
     methods = [part for part in owner.node.body if type(part) is FUNCTION] if home.asks_tensors else []
-    known = [[*method.uses, *[param.name for param in method.params]] for method in methods]
-    if not [name for names in known for name in names for maker in makers if maker in name]:
+    if not _name_a_maker(methods, places):
         return False
     if [method for method in methods if method.name in ("forward", "__call__")]:
         return False
@@ -88,12 +86,7 @@ def _tokenizes(owner: ClassInfo, places: Places) -> bool:
     pieces = [part for method in methods for part in walk(method.body)]
     if not [key for part in pieces if type(part) is CALL for key, _ in part.keywords if key in keywords]:
         return False
-    moves = places.tables["manners"]["moves"]
-    return not any(
-        (type(part) is ATTR and (part.name == "device" or part.name in moves)) or _places_tensors(part, places)
-        for part in pieces
-        if type(part) in (ATTR, NAME, CONST, CALL)
-    )
+    return not _moves(pieces, "device", places)
 
 
 def _judges_texts(owner: ClassInfo, places: Places) -> bool:
@@ -103,8 +96,7 @@ def _judges_texts(owner: ClassInfo, places: Places) -> bool:
         return False
     makers, readers = places.tables["host"]["makers"], places.tables["host"]["text_readers"]
     methods = [part for part in owner.node.body if type(part) is FUNCTION]
-    known = [[*method.uses, *[param.name for param in method.params]] for method in methods]
-    if not [name for names in known for name in names for maker in makers if maker in name]:
+    if not _name_a_maker(methods, places):
         return False
     pieces = [part for method in methods for part in everything(method.body)]
     functions = [*methods, *[part for part in pieces if type(part) is FUNCTION]]
@@ -117,8 +109,20 @@ def _judges_texts(owner: ClassInfo, places: Places) -> bool:
         return False
     if [method for method in methods if method.name in ("forward", "generate")]:
         return False
-    moves = [*places.tables["manners"]["moves"], "cpu"]
-    return not any(
+    return not _moves(pieces, "cpu", places)
+
+
+def _name_a_maker(methods: list[core.Function], places: Places) -> bool:
+    """Whether methods use, or are given, what is named as a tokenizer or a processor."""
+    makers = places.tables["host"]["makers"]
+    known = [[*method.uses, *[param.name for param in method.params]] for method in methods]
+    return bool([name for names in known for name in names for maker in makers if maker in name])
+
+
+def _moves(pieces: list[Node], also: str, places: Places) -> bool:
+    """Whether something is moved, or a device is named; or what has the name `also` is asked for."""
+    moves = [*places.tables["manners"]["moves"], also]
+    return any(
         (type(part) is ATTR and part.name in moves) or _places_tensors(part, places)
         for part in pieces
         if type(part) in (ATTR, NAME, CONST, CALL)

@@ -12,7 +12,8 @@ from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, ther
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
-from syncguard.infer.functions import parameters, promises, wrappers
+from syncguard.infer.functions import promises, wrappers
+from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.operations.targets import names_one
@@ -147,7 +148,7 @@ class Outcomes(Modules):
         told = routine.annotated
         if told is None:
             asking, place, half = Frame(world, routine, {}), self.place(routine), self.half
-            told = {param.name: parameters.annotated(asking, param, place) for param in node.params}
+            told = {param.name: annotated(asking, param, place) for param in node.params}
             if self.half == half:
                 routine.annotated = told
         defaults = {param.name: known for param in left if (known := default(param, told[param.name], self.places))}
@@ -156,7 +157,7 @@ class Outcomes(Modules):
             asking = Frame(world, routine, {})
             told = {
                 **told,
-                **{p.name: parameters.annotated(asking, p, "assumed") for p in node.params if p.name in moved},
+                **{p.name: annotated(asking, p, "assumed") for p in node.params if p.name in moved},
             }
         seen = {
             name: value if names_one(value) else refined(told[name], outlined(value))

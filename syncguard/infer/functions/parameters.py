@@ -6,7 +6,6 @@ from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, private
-from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
@@ -26,10 +25,10 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
-from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation, of_items
+from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
+from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
@@ -82,29 +81,6 @@ def _text(declared: Value) -> bool:
     """Whether a text is declared, or None: `device: str | None` names one."""
     kinds = [option for option in options(declared) if option is not NONE]
     return bool(kinds) and all(type(kind) is Host and kind.kind == "str" for kind in kinds)
-
-
-def annotated(frame: Frame, param: Param, place: str) -> Value:
-    """What the annotation says that a parameter may hold, its default None included, or else its name in a hook."""
-    declared = promised(param.annotation, frame, place) if param.annotation is not None else _handed(param, frame)
-    if place == "host" and tensor_in(declared) is not None and of_items(frame):
-        declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
-    if declared is UNKNOWN or param.kind in ("*", "**"):
-        return declared
-    if type(declared) is Tensor:
-        kind = declared.dtype or param.told or ""
-        declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
-    none = type(param.default) is CONST and param.default.value is None
-    return join(declared, NONE) if none else declared
-
-
-def _handed(param: Param, frame: Frame) -> Value:
-    """What a library hands to the methods of a class of its own under this name, where that is an object."""
-    for base in frame.routine.owner.external() if frame.routine.owner is not None else ():
-        op = frame.world.op(f"{base}.{param.name}")
-        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
-            return Instance(None, op.returns.split()[-1])
-    return UNKNOWN
 
 
 def _differentiates(frame: Frame) -> bool:

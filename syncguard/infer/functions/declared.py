@@ -1,0 +1,35 @@
+"""A parameter in, what its annotation says that it holds out, or else its name in a hook of a library."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.values import NONE, UNKNOWN, Instance, Tensor, Value
+from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.batches import of_items
+from syncguard.infer.routine import Frame
+from syncguard.read.core import Param
+from syncguard.read.tags import CONST
+
+
+def annotated(frame: Frame, param: Param, place: str) -> Value:
+    """What the annotation says that a parameter may hold, its default None included, or else its name in a hook."""
+    declared = promised(param.annotation, frame, place) if param.annotation is not None else _handed(param, frame)
+    if place == "host" and tensor_in(declared) is not None and of_items(frame):
+        declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
+    if declared is UNKNOWN or param.kind in ("*", "**"):
+        return declared
+    if type(declared) is Tensor:
+        kind = declared.dtype or param.told or ""
+        declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
+    none = type(param.default) is CONST and param.default.value is None
+    return join(declared, NONE) if none else declared
+
+
+def _handed(param: Param, frame: Frame) -> Value:
+    """What a library hands to the methods of a class of its own under this name, where that is an object."""
+    for base in frame.routine.owner.external() if frame.routine.owner is not None else ():
+        op = frame.world.op(f"{base}.{param.name}")
+        if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
+            return Instance(None, op.returns.split()[-1])
+    return UNKNOWN
