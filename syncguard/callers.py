@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -18,12 +18,17 @@ Found = Iterable[Examined]
 
 
 def with_callers(
-    examined: Sequence[Examined], sources: Sequence[Source], others: Found, rules: tuple[Rule, ...]
+    examined: Sequence[Examined],
+    sources: Sequence[Source],
+    others: Found,
+    rules: tuple[Rule, ...],
+    but: Container[str],
 ) -> list[Examined]:
-    """Each file with the findings that these and other files bring about in it and that it did not have itself."""
+    """Each file with the findings that these and other files, but for some, bring about in it and that it did not have
+    itself."""
     caused: dict[str, list[Finding]] = defaultdict(list)
     for one in sorted((*examined, *others), key=lambda one: one.note.path):
-        for finding in one.caused:
+        for finding in one.caused if one.note.path not in but else ():
             caused[finding.site.path].append(finding)
     return [
         _with(one, source, caused[one.note.path], rules) if one.note.path in caused else one

@@ -191,7 +191,7 @@ class Examiner:
         warmth = warmths(routines, places, config.hot, config.cold, self.decorators, self.replaced)
         callers = Callers(home)
         every = findings_of(home, self.world, self.rules, warmth, self.text_of, callers)
-        behind = Behind(callers, self.world, self.text_of)
+        behind = Behind(callers, self.world, self.text_of, warmth)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
@@ -200,7 +200,7 @@ class Examiner:
             lambda routine: facts_in(source, behind.of(routine)) if matters(routine) else (),
             lambda routine, context: facts_in(source, behind.around(routine, context)),
         )  # fmt: skip
-        caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of)
+        caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
         callers.others.clear()  # it knows itself
         return Examined(

@@ -17,6 +17,7 @@ from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
+from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
 from syncguard.judge.idle import idle
@@ -85,13 +86,15 @@ def check(
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        examined, others, warning = examine(sources, config, rules, frozenset(asked), given)
-    calls = {**others, **{one.note.path: one.calls for one in examined}}
+        alone, tellers, others, warning = examine(sources, config, rules, frozenset(asked), given)
+    calls = {**others, **{one.note.path: one.calls for one in alone}}
     files, hot = Files(sources, given), reached(calls)
     callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
-    told = {one.note.path for one in examined if one.findings or one.allowed}
-    made = templates(told | callers, files, rules.places)
-    if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing
+    told = {one.note.path for one in alone if one.findings or one.allowed}
+    bring = {path for one in (*alone, *tellers) for f in one.caused for path in (one.note.path, f.site.path)}
+    made = templates(told | callers | bring, files, rules.places)
+    examined = with_callers(alone, sources, tellers, rules.rules, made.made_into)
+    if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
     optional = behind(calls)
@@ -100,7 +103,8 @@ def check(
     lonely = uncalled(lone(examined), files, rules.places)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [unless_set(warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted)) for item in items]
+        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
+        warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
@@ -156,7 +160,7 @@ def divide(
             if path in having or path in calling
         ]
         then = workers.examine(before, replace(config, cache=False), given=texts)[0]
-        then = with_callers(then, before, (), rules)
+        then = with_callers(then, before, (), rules, ())
         known |= frozenset(entered(zip(then, before)).values())
     checked = (one.note.path for one in examined if one.note.state == "read")
     return divided(findings, entries, known, past.entries, checked)
@@ -171,15 +175,14 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 def examine(
     sources: Sequence[Source], config: Config, rules: pack.Pack, fixes: frozenset[str], texts: Mapping[str, str]
-) -> tuple[list[Examined], dict[str, tuple[Function, ...]], str]:
-    """What was found in each source, what earlier runs know of the calls in other files, and why the cache is
-    not written.
+) -> tuple[list[Examined], list[Examined], dict[str, tuple[Function, ...]], str]:
+    """What was found in each source, and in other files that pass something to these, what earlier runs know of the
+    calls in other files, and why the cache is not written.
 
     What is to be fixed is examined anew, and kept without its fixes; nothing is where `texts` stand in for files.
     """
     if not config.cache:
-        found = workers.examine(sources, config, fixes, texts)[0]
-        return with_callers(found, sources, (), rules.rules), {}, ""
+        return [*workers.examine(sources, config, fixes, texts)[0]], [], {}, ""
     ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
     state = table.load(file)
@@ -202,7 +205,7 @@ def examine(
     if fresh and not texts:
         warning = table.save(file, state, store.grown(state, map(without_fixes, fresh), interfaces))
     found = [known[source.path] for source in sources]
-    return with_callers(found, sources, [known[path] for path in callers], rules.rules), others, warning
+    return found, [known[path] for path in callers], others, warning
 
 
 def without_fixes(one: Examined) -> Examined:

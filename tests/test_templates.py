@@ -92,3 +92,30 @@ class Net(torch.nn.Module):
 def test_a_template_makes_nothing_hot(whole, heat):
     files = {**MADE, "pkg/whole.py": SAYS.format("part") + whole, "pkg/part.py": USES, "pkg/ops.py": OPS}
     assert found(files)["pkg/ops.py"].heat == heat
+
+
+CALLS = """
+import torch
+from .ops import asked
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return asked(x.amax())
+"""
+ASKED = "def asked(x):\n    for _ in range(3):\n        if x > 3:\n            return 1\n    return 0\n"
+STEP = """
+import torch
+from .ops import asked
+
+
+class Step(torch.nn.Module):
+    def forward(self, n):
+        return asked(3)
+"""
+
+
+@pytest.mark.parametrize(("whole", "waits"), [(NET, False), (CALLS, True)])
+def test_what_a_template_passes_brings_nothing_about(whole, waits):
+    files = {**MADE, "pkg/whole.py": SAYS.format("part") + whole, "pkg/part.py": CALLS}
+    assert ("pkg/ops.py" in found({**files, "pkg/ops.py": ASKED, "pkg/step.py": STEP})) is waits

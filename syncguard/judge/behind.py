@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -16,6 +17,7 @@ from syncguard.judge.calling import Callers, Made, called_as
 from syncguard.judge.chosen import kept
 from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
+from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CALL, FUNCTION, LEAVE, NAME, RUN
@@ -23,6 +25,7 @@ from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
 HERE: Final = "in this file called "
+HOT: Final = "in this file hot "
 Known = dict[str, Fact]  # options, by what is said of them
 
 
@@ -32,13 +35,14 @@ class Behind(msgspec.Struct):
     callers: Callers
     world: World
     text_of: Texts
+    warmth: Mapping[Routine, Warmth]
     known: dict[str, Known] = {}
     classes: Built | None = None
 
     def of(self, routine: Routine) -> tuple[Fact, ...]:
         """What every call of a function in its file stands behind, and what that stands behind in turn; what is defined
         in a function, and stays there, stands behind the same. Of one that others may call from elsewhere it is said
-        that this holds in this file."""
+        that this holds in this file. Of one that is hot, the calls that are hot count alone, and it is said so."""
         outer = outer_of(routine)
         inner = outer is not None and not _hands_out(outer, routine.name)
         built = self.of(outer) if inner and outer is not None else self._built(routine)
@@ -76,10 +80,15 @@ class Behind(msgspec.Struct):
         """Work a name out with all that lead to it: what a function stands behind is what all its callers share."""
         calls: dict[str, list[tuple[Known, Routine]]] = {}
         open_names: set[str] = set()
+        hot_names: set[str] = set()
         todo = [name]
         while todo:
             asked = todo.pop()
             made = [one for one in self.callers.named(asked) if called_as(one.caller) != asked]
+            hot = [one for one in made if self._is_hot(one)]
+            if hot and len(hot) < len(made):
+                made = hot
+                hot_names.add(asked)
             calls[asked] = [(self._around(one), one.caller) for one in made]
             open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
             leading = {called_as(caller) for _, caller in calls[asked] if self._called(caller)}
@@ -89,10 +98,14 @@ class Behind(msgspec.Struct):
         while changed:
             changed = False
             for asked, every in calls.items():
-                now = self._shared(every, found, asked in open_names)
+                where = HOT if asked in hot_names else HERE if asked in open_names else ""
+                now = self._shared(every, found, where)
                 if now is not None and now != found[asked]:
                     found[asked], changed = now, True
         self.known |= {asked: found[asked] or {} for asked in calls}
+
+    def _is_hot(self, made: Made) -> bool:
+        return not made.context.rare and self.warmth[made.caller].heat == "hot"
 
     def _all(self, name: str) -> list[Routine]:
         return [one for one in self.callers.home.routines if called_as(one) == name]
@@ -101,7 +114,7 @@ class Behind(msgspec.Struct):
         return {fact.text: fact for fact in self.around(made.caller, made.context)}
 
     def _shared(
-        self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], elsewhere: bool
+        self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], where: str
     ) -> Known | None:
         """What all calls stand behind; None where none of them is known yet."""
         known: list[Known] = []
@@ -113,8 +126,9 @@ class Behind(msgspec.Struct):
         for text, fact in known[0].items() if known else ():
             facts = [one[text] for one in known if text in one]
             if len(facts) == len(known):
-                here = elsewhere or any(one.text != text for one in facts)
-                shared[text] = replace(fact, text=f"{HERE}{text}" if here else text)
+                said = [where, *[one.text.removesuffix(text) for one in facts]]
+                first = HOT if HOT in said else next(filter(None, said), "")
+                shared[text] = replace(fact, text=f"{first}{text}")
         return shared if known else None
 
 

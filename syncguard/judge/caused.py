@@ -9,23 +9,32 @@ from msgspec.structs import replace
 
 from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine
+from syncguard.infer.routine import Context, Routine
+from syncguard.infer.statements.collected import alike
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.judge import judged
+from syncguard.judge.leading import tests_around
+from syncguard.judge.opted import opted
 from syncguard.judge.seldom import is_cold, script, test_file
 from syncguard.judge.warmth import Warmth
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import BIND, CONST, FUNCTION
+from syncguard.read.walk import around, walk
 from syncguard.terms import Fact, Finding
 
 PASSES: Final = "passes it on"
 
 
 def caused_by(
-    warmth: dict[Routine, Warmth], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
+    warmth: dict[Routine, Warmth],
+    world: World,
+    pack: Pack,
+    cold: tuple[str, ...],
+    text_of: Texts,
+    callers: Callers,
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     """The findings in other files for what these functions of one file pass, their heat what the place itself says;
     and all files that are passed something. What tests pass shows nothing: it is on any device that a test is about.
@@ -34,7 +43,7 @@ def caused_by(
     if not routines or test_file(routines[0], world.places):
         return (), ()
     causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
-    found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of)}
+    found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of, callers)}
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
 
 
@@ -49,14 +58,45 @@ def often(warmth: Warmth, caller: Routine, callee: Routine, at: At, places: Plac
 
 
 def _findings(
-    causes: Iterable[Cause], world: World, pack: Pack, cold: tuple[str, ...], text_of: Texts
+    causes: Iterable[Cause],
+    world: World,
+    pack: Pack,
+    cold: tuple[str, ...],
+    text_of: Texts,
+    callers: Callers,
 ) -> Iterator[Finding]:
     """One for each, of which several may stand at one place: the last one counts."""
     for cause in causes:
         warmth = Warmth("cold" if is_cold(cause.routine, world.places, cold) else "unknown")
         finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of, Callers(cause.routine.home))
         if finding is not None:
-            yield replace(finding, because=passed(finding.because, cause, text_of))
+            options = (*around_caller(cause, world, text_of, callers), *finding.options)
+            yield replace(finding, because=passed(finding.because, cause, text_of), options=options)
+
+
+def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) -> tuple[Fact, ...]:
+    """The options that a call which brings a wait about stands behind, and those of what it passes, if that is put
+    there behind them alone."""
+    caller, why = cause.caller, cause.sighting.why
+    root = why.root if why is not None else None
+    ats = [cause.at]
+    if root is not None and root.path == caller.home.path and _put_once(root.at, caller):
+        ats.append(root.at)
+    tests = {key: asked for at in ats for key, asked in tests_around(caller.node.body, at)}
+    if not tests:
+        return ()
+    context = Context(tests=tuple(tests.values()))
+    return tuple([replace(fact, path=caller.home.path) for fact in opted(context, caller, callers, world, text_of)])
+
+
+def _put_once(at: At, routine: Routine) -> bool:
+    """Whether a place in a function is in what one statement binds, and no other binds the same to something."""
+    every = [part for part in walk(routine.node.body) if type(part) is BIND]
+    bind = next((part for part in reversed(every) if part.value is not None and around(part.value.at, at)), None)
+    if bind is None:
+        return False
+    others = [part for part in every if part is not bind and any(alike(part.targets[0], aim) for aim in bind.targets)]
+    return all(type(part.value) is CONST and part.value.value is None for part in others)
 
 
 def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:

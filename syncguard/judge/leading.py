@@ -9,7 +9,7 @@ from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.routine import Asked, Routine
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import BIND, CHOOSE, CONST, FUNCTION, IF
 from syncguard.read.walk import around
 
@@ -25,7 +25,7 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     choices = [dict(_chosen(part)) for part in something]
     if len(something) == len(binds) and not any(choices):
         return
-    found = [{**dict(tests_around(node.body, part)), **choice} for part, choice in zip(something, choices, strict=True)]
+    found = [{**dict(tests_around(node.body, part.at)), **choice} for part, choice in zip(something, choices, strict=True)]
     # What is bound behind this very test was something before.
     paths = [path for path in found if not any(around(asked.at, test.at) for asked, _ in path.values())]
     if not paths:
@@ -61,9 +61,9 @@ def _is_nothing(value: Node | None) -> bool:
     return type(value) is CONST and not value.value
 
 
-def tests_around(parts: tuple[Node, ...], aim: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
+def tests_around(parts: tuple[Node, ...], at: At) -> Iterator[tuple[tuple[int, bool], Asked]]:
     """The tests around a statement, from without."""
-    for held in enclosing(parts, aim.at):
+    for held in enclosing(parts, at):
         if type(held) is IF:
-            outcome = any(around(part.at, aim.at) for part in held.body)
+            outcome = any(around(part.at, at) for part in held.body)
             yield (id(held.test), outcome), (held.test, outcome)

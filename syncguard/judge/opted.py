@@ -68,7 +68,7 @@ def _defined_behind(routine: Routine) -> tuple[Asked, ...]:
     if type(node) is not FUNCTION and type(node) is not CLASS:
         return ()
     branches = [part for part in routine.home.core.body if type(part) is IF and around(part.at, node.at)]
-    return tuple([asked for _, asked in tests_around(tuple(branches), node)]) if branches else ()
+    return tuple([asked for _, asked in tests_around(tuple(branches), node.at)]) if branches else ()
 
 
 def off_by_default(option: Fact) -> bool:

@@ -14,7 +14,7 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.alone import alone
-from syncguard.judge.behind import HERE
+from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
@@ -199,7 +199,7 @@ def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
 
 
 def _text(fact: Fact) -> str:
-    return fact.text.removeprefix(HERE).removeprefix(SEEN)
+    return fact.text.removeprefix(HERE).removeprefix(HOT).removeprefix(SEEN)
 
 
 def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:

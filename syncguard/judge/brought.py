@@ -1,0 +1,43 @@
+"""A finding that a call in another file brings about in, as warm as that call out: what makes its function hot by
+another way may pass something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from syncguard.judge.called import Function, Where
+from syncguard.judge.caused import PASSES
+from syncguard.terms import Fact, Finding
+
+Files = Mapping[str, tuple[Function, ...]]  # what each file tells the others of its functions
+
+
+def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, ...]]) -> Finding:
+    """A hot finding whose path does not lead by the call that brings it about, with the heat of that call."""
+    call = next((fact for fact in reversed(finding.because) if fact.path and fact.text.endswith(PASSES)), None)
+    if call is None or finding.heat != "hot" or any(_same(fact, call) for fact in finding.hot_path):
+        return finding
+    caller = _holds(call, files)
+    if caller is None:
+        return finding
+    way = caller.path if caller.heat == "hot" else hot.get((call.path, caller.name), ())
+    rare = [one.rare for one in caller.calls if one.line == call.line]
+    if way and not (rare and all(rare)):
+        return replace(finding, hot_path=(*(_from(fact, call.path) for fact in way), call))
+    return replace(finding, heat="amortized" if rare and all(rare) else caller.heat, hot_path=caller.path)
+
+
+def _same(fact: Fact, call: Fact) -> bool:
+    return (fact.path, fact.line) == (call.path, call.line)
+
+
+def _from(fact: Fact, path: str) -> Fact:
+    return replace(fact, path=fact.path or path)
+
+
+def _holds(call: Fact, files: Files) -> Function | None:
+    """The innermost function of its file that a call stands in."""
+    around = [one for one in files.get(call.path, ()) if one.lines[0] <= call.line <= one.lines[1]]
+    return min(around, key=lambda one: one.lines[1] - one.lines[0], default=None)

@@ -1,0 +1,64 @@
+"""A wait that a call in another file brings about is as warm as that call, whatever else makes its function hot."""
+
+import pytest
+from packaged import found
+
+ASKED = "def asked(x):\n    for _ in range(3):\n        if x > 3:\n            return 1\n    return 0\n"
+STEP = """
+import torch
+from .ops import asked
+
+
+class Step(torch.nn.Module):
+    def forward(self, n):
+        return asked(3)
+"""
+USES = """
+import torch
+from .ops import asked
+
+
+{around}
+"""
+NET = """class Net(torch.nn.Module):
+    def __init__(self, deep=False):
+        super().__init__()
+        self.deep = deep
+
+    def forward(self, x: torch.Tensor):
+        {before}asked({given})
+"""
+DEEP = "only where `self.deep` holds; by default `self.deep` is `False`"
+
+
+def of_call(around):
+    files = {"pkg/__init__.py": "", "pkg/ops.py": ASKED, "pkg/astep.py": STEP, "pkg/uses.py": USES.format(around=around)}
+    finding = found(files)["pkg/ops.py"]
+    return finding.heat, [fact.text for fact in finding.hot_path], [fact.text for fact in finding.options]
+
+
+@pytest.mark.parametrize(
+    ("around", "heat"),
+    [
+        (NET.format(before="", given="x.amax()"), "hot"),
+        ("def asks(x: torch.Tensor):\n    asked(x.amax())\n", "unknown"),
+        ("def trains(x: torch.Tensor):\n    for step in range(x.shape[0]):\n        if step % 10 == 0:\n            asked(x.amax())\n", "amortized"),
+    ],
+)  # fmt: skip
+def test_it_is_as_warm_as_the_call(around, heat):
+    told, path, _ = of_call(around)
+    assert told == heat
+    if heat == "hot":
+        assert path == ["`Net.forward` runs at every step", "`asked(x.amax())` passes it on"]
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "options"),
+    [
+        ("if self.deep: ", "x.amax()", [DEEP]),
+        ("y = None\n        if self.deep: y = torch.ones((), device=x.device)\n        ", "y", [DEEP]),
+        ("y = x.amin()\n        if self.deep: y = torch.ones((), device=x.device)\n        ", "y", []),
+    ],
+)
+def test_the_options_of_the_call_are_named(before, given, options):
+    assert of_call(NET.format(before=before, given=given))[2] == options
