@@ -25,7 +25,8 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     choices = [dict(_chosen(part)) for part in something]
     if len(something) == len(binds) and not any(choices):
         return
-    found = [{**dict(tests_around(node.body, part.at)), **choice} for part, choice in zip(something, choices, strict=True)]
+    around_each = [dict(tests_around(node.body, part.at)) for part in something]
+    found = [{**asked, **choice} for asked, choice in zip(around_each, choices, strict=True)]
     # What is bound behind this very test was something before.
     paths = [path for path in found if not any(around(asked.at, test.at) for asked, _ in path.values())]
     if not paths:
