@@ -113,9 +113,7 @@ class Behind(msgspec.Struct):
     def _around(self, made: Made) -> Known:
         return {fact.text: fact for fact in self.around(made.caller, made.context)}
 
-    def _shared(
-        self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], where: str
-    ) -> Known | None:
+    def _shared(self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], where: str) -> Known | None:
         """What all calls stand behind; None where none of them is known yet."""
         known: list[Known] = []
         for around, caller in every:

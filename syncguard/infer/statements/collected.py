@@ -21,11 +21,7 @@ def accumulated(frame: Frame, since: int, total: Node, collected: Sequence[Node]
     """A read of the device that a loop adds up is its own hazard; one that tells where to add it is not, nor is one
     whose total is shown, or tells what comes next, in every turn."""
     places = _summed(collected)
-    reads = [
-        sighting
-        for sighting in frame.emitted[since:]
-        if sighting.hazard in HOST_READS and sighting.at in places
-    ]
+    reads = [sighting for sighting in frame.emitted[since:] if sighting.hazard in HOST_READS and sighting.at in places]
     loop = frame.context.loops[-1].node
     if reads and not _shown(loop, total) and not _asked(loop, total):
         for sighting in reads:
