@@ -212,3 +212,62 @@ def test_a_setting_that_the_declared_class_has_not_is_one_of_another() -> None:
         """
     behind = ["only where `self.args.generate` holds", 'only where `"inputs" in self.args.metrics` holds']
     assert told(text) == [behind]
+
+
+LAST = """
+    class Net(torch.nn.Module):
+        def __init__(self, last="zero"):
+            super().__init__()
+            self.last = last
+
+        def forward(self, x):
+            {first}
+            if self.last == "mean":
+                end = x.mean()
+            elif self.last == "zero":
+                end = 0
+            else:
+                end = {other}
+            return torch.full((1,), fill_value=end, device=x.device)
+    """
+MEAN = 'only where `self.last == "mean"` holds; by default `self.last` is `"zero"`'
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "options"),
+    [("end = None", "1", [MEAN]), ("end = None", "x.amax()", []), ("end = x.amin()", "1", [])],
+)
+def test_what_one_arm_binds_to_a_tensor_and_all_others_to_a_constant_asks_for_that_arm(
+    first: str, other: str, options: list[str]
+) -> None:
+    assert told(LAST.format(first=first, other=other)) == [options]
+
+
+KINDS = """
+    def nll(dist: torch.distributions.Normal, y: torch.Tensor):
+        return -dist.log_prob(y).sum().item()
+
+    class Net(torch.nn.Module):
+        def __init__(self, loss="mse"):
+            super().__init__()
+            self.loss = loss
+
+        def forward(self, x, dist: torch.distributions.Normal):
+            if self.loss == "mse":
+                loss = torch.nn.functional.mse_loss
+            elif self.loss == "nll":
+                loss = nll
+            {more}
+            return loss(dist, x)
+    """
+
+
+@pytest.mark.parametrize(
+    ("more", "options"),
+    [
+        ("", ['in this file named only where `self.loss == "nll"` holds; by default `self.loss` is `"mse"`']),
+        ("else: loss = nll", []),
+    ],
+)
+def test_a_function_that_is_named_behind_an_option_alone_has_it(more: str, options: list[str]) -> None:
+    assert {tuple(one) for one in told(KINDS.format(more=more))} == {tuple(options)}

@@ -55,10 +55,10 @@ class Behind(msgspec.Struct):
         return (*[fact for fact in built if fact.text not in own], *own.values())
 
     def _built(self, routine: Routine) -> tuple[Fact, ...]:
-        """What the file asks for wherever it makes the object of a method."""
+        """What the file asks for wherever it makes the object of a method, or names a function that it hands about."""
         if self.classes is None:
             self.classes = Built(self.callers, self.world, self.text_of)
-        return self.classes.of(routine.owner) if routine.owner is not None else ()
+        return self.classes.of(routine.owner) if routine.owner is not None else self.classes.of_function(routine)
 
     def around(self, routine: Routine, context: Context) -> tuple[Fact, ...]:
         """What a place stands behind in its function."""

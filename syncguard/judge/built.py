@@ -1,5 +1,5 @@
-"""A class of a file in, the options out without which the file names it nowhere: what stands in its methods waits only
-where such an object is made."""
+"""A class of a file in, or a function that it hands about, the options out without which the file names it nowhere:
+what stands in its methods waits only where such an object is made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import lines_of
+from syncguard.infer.branches.ungiven import calls_of, lines_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
@@ -25,12 +25,13 @@ from syncguard.read.walk import parts
 from syncguard.terms import Fact
 
 MADE: Final = "in this file made "
+NAMED: Final = "in this file named "
 ASKING: Final = ("isinstance", "issubclass")
 Mention = tuple[Routine | None, tuple[Asked, ...]]  # the function that names it, and the tests around that
 
 
 class Built(msgspec.Struct):
-    """Where a file names its classes, worked out when it is first asked for."""
+    """Where a file names its classes and functions, worked out when it is first asked for."""
 
     callers: Callers
     world: World
@@ -40,17 +41,25 @@ class Built(msgspec.Struct):
 
     def of(self, info: ClassInfo) -> tuple[Fact, ...]:
         """What every place stands behind that names a class for what it is, and not to ask for it."""
+        return self._of(info.name, MADE) if info.home is self.callers.home else ()
+
+    def of_function(self, routine: Routine) -> tuple[Fact, ...]:
+        """The same of a function that its file hands about, and may call by another name: `loss = nll`."""
         home = self.callers.home
-        if info.home is not home:
+        plain = routine.owner is None and not routine.closure and routine.home is home
+        if not plain or calls_of(routine.name, home) or not lines_of(routine.name, home):
             return ()
+        return self._of(routine.name, NAMED)
+
+    def _of(self, name: str, says: str) -> tuple[Fact, ...]:
         if self.named is None:
-            self.named = _mentions(home)
-        if info.name not in self.known:
-            every = self.named.get(info.name, ())
+            self.named = _mentions(self.callers.home)
+        if name not in self.known:
+            every = self.named.get(name, ())
             told = [{fact.text: fact for fact in self._around(*mention)} for mention in every]
             shared = [fact for text, fact in told[0].items() if all(text in one for one in told)] if told else []
-            self.known[info.name] = tuple([replace(fact, text=f"{MADE}{fact.text}") for fact in shared])
-        return self.known[info.name]
+            self.known[name] = tuple([replace(fact, text=f"{says}{fact.text}") for fact in shared])
+        return self.known[name]
 
     def _around(self, routine: Routine | None, tests: tuple[Asked, ...]) -> tuple[Fact, ...]:
         if routine is None or not tests:
@@ -59,10 +68,12 @@ class Built(msgspec.Struct):
 
 
 def _mentions(home: Home) -> dict[str, list[Mention]]:
-    """The names of classes that a file reads, each time with the tests around it, in order; what a class says of itself
-    names nothing."""
-    classes, found = {info.name for info in home.classes}, dict[str, list[Mention]]()
-    lines = sorted({line for name in classes for line in lines_of(name, home)})
+    """The names of classes and functions that a file reads, each time with the tests around it, in order; what one says
+    of itself names nothing."""
+    found = dict[str, list[Mention]]()
+    names = {info.name for info in home.classes}
+    names |= {one.name for one in home.routines if one.owner is None and not one.closure}
+    lines = sorted({line for name in names for line in lines_of(name, home)})
     whole = (core.Bind, core.Run, core.Leave, core.Update)  # what stands in these stands at their lines
     todo: list[tuple[Node, Routine | None, tuple[Asked, ...], tuple[str, ...]]] = [(home.core, home.top, (), ())]
     while todo:
@@ -70,7 +81,7 @@ def _mentions(home: Home) -> dict[str, list[Mention]]:
         kind = type(node)
         if kind is core.Name:
             name = cast(core.Name, node).id
-            if name in classes and name not in within:
+            if name in names and name not in within:
                 found.setdefault(name, []).append((routine, tests))
         elif type(node) is IF or type(node) is CHOOSE:
             for outcome, arm in ((False, _arm(node, False)), (True, _arm(node, True))):
@@ -82,7 +93,7 @@ def _mentions(home: Home) -> dict[str, list[Mention]]:
             if type(node) is FUNCTION:
                 if not _stand_in(lines, node, *node.decorators):
                     continue
-                routine, tests = home.made.get(id(node)), ()
+                routine, tests, within = home.made.get(id(node)), (), (*within, node.name)
             elif type(node) is CLASS:
                 within = (*within, node.name)
             todo += [(part, routine, tests, within) for part in reversed(_values(node))]

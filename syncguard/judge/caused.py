@@ -10,19 +10,18 @@ from msgspec.structs import replace
 from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine
-from syncguard.infer.statements.collected import alike
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.judge import judged
 from syncguard.judge.leading import tests_around
 from syncguard.judge.opted import opted
+from syncguard.judge.put import put_behind
 from syncguard.judge.seldom import is_cold, script, test_file
 from syncguard.judge.warmth import Warmth
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import BIND, CONST, FUNCTION
-from syncguard.read.walk import around, walk
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact, Finding
 
 PASSES: Final = "passes it on"
@@ -75,28 +74,13 @@ def _findings(
 
 
 def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) -> tuple[Fact, ...]:
-    """The options that a call which brings a wait about stands behind, and those of what it passes, if that is put
-    there behind them alone."""
-    caller, why = cause.caller, cause.sighting.why
-    root = why.root if why is not None else None
-    ats = [cause.at]
-    if root is not None and root.path == caller.home.path and _put_once(root.at, caller):
-        ats.append(root.at)
-    tests = {key: asked for at in ats for key, asked in tests_around(caller.node.body, at)}
+    """The options that a call which brings a wait about stands behind, and those of what it passes."""
+    caller = cause.caller
+    tests = {**dict(tests_around(caller.node.body, cause.at)), **put_behind(cause.sighting.why, caller)}
     if not tests:
         return ()
     context = Context(tests=tuple(tests.values()))
     return tuple([replace(fact, path=caller.home.path) for fact in opted(context, caller, callers, world, text_of)])
-
-
-def _put_once(at: At, routine: Routine) -> bool:
-    """Whether a place in a function is in what one statement binds, and no other binds the same to something."""
-    every = [part for part in walk(routine.node.body) if type(part) is BIND]
-    bind = next((part for part in reversed(every) if part.value is not None and around(part.value.at, at)), None)
-    if bind is None:
-        return False
-    others = [part for part in every if part is not bind and any(alike(part.targets[0], aim) for aim in bind.targets)]
-    return all(type(part.value) is CONST and part.value.value is None for part in others)
 
 
 def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.statements.collected import alike
+from syncguard.infer.branches.subjects import alike, last_name
 from syncguard.judge.changes import aimed_at
 from syncguard.judge.standing import Place
 from syncguard.read import core

@@ -7,13 +7,14 @@ from typing import Final
 
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.place_heat import heat_of
+from syncguard.judge.put import put_behind
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
@@ -63,10 +64,17 @@ def judged(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
         sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
         options=(
-            *opted(sighting.context, routine, callers, world, text_of),
+            *opted(with_arms(sighting, routine), routine, callers, world, text_of),
             *switched(sighting, routine, callers, world, pack, text_of),
         ),
     )  # fmt: skip
+
+
+def with_arms(sighting: Sighting, routine: Routine) -> Context:
+    """What surrounds a wait, with the tests that what it waits for was bound behind."""
+    context = sighting.context
+    more = [asked for asked in put_behind(sighting.why, routine).values() if asked not in context.tests]
+    return Context(tests=(*context.tests, *more)) if more else context
 
 
 def source_of(sighting: Sighting, sync: Sync, lines: Sequence[str]) -> str:

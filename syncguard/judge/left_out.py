@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.ungiven import private
-from syncguard.judge.defaults import Place, bound_before, may_be_data
+from syncguard.infer.domain.values import NONE, UNKNOWN, Seq, options
+from syncguard.infer.functions.annotations import promised
+from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import CONST, FUNCTION
@@ -25,6 +27,14 @@ def left_out(test: Node, outcome: bool, place: Place) -> str:
         return ""
     if type(node) is not FUNCTION or bound_before(asked, binders(routine).get(name, ()), node):
         return ""
-    if not may_be_data(param, place.frame) or (given and places.is_("names", "data", name)):
+    usual = given and places.is_("names", "data", name) and not _listed(param, place)
+    if usual or not may_be_data(param, place.frame):
         return ""
     return f"only where `{name}` is {'given' if given else 'not given'}"
+
+
+def _listed(param: core.Param, place: Place) -> bool:
+    """Whether a parameter is declared to be a list or the like, that is no batch: most data are tensors."""
+    declared = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else UNKNOWN
+    kinds = [option for option in options(declared) if option is not NONE]
+    return bool(kinds) and all(type(one) is Seq and not is_data(one) for one in kinds)

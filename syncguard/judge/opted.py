@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from syncguard.infer.branches.meant import necessary
+from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
@@ -19,7 +20,7 @@ from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of
 from syncguard.read.core import Node
-from syncguard.read.tags import CLASS, DO, FUNCTION, IF, LEAVE
+from syncguard.read.tags import CLASS, CONST, DO, FUNCTION, IF, LEAVE
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
@@ -51,7 +52,11 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     here = Place(Frame(world, routine, {}), callers)
     tests = [(test, outcome, None, there) for test, outcome in (outside if top is not None else ())]
     stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
-    for test, outcome, behind, place in (*tests, *((*one, here) for one in _tested(context.tests, routine))):
+    inner = [(*one, here) for one in _tested(context.tests, routine)]
+    equal = [test for test, outcome, _, _ in inner if outcome and _equals(test)]
+    for test, outcome, behind, place in (*tests, *inner):
+        if not outcome and any(_apart(test, one) for one in equal):
+            continue
         default = _otherwise(test, outcome, place)
         written = "" if default is None else only_where(_written(test, lines), outcome, default)
         text = written or left_out(test, outcome, place)
@@ -60,6 +65,17 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
             stands_for[id(test)] = text
             found.pop(stands_for.get(id(behind), ""), None)
     return tuple(found.values())
+
+
+def _equals(test: Node) -> bool:
+    return type(test) is DO and test.what == "==" and type(test.args[1]) is CONST
+
+
+def _apart(test: Node, other: Node) -> bool:
+    """Whether one thing cannot be equal to what both ask: it is not the first if it is the second."""
+    if type(test) is not DO or type(other) is not DO or not _equals(test):
+        return False
+    return alike(test.args[0], other.args[0]) and not alike(test.args[1], other.args[1])
 
 
 def _defined_behind(routine: Routine) -> tuple[Asked, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.statements.collected import alike
+from syncguard.infer.branches.subjects import alike, last_name
 from syncguard.judge.changes import holder
 from syncguard.judge.standing import Place
 from syncguard.judge.together import listed

@@ -69,3 +69,17 @@ def last_name(node: Node) -> str:
     if type(node) is ATTR:
         return node.name
     return last_name(node.fn) if type(node) is CALL else ""
+
+
+def alike(a: Node, b: Node) -> bool:
+    """The same place, written twice."""
+    match a, b:
+        case core.Name(), core.Name():
+            return a.id == b.id
+        case core.Attr(), core.Attr():
+            return bool(a.path) and a.path == b.path
+        case core.Const(), core.Const():
+            return bool(a.value == b.value)
+        case core.Index(), core.Index():
+            return alike(a.of, b.of) and alike(a.key, b.key)
+    return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.branches.arms import forget
 from syncguard.infer.branches.failures import complains
 from syncguard.infer.branches.stepping import looped
-from syncguard.infer.branches.subjects import item_path
+from syncguard.infer.branches.subjects import alike, item_path
 from syncguard.infer.classes import class_of
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
@@ -41,7 +41,7 @@ from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
-from syncguard.infer.statements.collected import accumulated, alike, stays
+from syncguard.infer.statements.collected import accumulated, stays
 from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
 from syncguard.infer.statements.naming import told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import alike, last_name
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -112,17 +112,3 @@ def _collects(call: core.Call) -> bool:
 def stays(value: Value) -> bool:
     """Whether a value is a tensor on the device: a number that goes into it is not collected on the host."""
     return type(value) is Tensor and value.on_device
-
-
-def alike(a: Node, b: Node) -> bool:
-    """The same place, written twice."""
-    match a, b:
-        case core.Name(), core.Name():
-            return a.id == b.id
-        case core.Attr(), core.Attr():
-            return bool(a.path) and a.path == b.path
-        case core.Const(), core.Const():
-            return bool(a.value == b.value)
-        case core.Index(), core.Index():
-            return alike(a.of, b.of) and alike(a.key, b.key)
-    return False
