@@ -91,8 +91,10 @@ def check(
     files, hot = Files(sources, given), reached(calls)
     callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
-    bring = {path for one in (*alone, *tellers) for f in one.caused for path in (one.note.path, f.site.path)}
-    made = templates(told | callers | bring, files, rules.places)
+    checked = {source.path for source in sources}
+    brought = [(one.note.path, f.site.path) for one in (*alone, *tellers) for f in one.caused]
+    told |= {path for by, at in brought if at in checked for path in (by, at)}
+    made = templates(told | callers, files, rules.places)
     examined = with_callers(alone, sources, tellers, rules.rules, made.made_into)
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
