@@ -235,12 +235,50 @@ MEAN = 'only where `self.last == "mean"` holds; by default `self.last` is `"zero
 
 @pytest.mark.parametrize(
     ("first", "other", "options"),
-    [("end = None", "1", [MEAN]), ("end = None", "x.amax()", []), ("end = x.amin()", "1", [])],
+    [
+        ("end = None", "1", [MEAN]),
+        ("end = None", "x.amax()", []),
+        ("end = x.amin()", "1", []),
+        ("for end in x: pass", "1", []),
+        ("pass", "1", [MEAN]),
+    ],
 )
 def test_what_one_arm_binds_to_a_tensor_and_all_others_to_a_constant_asks_for_that_arm(
     first: str, other: str, options: list[str]
 ) -> None:
     assert told(LAST.format(first=first, other=other)) == [options]
+
+
+REORDER = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, reorder=False):
+            if reorder:
+                {name} = x.sort().values
+            {other}
+            return {name}.sum().item()
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "options"),
+    [("x", "pass", []), ("y", "if not reorder: y = x", []), ("self.y", "pass", [])],
+)
+def test_what_may_come_another_way_asks_for_no_arm(name: str, other: str, options: list[str]) -> None:
+    assert told(REORDER.format(name=name, other=other)) == [options]
+
+
+def test_what_comes_in_two_ways_asks_for_none_of_what_stands_behind_one() -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, sample=False):
+            if sample:
+                probs = x.softmax(-1)
+                token = probs.multinomial(1)
+            else:
+                token = x.argmax(-1)
+            return token.item()
+    """
+    assert told(text) == [[]]
 
 
 KINDS = """

@@ -3,32 +3,35 @@ that binds it to a number needs no device."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.subjects import alike
 from syncguard.infer.domain.values import Why
 from syncguard.infer.routine import Asked, Routine
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
-from syncguard.read.core import At
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF
+from syncguard.read.core import At, Node
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, INDEX, NAME
 from syncguard.read.walk import around, walk
 
 Tests = dict[tuple[int, bool], Asked]
 
 
 def put_behind(why: Why | None, routine: Routine) -> Tests:
-    """The tests around each statement that hands a value on, where all others that bind the same bind it to a
-    constant."""
+    """The tests around each statement that hands a value on, from the wait back to where it comes another way as well:
+    all else that binds the same name binds it to a constant."""
     found: Tests = {}
     node = routine.node
-    if why is None or type(node) is not FUNCTION:
-        return found
-    arms = [part for part in walk(node.body) if type(part) is IF]
+    arms = [part for part in walk(node.body) if type(part) is IF] if type(node) is FUNCTION else []
     binds = [part for part in walk(node.body) if type(part) is BIND] if arms else []
-    link: Why | None = why
+    link = why
     while link is not None and arms:
         if (not link.path or link.path == routine.home.path) and any(around(arm.at, link.at) for arm in arms):
             bind = _binding(binds, link.at)
-            if bind is not None and _alone(bind, binds):
+            if bind is not None and not _alone(bind, binds, routine):
+                break
+            if bind is not None:
                 found.update(tests_around(node.body, bind.at))
         link = link.parent
     return found
@@ -39,8 +42,14 @@ def _binding(binds: list[core.Bind], at: At) -> core.Bind | None:
     return next((part for part in reversed(binds) if part.value is not None and around(part.value.at, at)), None)
 
 
-def _alone(bind: core.Bind, binds: list[core.Bind]) -> bool:
-    """Whether nothing else binds what a statement does, but to a constant."""
-    aim = bind.targets[0]
-    others = [part for part in binds if part is not bind and any(alike(one, aim) for one in part.targets)]
-    return all(type(part.value) is CONST for part in others)
+def _alone(bind: core.Bind, binds: list[core.Bind], routine: Routine) -> bool:
+    """Whether nothing else binds what a statement does, but to a constant; of an attribute nobody knows."""
+    aim, node = bind.targets[0], routine.node
+    every: Sequence[Node] = [part for part in binds if any(alike(one, aim) for one in part.targets)]
+    if type(aim) is NAME:
+        every = binders(routine).get(aim.id, ())
+        if type(node) is FUNCTION and any(param.name == aim.id for param in node.params):
+            return False
+    elif type(aim) is not INDEX:
+        return False
+    return all(part is bind or (type(part) is BIND and type(part.value) is CONST) for part in every)
