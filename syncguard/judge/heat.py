@@ -29,6 +29,7 @@ from syncguard.judge.seldom import (
 from syncguard.judge.stands_in import stands_in
 from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
 from syncguard.places import Places, matches
+from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact, Heat
@@ -146,11 +147,20 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
     node = routine.node
     if type(node) is not FUNCTION or not places.is_("hot", "generates", routine.name):
         return ""
-    calls = [part for part in walk(node.body) if type(part) is CALL]
-    handed = [call for call in calls if places.is_("hot", "generating", last_name(call.fn))]
-    if not handed or any(loop.reason or around(loop.node.at, call.at) for loop in loops for call in handed):
+    handed = [*_generating(node.body, places)]
+    for callee, calls in routine.calls.items():  # `generate_with_retries`, which has another one run the loop
+        if callee is not routine and type(callee.node) is FUNCTION and places.is_("hot", "generates", callee.name):
+            handed += [at for at, _ in calls if any(True for _ in _generating(callee.node.body, places))]
+    if not handed or any(loop.reason or around(loop.node.at, at) for loop in loops for at in handed):
         return ""
     return "what generates"
+
+
+def _generating(body: tuple[Node, ...], places: Places) -> Iterator[At]:
+    """Where what generates is called by its name."""
+    for part in walk(body):
+        if type(part) is CALL and places.is_("hot", "generating", last_name(part.fn)):
+            yield part.at
 
 
 def followed(
