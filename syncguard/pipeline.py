@@ -20,6 +20,7 @@ from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
+from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
@@ -101,11 +102,12 @@ def check(
         hot = reached(calls)
     optional = behind(calls)
     hosted = {**idle(calls, hot), **gpuless(calls, unsettled(examined), Mentions(files, rules.places))}
+    rare = gated(calls, hot, hosted)
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted) for item in items]
+        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
@@ -224,12 +226,20 @@ def is_text(path: str) -> bool:
     return True
 
 
-def warmed(finding: Finding, path: str, hot: dict[Where, tuple[Fact, ...]], hosted: dict[Where, Fact]) -> Finding:
+def warmed(
+    finding: Finding,
+    path: str,
+    hot: dict[Where, tuple[Fact, ...]],
+    hosted: dict[Where, Fact],
+    rare: dict[Where, tuple[Fact, ...]],
+) -> Finding:
     """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
-    call."""
+    call, or steps now and then."""
     where = (path, finding.function)
-    if not may_be_told(finding) or not (where in hot or where in hosted):
+    if not may_be_told(finding) or not (where in hot or where in hosted or where in rare):
         return finding
+    if where in rare:
+        return replace(finding, heat="amortized", hot_path=rare[where]) if finding.heat == "unknown" else finding
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))
     return replace(finding, heat="hot", hot_path=hot[where])

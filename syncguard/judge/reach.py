@@ -92,7 +92,9 @@ def _calls(
             # Else it does not matter who calls it.
             if not _open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
                 shared = _shared(around(routine, context) for _, context in calls)
-                yield Called(callee.home.path, callee.qualname, calls[0][0][0], rare=True, options=shared)
+                (line, *_), context = calls[0]
+                reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
+                yield Called(callee.home.path, callee.qualname, line, *reason, rare=True, options=shared)
 
 
 def _idle(call: Called, places: Places) -> bool:

@@ -1,0 +1,56 @@
+"""The calls of several files in, the functions out that steps in other files call behind a gate, and nothing calls
+otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from syncguard.judge.called import Called, Function, Where
+from syncguard.terms import Fact
+
+Files = Mapping[str, tuple[Function, ...]]
+Calling = tuple[Where, Function, Called]
+
+
+def gated(files: Files, hot: Mapping[Where, tuple[Fact, ...]], but: Container[Where]) -> dict[Where, tuple[Fact, ...]]:
+    """These functions and what they alone call, with the path to a step that calls them now and then."""
+    callers: dict[Where, list[Calling]] = {
+        (path, one.name): []
+        for path, functions in files.items()
+        for one in functions
+        if one.heat == "unknown" and not (one.open or one.keeper) and (path, one.name) not in but
+    }
+    for path, functions in sorted(files.items()):
+        for function in functions:
+            for call in function.calls:
+                where = (call.path, call.name)
+                if where in callers and where not in hot:
+                    callers[where].append(((path, function.name), function, call))
+    found: dict[Where, tuple[Fact, ...]] = {}
+    changed = True
+    while changed:
+        changed = False
+        for where in callers.keys() - found.keys():
+            ways = [_way(*one, hot, found) for one in callers[where]]
+            led = [way for way in ways if way]
+            if led and None not in ways:
+                found[where], changed = min(led, key=lambda way: (len(way), [str(fact) for fact in way])), True
+    return found
+
+
+def _way(
+    caller: Where,
+    function: Function,
+    call: Called,
+    hot: Mapping[Where, tuple[Fact, ...]],
+    found: Mapping[Where, tuple[Fact, ...]],
+) -> tuple[Fact, ...] | None:
+    """The path by which a call is made now and then; () of one that setup makes, None of one that may be made often."""
+    told = Fact(f"calls `{call.name}`", call.line, caller[0])
+    if caller in found:
+        return (*found[caller], told)
+    if not call.rare:
+        return None
+    step = (Fact(call.step, call.step_line, caller[0]),) if call.step else ()
+    path = step or (function.path if function.heat == "hot" else hot.get(caller, ()))
+    return (*path, Fact(f"but only now and then calls `{call.name}`", call.line, caller[0])) if path else ()
