@@ -294,3 +294,29 @@ def test_the_first_turn_of_a_loop_tells_nothing_of_where_its_list_is() -> None:
     )
     assert codes(text.format("torch.cat(part)")) == []
     assert codes(text.format("torch.stack(part).to(x.device)")) == ["SG301", "SG204"]
+
+
+EMPTY = """
+    def read(texts, x: Tensor, other):
+        kept: {declared} = {empty}
+        for t in texts:
+            {put}
+        return {asked}
+    """
+MADE = "torch.tensor(float(len(t)))"
+
+
+@pytest.mark.parametrize(("made", "codes"), [(MADE, []), ("x.sum()", ["SG203"]), ("other(t)", ["SG203"])])
+@pytest.mark.parametrize(
+    ("declared", "empty", "put", "asked"),
+    [
+        ("list[Tensor]", "[]", "kept.append({})", "int(kept[0])"),
+        ("dict[str, Tensor]", "{}", "kept[t] = {}", "int(kept[texts])"),
+        ("dict[str, list[Tensor]]", "{}", "kept.setdefault(t, []).append({})", "int(kept[texts][0])"),
+    ],
+)
+def test_what_is_put_into_what_was_empty_tells_more_than_what_was_declared(
+    declared: str, empty: str, put: str, asked: str, made: str, codes: list[str]
+) -> None:
+    text = EMPTY.format(declared=declared, empty=empty, put=put.format(made), asked=asked)
+    assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == codes

@@ -126,6 +126,7 @@ def sentence(why: Why, lines: Sequence[str]) -> str:
 SENTENCES: Final = {
     "parameter": "`{source}` is declared to be a tensor",
     "annotation": "`{source}` is the declared type",
+    "to come": "`{source}` is declared to be what is put there",
     "docstring": "`{source}` is a tensor, says the docstring",
     "forward": "`{source}` is a parameter of `forward`, which is given tensors",
     "use": "`{source}` is used as only a tensor can be",

@@ -9,6 +9,7 @@ from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.values import (
     BROUGHT,
     NONE,
+    TO_COME,
     UNKNOWN,
     Alias,
     Bound,
@@ -52,11 +53,17 @@ def meet(a: Value, b: Value) -> Value | None:
 
 
 def _tensors(a: Tensor, b: Tensor) -> Tensor:
+    if _to_come(a) is not _to_come(b):  # what is put there tells more than what was declared to be put there
+        return b if _to_come(a) else a
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
     both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     both.void = a.void and b.void
     return both
+
+
+def _to_come(tensor: Tensor) -> bool:
+    return tensor.why is not None and tensor.why.text == TO_COME
 
 
 def _place(a: Tensor, b: Tensor) -> str:

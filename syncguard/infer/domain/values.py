@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 LINKS: Final = 60  # of a because chain that are followed
 
 
+TO_COME: Final = "to come"  # of what is put into a container that is empty yet
+
+
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 

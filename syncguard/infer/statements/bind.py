@@ -8,9 +8,11 @@ from syncguard.infer.branches.stepping import looped
 from syncguard.infer.branches.subjects import alike, item_path
 from syncguard.infer.classes import class_of
 from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.domain.reasons import because_of
 from syncguard.infer.domain.sureness import CERTAIN, MASKS
 from syncguard.infer.domain.values import (
     NONE,
+    TO_COME,
     UNKNOWN,
     Const,
     Host,
@@ -244,12 +246,12 @@ def bind(node: core.Bind, frame: Frame) -> None:
         )
     if node.annotation is not None:
         declared = promised(node.annotation, frame, frame.world.place(frame.routine))
-        if (
-            node.value is None
-            or (type(value) is Unknown and value.batch is None and declared is not UNKNOWN)
-            or (type(value) is Seq and value.items == () and type(declared) is Seq)
-        ) or (type(value) is Table and not value.items and type(declared) is Table):
+        if node.value is None or (type(value) is Unknown and value.batch is None and declared is not UNKNOWN):
             value = declared
+        elif (type(value) is Seq and value.items == () and type(declared) is Seq) or (
+            type(value) is Table and not value.items and type(declared) is Table
+        ):
+            value = because_of(declared, frame.why(TO_COME, node.annotation.at))
         elif type(declared) is Tensor and type(value) is Unknown and value.batch is not None:
             value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:
