@@ -10,8 +10,9 @@ from syncguard.infer.branches.subjects import alike
 from syncguard.infer.domain.values import Why
 from syncguard.infer.routine import Asked, Routine
 from syncguard.judge.leading import tests_around
+from syncguard.judge.standing import enclosing
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CONST, FUNCTION, IF, INDEX, NAME
 from syncguard.read.walk import around, walk
 
@@ -22,34 +23,30 @@ def put_behind(why: Why | None, routine: Routine) -> Tests:
     """The tests around each statement that hands a value on, from the wait back to where it comes another way as well:
     all else that binds the same name binds it to a constant."""
     found: Tests = {}
-    node = routine.node
-    arms = [part for part in walk(node.body) if type(part) is IF] if type(node) is FUNCTION else []
-    binds = [part for part in walk(node.body) if type(part) is BIND] if arms else []
-    link = why
-    while link is not None and arms:
-        if (not link.path or link.path == routine.home.path) and any(around(arm.at, link.at) for arm in arms):
-            bind = _binding(binds, link.at)
-            if bind is not None and not _alone(bind, binds, routine):
-                break
-            if bind is not None:
+    node, link = routine.node, why if type(routine.node) is FUNCTION else None
+    while link is not None:
+        if not link.path or link.path == routine.home.path:
+            held = [*enclosing(node.body, link.at)]
+            bind = held[-1] if any(type(part) is IF for part in held[:-1]) else None
+            if type(bind) is BIND and bind.value is not None and around(bind.value.at, link.at):
+                if not _alone(bind, routine):
+                    break
                 found.update(tests_around(node.body, bind.at))
         link = link.parent
     return found
 
 
-def _binding(binds: list[core.Bind], at: At) -> core.Bind | None:
-    """The statement that binds something to what is made at a place."""
-    return next((part for part in reversed(binds) if part.value is not None and around(part.value.at, at)), None)
-
-
-def _alone(bind: core.Bind, binds: list[core.Bind], routine: Routine) -> bool:
+def _alone(bind: core.Bind, routine: Routine) -> bool:
     """Whether nothing else binds what a statement does, but to a constant; of an attribute nobody knows."""
     aim, node = bind.targets[0], routine.node
-    every: Sequence[Node] = [part for part in binds if any(alike(one, aim) for one in part.targets)]
+    every: Sequence[Node] = ()
     if type(aim) is NAME:
         every = binders(routine).get(aim.id, ())
         if type(node) is FUNCTION and any(param.name == aim.id for param in node.params):
             return False
-    elif type(aim) is not INDEX:
+    elif type(aim) is INDEX:
+        binds = [part for part in walk(node.body) if type(part) is BIND]
+        every = [part for part in binds if any(alike(one, aim) for one in part.targets)]
+    else:
         return False
     return all(part is bind or (type(part) is BIND and type(part.value) is CONST) for part in every)
