@@ -12,7 +12,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.tell import snippet
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, MAP, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, CLASS, CONST, FUNCTION, MAP, NAME, SEQ
 from syncguard.terms import Fact
 
 ASKED: Final = "is asked for, as"
@@ -20,8 +20,11 @@ ASKED: Final = "is asked for, as"
 
 def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
     """What must be asked for, if several functions of the file are kept so: `@register("fast")`."""
-    decorator = _keeper(routine.node) if routine.owner is None and not routine.closure else None
-    if decorator is None or sum(_same(one.node, decorator) for one in routine.home.routines) < 2:
+    if routine.closure:
+        return None
+    owner = routine.owner
+    decorator = _keeper(owner.node if owner is not None else routine.node)
+    if decorator is None or (owner is None and sum(_same(one.node, decorator) for one in routine.home.routines) < 2):
         return None
     key = _key(decorator)
     shown = snippet(key.at, lines) if key is not None else ""
@@ -67,7 +70,7 @@ def _same(node: Node, decorator: core.Call) -> bool:
 
 def _keeper(node: Node) -> core.Call | None:
     """The decorator of a function that is given a key."""
-    for decorator in node.decorators if type(node) is FUNCTION else ():
+    for decorator in node.decorators if type(node) is FUNCTION or type(node) is CLASS else ():
         if type(decorator) is CALL and "regist" in last_name(decorator.fn) and decorator.args:
             key = _key(decorator)
             if key is not None:

@@ -149,14 +149,19 @@ def behind(
     """The functions that stand behind options in their own file, and are not called from another one that is known.
     Those that only processes without a GPU call wait for none, whatever they call."""
     found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
-    called = (
-        ((call.path, call.name), path) for path, functions in files.items() for f in functions for call in f.calls
-    )
-    for where, path in called if found else ():
-        if path != where[0]:
-            found.pop(where, None)
+    calls = ((path, call) for path, functions in files.items() for f in functions for call in f.calls)
+    called = {(call.path, call.name) for path, call in calls if path != call.path} if found else set()
+    found = {where: told for where, told in found.items() if called.isdisjoint(_around(where))}
     elsewhere = _from_elsewhere(files, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _around(where: Where) -> Iterator[Where]:
+    """A function, and those that it is defined in."""
+    path, name = where
+    while name:
+        yield path, name
+        name = name.rpartition(".")[0]
 
 
 def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
