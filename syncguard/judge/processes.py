@@ -92,7 +92,7 @@ class Processes:
             name = _last(where)
             shown = next((called[one] for above in function.kin if (one := f"{above}.{name}") in called), None)
             every = mentions(name, there)
-            shown = shown or next((fact for one in every for fact in self._names(one)), None)
+            shown = shown or next((fact for one in every for fact in self._names(one, name)), None)
             if shown is not None and all(self._allows(where, one) for one in every):
                 found[where] = shown
         self.there.update(found)
@@ -106,10 +106,13 @@ class Processes:
         own, others = self.functions[where].kin[0], [f.kin[0] for _, f in around if f.kin]
         return mention.own and bool(others) and not any((own, other) in self.kin for other in others)
 
-    def _names(self, mention: Mention) -> Iterator[Fact]:
-        """What names a method there, of whatever object."""
-        for where, _ in self._around(mention):
-            if where in self.there and not mention.own:
+    def _names(self, mention: Mention, name: str) -> Iterator[Fact]:
+        """What names a method there, of an object of which nobody knows what it is."""
+        for where, function in self._around(mention):
+            calls = [
+                call for call in function.calls if call.line == mention.line and _last((call.path, call.name)) == name
+            ]
+            if where in self.there and not (mention.own or calls):
                 yield _shown(where, mention.line)
 
     def _called(self, where: Where) -> Iterator[tuple[str, Fact]]:
