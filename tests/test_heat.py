@@ -2741,6 +2741,11 @@ class Net(torch.nn.Module):
         ("run_hp_search_grid", "cold"),
         ("enable_history", "cold"),
         ("disabled", "unknown"),
+        ("dcp_save_all", "cold"),
+        ("first_load_and_send", "cold"),
+        ("destroy_state", "cold"),
+        ("bench_rows", "cold"),
+        ("dry_run", "cold"),
     ],
 )
 def test_what_is_named_for_what_is_done_once(name: str, heat: str) -> None:
@@ -2786,5 +2791,44 @@ def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
         class Data:
             def {name}(self, times: torch.Tensor):
                 return times.tolist()
+        """
+    assert heats(text) == [heat]
+
+
+SAVER = """
+    class {name}:
+        def gather(self, x: torch.Tensor):
+            return x.cpu()
+
+
+    class Net(torch.nn.Module):
+        def forward(self, x, saver: {name}):
+            {call}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "heat"),
+    [
+        ("ModelStateDictAdapter", "pass", "cold"),
+        ("CheckpointManager", "pass", "cold"),
+        ("CheckpointedLayers", "pass", "unknown"),
+        ("CheckpointManager", "saver.gather(x)", "hot"),
+    ],
+)
+def test_a_class_that_saves_and_loads_runs_seldom_unless_it_is_called_at_every_step(
+    name: str, call: str, heat: str
+) -> None:
+    assert heats(SAVER.format(name=name, call=call)) == [heat]
+
+
+@pytest.mark.parametrize(("looped", "heat"), [("", "cold"), ("for _ in range(n): ", "unknown")])
+def test_a_checkpoint_is_loaded_once(looped: str, heat: str) -> None:
+    text = f"""
+        import torch.distributed.checkpoint as dcp
+
+        def begin(state, path, n):
+            {looped}dcp.load(state, checkpoint_id=path)
         """
     assert heats(text) == [heat]
