@@ -2744,8 +2744,8 @@ class Net(torch.nn.Module):
         ("dcp_save_all", "cold"),
         ("first_load_and_send", "cold"),
         ("destroy_state", "cold"),
-        ("bench_rows", "cold"),
         ("dry_run", "cold"),
+        ("merge_lora_weights", "cold"),
     ],
 )
 def test_what_is_named_for_what_is_done_once(name: str, heat: str) -> None:
