@@ -100,8 +100,9 @@ def check(
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
-    optional = behind(calls)
-    hosted = {**idle(calls, hot), **gpuless(calls, unsettled(examined), Mentions(files, rules.places))}
+    elsewhere = gpuless(calls, unsettled(examined), Mentions(files, rules.places))
+    optional = behind(calls, elsewhere)
+    hosted = {**idle(calls, hot), **elsewhere}
     rare = gated(calls, hot, hosted)
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)

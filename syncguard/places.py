@@ -43,7 +43,8 @@ class Places:
 
     def each_step(self, name: str) -> bool:
         """Whether a method of this name runs at every step, or holds the loop of the steps."""
-        return self.is_("hot", "methods", name) or self.is_("hot", "around", name)
+        named = self.is_("hot", "methods", name) and not self.is_("hot", "kinds", name.rpartition(".")[2])
+        return named or self.is_("hot", "around", name)
 
     def seldom(self, name: str) -> bool:
         """Whether a function of this name runs seldom: a logarithm is no report, neither to load a batch nor to

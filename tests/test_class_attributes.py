@@ -50,3 +50,38 @@ def test_in_three(tmp_path: Path) -> None:
         for _ in range(2):
             report = pipeline.check(order, Config(heat="all", root=str(tmp_path), cache_dir=str(tmp_path / "kept")))
             assert [finding.code for finding in report.findings] == expected
+
+
+HEIR = """import torch
+
+
+class Engine(torch.nn.Module):
+    def build(self):
+        self.scale = torch.ones(3, device="cuda")
+
+    def forward(self, x):
+        return x * 2
+
+
+class Host(Engine):
+    def build(self):
+        {calls}self.scale = 3.0
+
+    def forward(self, x):
+        return x if self.scale > 2 else -x
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HEIR.format(calls=""), []),
+        (HEIR.format(calls="super().build(); "), ["SG204"]),
+        (HEIR.format(calls="").replace("    def build(self):\n        self.scale = 3.0\n", ""), ["SG204"]),
+        (HEIR.format(calls="").replace("self.scale = 3.0", "return 3.0"), ["SG204"]),
+    ],
+)
+def test_a_class_holds_what_its_own_method_gives_and_not_the_one_that_this_replaces(
+    text: str, expected: list[str]
+) -> None:
+    assert codes(text) == expected

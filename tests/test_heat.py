@@ -2729,3 +2729,106 @@ class Net(torch.nn.Module):
         return self._hidden(x)
 """
     assert [finding.heat for finding in found(text)] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("name", "heat"),
+    [
+        ("smoke_test", "cold"),
+        ("finish_checkpoint_load", "cold"),
+        ("prepare_checkpoint_save", "cold"),
+        ("checkpointed_forward", "unknown"),
+        ("run_hp_search_grid", "cold"),
+        ("enable_history", "cold"),
+        ("disabled", "unknown"),
+        ("dcp_save_all", "cold"),
+        ("first_load_and_send", "cold"),
+        ("destroy_state", "cold"),
+        ("dry_run", "cold"),
+        ("merge_lora_weights", "cold"),
+    ],
+)
+def test_what_is_named_for_what_is_done_once(name: str, heat: str) -> None:
+    assert heats(f"def {name}(x: torch.Tensor):\n    torch.cuda.synchronize()\n    return x\n") == [heat]
+
+
+def test_what_turns_something_on_at_every_step_is_hot() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return enable_rows(x)
+
+
+        def enable_rows(x):
+            return x[x.max().item() :]
+        """
+    assert heats(text) == ["hot"]
+
+
+@pytest.mark.parametrize(
+    ("name", "heat"),
+    [("on_evaluate", "amortized"), ("on_predict", "amortized"), ("on_save", "cold"), ("on_more", "unknown")],
+)
+def test_hooks_of_a_trainer_around_its_steps(name: str, heat: str) -> None:
+    text = f"""
+        class Report(Callback):
+            def {name}(self, args, state, x: torch.Tensor):
+                return x.sum().item()
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("enable_full_determinism", "cold"), ("begin", "unknown")])
+def test_who_asks_for_what_slows_left_nothing_on(name: str, heat: str) -> None:
+    assert heats(f"import os\n\n\ndef {name}():\n    os.environ['CUDA_LAUNCH_BLOCKING'] = '1'\n") == [heat]
+
+
+@pytest.mark.parametrize(
+    ("name", "heat"), [("sample_rows", "hot"), ("sample_level_repeat", "unknown"), ("sample_size_of", "unknown")]
+)
+def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
+    text = f"""
+        class Data:
+            def {name}(self, times: torch.Tensor):
+                return times.tolist()
+        """
+    assert heats(text) == [heat]
+
+
+SAVER = """
+    class {name}:
+        def gather(self, x: torch.Tensor):
+            return x.cpu()
+
+
+    class Net(torch.nn.Module):
+        def forward(self, x, saver: {name}):
+            {call}
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "heat"),
+    [
+        ("ModelStateDictAdapter", "pass", "cold"),
+        ("CheckpointManager", "pass", "cold"),
+        ("CheckpointedLayers", "pass", "unknown"),
+        ("CheckpointManager", "saver.gather(x)", "hot"),
+    ],
+)
+def test_a_class_that_saves_and_loads_runs_seldom_unless_it_is_called_at_every_step(
+    name: str, call: str, heat: str
+) -> None:
+    assert heats(SAVER.format(name=name, call=call)) == [heat]
+
+
+@pytest.mark.parametrize(("looped", "heat"), [("", "cold"), ("for _ in range(n): ", "unknown")])
+def test_a_checkpoint_is_loaded_once(looped: str, heat: str) -> None:
+    text = f"""
+        import torch.distributed.checkpoint as dcp
+
+        def begin(state, path, n):
+            {looped}dcp.load(state, checkpoint_id=path)
+        """
+    assert heats(text) == [heat]

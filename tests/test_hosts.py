@@ -1111,3 +1111,35 @@ def test_what_scores_texts_has_them_on_the_host(tmp_path, changes, quiet):
     (tmp_path / "scorer.py").write_text("from metrics import Metric\n" + JUDGES.format(**told))
     settings = config.load([str(tmp_path)], {}, isolated=True)
     assert (not pipeline.check([str(tmp_path / "scorer.py")], settings).findings) is quiet
+
+
+@pytest.mark.parametrize(("name", "there"), [("QwenChatTemplate", False), ("QwenTemplate", True)])
+def test_a_template_of_chats_prepares_texts(name: str, there: bool) -> None:
+    text = f"""
+import torch
+
+
+class {name}:
+    def places(self, input_ids: torch.Tensor):
+        return (input_ids == 3).nonzero().tolist()
+"""
+    assert codes(text) == (["SG101", "SG202"] if there else [])
+
+
+@pytest.mark.parametrize(
+    ("aim", "found_there"),
+    [("get_device_id()", ["SG301"]), ("get_device_name()", ["SG301"]), ("find_home()", []), ("x.device", [])],
+)
+def test_what_a_function_brings_to_where_the_device_is_said_to_be_was_on_the_host(
+    aim: str, found_there: list[str]
+) -> None:
+    text = f"""
+import torch
+from tensordict import TensorDict
+from mine import find_home, get_device_id, get_device_name
+
+
+def count(data: TensorDict, x):
+    return data["mask"].sum().to({aim})
+"""
+    assert codes(text) == found_there

@@ -815,7 +815,7 @@ def test_what_is_defined_in_a_function_has_its_options(test: str, options: list[
 @pytest.mark.parametrize(
     "kept", ["return cost", "return wrapped(cost)", "x.cost = cost", "x.cost = wrapped(cost)", "x.register_hook(cost)"]
 )
-def test_what_a_function_hands_out_has_not(kept: str) -> None:
+def test_what_a_function_hands_out_is_there_only_if_that_was_called(kept: str) -> None:
     text = f"""
         def run(x: torch.Tensor, n=1):
             if n > 1: align(x)
@@ -828,4 +828,36 @@ def test_what_a_function_hands_out_has_not(kept: str) -> None:
 
             {kept}
         """
-    assert told(text) == [[]]
+    assert told(text) == [["in this file called only where `n > 1` holds; by default `n` is `1`"]]
+
+
+OUTER = """import torch
+
+
+def patch(module, exact=False):
+    if exact:
+        wrap(module)
+
+
+def wrap(module):
+    def forward(x: torch.Tensor):
+        return x * x.max().item()
+
+    module.forward = forward
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "told_of"),
+    [
+        ("patch(module)", ["in this file called only where `exact` holds; by default `exact` is `False`"]),
+        ("wrap(module)", []),
+    ],
+)
+def test_what_another_file_calls_unasked_makes_what_is_defined_in_it(
+    project: Path, call: str, told_of: list[str]
+) -> None:
+    Path("p/outer.py").write_text(OUTER)
+    Path("p/user.py").write_text(f"from p.outer import patch, wrap\n\n\ndef use(module):\n    return {call}\n")
+    for cache in (False, True, True):
+        assert options("p/outer.py", "p/user.py", cache=cache) == {"outer.py": told_of}

@@ -295,6 +295,100 @@ def test_what_is_kept_under_a_key_and_called_by_its_name_too_is_told_of_its_own(
     assert told(text)[0] == ['only where `"slow"` is asked for, as `register_loss` keeps it']
 
 
+@pytest.mark.parametrize(
+    ("first", "key"),
+    [
+        ('@register_loss(Settings(names=["slow", "exact"], top=True))', '["slow", "exact"]'),
+        ('@register_loss(Settings("slow"))', '"slow"'),
+        ("@register_loss(Settings(top=True))", ""),
+        ("@register_loss(Settings(names))", ""),
+        ("@register_loss(Settings())", ""),
+    ],
+)
+def test_what_describes_a_function_may_name_it_first(first: str, key: str) -> None:
+    text = KEPT.format(first=first, second='@register_loss(Settings(names=["fast"]))')
+    assert told(text)[0] == ([f"only where `{key}` is asked for, as `register_loss` keeps it"] if key else [])
+
+
+@pytest.mark.parametrize(
+    ("decorator", "key"), [('@Engines.register("slow")', '"slow"'), ("@dataclass", ""), ("@Engines.register", "")]
+)
+def test_the_methods_of_a_class_that_is_kept_under_a_key_are_told_of_it(decorator: str, key: str) -> None:
+    text = f"""
+        {decorator}
+        class Slow:
+            def read(self, x: torch.Tensor):
+                return x.sum().item()
+        """
+    assert told(text) == [[f"only where `{key}` is asked for, as `register` keeps it"] if key else []]
+
+
+OFF = "only where `{0}` holds; by default `{0}` is `False`"
+
+
+@pytest.mark.parametrize(
+    ("default", "sets", "option"),
+    [
+        ("False", "self.config.exact = False", OFF.format("self.config.exact")),
+        ("True", "self.config.exact = False", ""),
+        ("False", "self.config.exact = True", ""),
+        ("False", "self.config.exact = size > 3", ""),
+    ],
+)  # fmt: skip
+def test_a_switch_that_its_file_only_turns_off_is_off(default: str, sets: str, option: str) -> None:
+    text = f"""
+        from dataclasses import dataclass
+
+        @dataclass
+        class Config:
+            exact: bool = {default}
+
+        class Net(torch.nn.Module):
+            def __init__(self, config: Config, size: int):
+                super().__init__()
+                self.config = config
+                {sets}
+
+            def forward(self, x):
+                if self.config.exact:
+                    return x.sum().item()
+                return x
+        """
+    assert told(text) == [[option] if option else []]
+
+
+@pytest.mark.parametrize(
+    ("default", "told_of"),
+    [
+        ("self.config.exact", [f"{OFF.format('exact')} and `self.config.exact` is `False`"]),
+        ("False", [OFF.format("exact")]),
+        ("self.size", []),
+        ("self.config.size", []),
+    ],
+)  # fmt: skip
+def test_what_is_looked_up_has_the_default_of_the_setting_that_stands_in(default: str, told_of: list[str]) -> None:
+    text = f"""
+        from dataclasses import dataclass
+
+        @dataclass
+        class Config:
+            exact: bool = False
+            size: int = 0
+
+        class Net(torch.nn.Module):
+            def __init__(self, config: Config, size: int):
+                super().__init__()
+                self.config, self.size = config, size
+
+            def forward(self, batch, x: torch.Tensor):
+                exact = look_up(batch, key="exact", default={default})
+                if exact:
+                    return x.sum().item()
+                return x
+        """
+    assert told(text) == [told_of]
+
+
 @pytest.mark.parametrize("first", ["", "@register_loss", "@torch.library.register_fake('a::b')", "@keep('slow')"])
 def test_what_has_no_key_or_is_alone_is_not_told_of_one(first: str) -> None:
     assert told(KEPT.format(first=first, second=""))[0] == []

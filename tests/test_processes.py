@@ -241,6 +241,74 @@ def keeper(package):
     return package
 
 
+UNRESOLVED = KEEPER.replace("keeps.Kept,", "kind,").replace(
+    "self.kept = workers, kept", "self.kept = workers, kind.made()"
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "line"),
+    [
+        ("", {19}),
+        ("def told(kept, x):\n    return kept.add(x)\n", {16, 19, 23}),
+    ],
+)
+def test_a_method_need_not_be_known_where_only_such_a_process_names_it(keeper, others, line):
+    Path("p/driver.py").write_text(UNRESOLVED)
+    Path("p/others.py").write_text(others)
+    assert {line for _, line in found()} == line
+
+
+CHOSEN = """\
+import torch
+from p.metrics import told
+
+
+def register_loss(name):
+    def kept(function):
+        LOSSES[name] = function
+        return function
+
+    return kept
+
+
+LOSSES = {}
+
+
+@register_loss("fast")
+def fast(scores: torch.Tensor):
+    return scores.mean()
+
+
+@register_loss("slow")
+def slow(scores: torch.Tensor):
+    return told(scores), scores.mean()
+"""
+KEY = 'only where `"slow"` is asked for, as `register_loss` keeps it'
+
+
+def options():
+    forget()
+    report = pipeline.check(["."], Config(root=os.getcwd(), cache=False, heat="all"))
+    return {f.site.line: [fact.text for fact in f.options] for f in report.findings if f.site.path == "p/metrics.py"}
+
+
+def test_who_sees_no_gpu_asks_for_no_option(project):
+    assert options() == {5: [], 10: [], 14: []}
+    Path("p/losses.py").write_text(CHOSEN)
+    but = "as far as we see called, but by processes that see no GPU, "
+    assert options() == {5: [but + KEY], 10: [f"as far as we see called {KEY}"], 14: []}
+
+
+def test_nor_does_who_calls_it_and_is_called_by_nobody(project):
+    Path("p/driver.py").write_text("")
+    Path("p/losses.py").write_text(CHOSEN)
+    Path("p/metrics.py").write_text(METRICS + "\n\ndef other(scores: torch.Tensor):\n    return mean(scores)\n")
+    assert options()[10] == [f"as far as we see called {KEY}"]
+    Path("p/more.py").write_text("from p.metrics import other\n\n\ndef more(scores):\n    return other(scores)\n")
+    assert options()[10] == []
+
+
 CALLED = {19}  # by Python, for whoever has such an object
 
 

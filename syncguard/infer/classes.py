@@ -54,6 +54,7 @@ class ClassInfo:
         "name",
         "node",
         "own_moves",
+        "past",
         "promises",
         "qualname",
         "resets",
@@ -77,6 +78,7 @@ class ClassInfo:
         self.settled: set[str] = set()
         self.spelled: dict[str, None] = {}  # the made-up names that its attributes were asked for by
         self.assigning: dict[str, list[tuple[ClassInfo, Sequence[Routine]]]] = {}  # the same over all bases
+        self.past: dict[tuple[ClassInfo, str], bool] = {}  # the attributes that a base gives only other heirs
         self.resets: bool | None = None  # whether a method of it says where factories build
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.own_moves: bool | None = None  # whether a method of this very class does
@@ -185,7 +187,7 @@ class ClassInfo:
         found: Value | None = None
         for info in self.mro:
             value = info.attrs.get(name)
-            if value is not None:
+            if value is not None and (info is self or not self.replaces(info, name)):
                 found = value if found is None else held(found, value, self.is_module)
             value = lent.get((info, name)) if lent and seen else None
             if value is not None:
@@ -202,6 +204,17 @@ class ClassInfo:
         if found is NONE and any(self.world.assigned(info, name) for info in self.mro if info.home.own):
             return self.attribute(name, reader)
         return self.kept(name, found)
+
+    def replaces(self, base: ClassInfo, name: str) -> bool:
+        """Whether a class below a base assigns an attribute itself, and has its own of each method in which that one
+        does, which does not call it."""
+        known = self.past.get((base, name))
+        if known is None:
+            storing = self.world.storing(base, name)
+            below = self.mro[: self.mro.index(base)] if storing else []
+            mine = any(self.world.storing(info, name) for info in below)
+            known = self.past[base, name] = mine and all(_replaced(one.name, below) for one in storing)
+        return known
 
     def alike(self, made: str, reader: Routine) -> list[Value]:
         """What each of the attributes holds that a made-up name may come to: `getattr(self, kind + "_seen")`."""
@@ -297,6 +310,17 @@ class ClassInfo:
         found = readers.get((self, name), ())
         made = [one for one in self.spelled if one != name and fits(one, name)]
         return [*found, *[reader for one in made for reader in readers.get((self, one), ())]] if made else found
+
+
+def _replaced(name: str, below: Sequence[ClassInfo]) -> bool:
+    """Whether one of these classes has its own method of a name, which calls none of that name."""
+    for info in below:
+        member = info.members.get(name)
+        node = member.routine.node if type(member) is Call else None
+        if type(node) is Function:
+            calls = (part.fn for part in walk(node.body) if type(part) is CALL)
+            return not any(type(fn) is ATTR and fn.name == name for fn in calls)
+    return False
 
 
 def class_of(receiver: Value | None) -> ClassInfo | None:

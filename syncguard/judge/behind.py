@@ -19,9 +19,7 @@ from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
-from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CALL, FUNCTION, LEAVE, NAME, RUN
-from syncguard.read.walk import walk
+from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
 HERE: Final = "in this file called "
@@ -41,11 +39,10 @@ class Behind(msgspec.Struct):
 
     def of(self, routine: Routine) -> tuple[Fact, ...]:
         """What every call of a function in its file stands behind, and what that stands behind in turn; what is defined
-        in a function, and stays there, stands behind the same. Of one that others may call from elsewhere it is said
+        in a function, whoever calls it, stands behind the same. Of one that others may call from elsewhere it is said
         that this holds in this file. Of one that is hot, the calls that are hot count alone, and it is said so."""
         outer = outer_of(routine)
-        inner = outer is not None and not _hands_out(outer, routine.name)
-        built = self.of(outer) if inner and outer is not None else self._built(routine)
+        built = self.of(outer) if outer is not None else self._built(routine)
         if not self._called(routine):
             return built
         name = called_as(routine)
@@ -128,26 +125,6 @@ class Behind(msgspec.Struct):
                 first = HOT if HOT in said else next(filter(None, said), "")
                 shared[text] = replace(fact, text=f"{first}{text}")
         return shared if known else None
-
-
-def _hands_out(outer: Routine, name: str) -> bool:
-    """Whether a function gives one that is defined in it back, keeps it, or has it kept: others call that."""
-    for part in walk(outer.node.body) if type(outer.node) is FUNCTION else ():
-        if type(part) is BIND:
-            local = all(type(aim) is NAME for aim in part.targets)
-            handed = _stands_in(part.value, name) and (not local or type(part.value) is NAME)
-        else:
-            handed = (type(part) is LEAVE or type(part) is RUN) and _stands_in(part.value, name)
-        if handed:
-            return True
-    return False
-
-
-def _stands_in(value: Node | None, name: str) -> bool:
-    """Whether a name stands in an expression otherwise than to be called."""
-    parts = walk(value)
-    called = {id(part.fn) for part in parts if type(part) is CALL}
-    return any(type(part) is NAME and part.id == name and id(part) not in called for part in parts)
 
 
 def _runs_itself(routine: Routine, places: Places) -> bool:

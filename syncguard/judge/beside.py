@@ -1,6 +1,6 @@
 """A routine in, why it runs beside the work out, as far as its own file tells: what others are compared with, objects
-sent as texts, what is shown to people, what is measured, what is named for its copies, what is deprecated. Another file
-may yet call it at every step."""
+sent as texts, what is shown to people, what is measured, what is named for its copies, what saves and loads, what is
+deprecated. Another file may yet call it at every step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SHOWN: Final = "waits for somebody who looks at what it shows"
 MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
 OUTDATED: Final = "in a package of what is deprecated"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED))
+SAVED: Final = "in a class that is there to save and load"
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -37,6 +38,8 @@ def beside(routine: Routine, places: Places) -> str:
         return SHOWN
     if _converts(routine, places):
         return NAMED
+    if routine.owner is not None and any(places.is_("cold", "savers", info.name) for info in routine.owner.mro):
+        return SAVED
     if places.outdated(routine.home.path):
         return OUTDATED
     return MEASURED if places.measures(routine.home.path) else ""

@@ -76,8 +76,26 @@ class Callers:
     @cached_property
     def turned(self) -> frozenset[str]:
         """Those of these that are set to what is written there: `config.exact = True`."""
-        binds = [part for part in self.binding if type(part) is BIND and type(part.value) is CONST]
-        return self.set.intersection([aim.name for bind in binds for aim in bind.targets if type(aim) is ATTR])
+        return self.set.intersection(self.written)
+
+    @cached_property
+    def written(self) -> dict[str, list[core.Const]]:
+        """What is written there for each attribute of anything, where something is."""
+        found: dict[str, list[core.Const]] = {}
+        for bind in self.binding:
+            if type(bind) is BIND and type(bind.value) is CONST:
+                for aim in bind.targets:
+                    if type(aim) is ATTR:
+                        found.setdefault(aim.name, []).append(bind.value)
+        return found
+
+    def left_off(self, name: str) -> bool:
+        """Whether all that the file does to an attribute is to turn it off: `config.exact = False`."""
+        if name not in self.set:
+            return True
+        aims = [aim for part in self.binding for aim in targets(part) if type(aim) is ATTR and aim.name == name]
+        values = self.written.get(name, ())
+        return len(aims) == len(values) and not [one for one in values if one.value is not False]
 
     @cached_property
     def called(self) -> frozenset[str]:

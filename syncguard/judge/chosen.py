@@ -4,6 +4,7 @@ asked for."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.home import Home
@@ -11,17 +12,28 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.tell import snippet
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, MAP, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CLASS, CONST, FUNCTION, MAP, NAME, SEQ
 from syncguard.terms import Fact
+
+ASKED: Final = "is asked for, as"
 
 
 def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
     """What must be asked for, if several functions of the file are kept so: `@register("fast")`."""
-    decorator = _keeper(routine.node) if routine.owner is None and not routine.closure else None
-    if decorator is None or sum(_same(one.node, decorator) for one in routine.home.routines) < 2:
+    if routine.closure:
         return None
-    text = f"only where `{snippet(decorator.args[0].at, lines)}` is asked for, as `{last_name(decorator.fn)}` keeps it"
-    return Fact(text, decorator.at[0])
+    owner = routine.owner
+    decorator = _keeper(owner.node if owner is not None else routine.node)
+    if decorator is None or (owner is None and sum(_same(one.node, decorator) for one in routine.home.routines) < 2):
+        return None
+    key = _key(decorator)
+    shown = snippet(key.at, lines) if key is not None else ""
+    return Fact(f"only where `{shown}` {ASKED} `{last_name(decorator.fn)}` keeps it", decorator.at[0])
+
+
+def by_key(option: Fact) -> bool:
+    """Whether an option is the key that a function is kept under."""
+    return ASKED in option.text
 
 
 def tabled(home: Home) -> dict[str, Fact]:
@@ -38,7 +50,7 @@ def tabled(home: Home) -> dict[str, Fact]:
             continue
         for key, value in zip(made.keys, made.values, strict=True):
             if type(key) is CONST and isinstance(key.value, str) and type(value) is NAME and kept.count(value.id) == 1:
-                asked = f'only where `"{key.value}"` is asked for, as `{table}` keeps it'
+                asked = f'only where `"{key.value}"` {ASKED} `{table}` keeps it'
                 found[value.id] = Fact(asked if value.id.startswith("_") else f"in this file {asked}", key.at[0])
     if found:
         names = [part.id for part in home.pieces if type(part) is NAME and part.id in found]
@@ -57,11 +69,25 @@ def _same(node: Node, decorator: core.Call) -> bool:
 
 
 def _keeper(node: Node) -> core.Call | None:
-    """The decorator of a function that is given a key: a text, or the name of one of several."""
-    for decorator in node.decorators if type(node) is FUNCTION else ():
-        match decorator:
-            case core.Call(fn=fn, args=(core.Const(value=str() as key), *_)) if "regist" in last_name(fn):
-                return decorator if "::" not in key else None
-            case core.Call(fn=fn, args=(core.Attr(name=name), *_)) if "regist" in last_name(fn) and name.isupper():
-                return decorator
+    """The decorator of a function that is given a key."""
+    for decorator in node.decorators if type(node) is FUNCTION or type(node) is CLASS else ():
+        if type(decorator) is CALL and "regist" in last_name(decorator.fn) and decorator.args:
+            key = _key(decorator)
+            if key is not None:
+                return None if type(key) is CONST and "::" in str(key.value) else decorator
     return None
+
+
+def _key(decorator: core.Call) -> Node | None:
+    """What a function is kept under: a text, the name of one of several, or the texts that what describes it is given
+    first, `Settings(names=["fast", "quick"])`."""
+    first = decorator.args[0]
+    if type(first) is CONST:
+        return first if isinstance(first.value, str) else None
+    if type(first) is ATTR:
+        return first if first.name.isupper() else None
+    if type(first) is not CALL:
+        return None
+    given = [*first.args, *[value for _, value in first.keywords]][:1]
+    texts = [item for key in given for item in (key.items if type(key) is SEQ else (key,))]
+    return given[0] if texts and all(type(text) is CONST and isinstance(text.value, str) for text in texts) else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
@@ -42,9 +43,18 @@ class Assigned(msgspec.Struct, frozen=True):
 
 
 def of_attribute(of: Node, name: str, place: Place) -> Sources:
-    """What `of.name` is by default; what the file itself sets from without is no option: `config.is_decoder = True`."""
-    if name in place.callers.set:
+    """What `of.name` is by default; what the file itself sets from without is no option: `config.is_decoder = True`.
+    What it only turns off is one that is off."""
+    if not place.callers.left_off(name):
         return NOTHING
+    found = _of_attribute(of, name, place)
+    if name not in place.callers.set or not found.written:
+        return found
+    off = ((one, place) for one in place.callers.written[name][:1])
+    return replace(found, written=(*found.written, *off))
+
+
+def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     classes = classes_of(of, place)
     kept = None if any(has(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:

@@ -45,12 +45,15 @@ def _way(
     hot: Mapping[Where, tuple[Fact, ...]],
     found: Mapping[Where, tuple[Fact, ...]],
 ) -> tuple[Fact, ...] | None:
-    """The path by which a call is made now and then; () of one that setup makes, None of one that may be made often."""
+    """The path by which a call is made now and then; () of one that setup makes, or a process without a GPU, None of one
+    that may be made often."""
     told = Fact(f"calls `{call.name}`", call.line, caller[0])
     if caller in found:
         return (*found[caller], told)
     if not call.rare:
         return None
+    if function.gpuless:
+        return ()
     step = (Fact(call.step, call.step_line, caller[0]),) if call.step else ()
     path = step or (function.path if function.heat == "hot" else hot.get(caller, ()))
     return (*path, Fact(f"but only now and then calls `{call.name}`", call.line, caller[0])) if path else ()

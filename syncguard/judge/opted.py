@@ -39,7 +39,8 @@ def opted(context: Context, routine: Routine, callers: Callers, world: World, te
 
 def _opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
     outside, top = _defined_behind(routine), routine.home.top
-    decorated = type(routine.node) is FUNCTION and bool(routine.node.decorators)
+    node = routine.owner.node if routine.owner is not None else routine.node
+    decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
     if not (context.tests or decorated or routine.name in table or outside):
         return ()

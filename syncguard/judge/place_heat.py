@@ -34,7 +34,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
     lasting = sighting.hazard in places.tables["hot"]["settings"]
-    if base == "cold" and lasting and not cold and not places.is_("cold", "tries", routine.name):
+    aside = cold or places.is_("cold", "tries", routine.name) or places.is_("cold", "wished", routine.name)
+    if base == "cold" and lasting and not aside:
         base, path = "unknown", ()
     long = (script(routine, places) and not trial(routine, places)) or makes_groups(routine, places)
     looping = long or (clicked(routine, places) and not places.seldom(routine.name))

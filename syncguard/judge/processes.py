@@ -84,14 +84,16 @@ class Processes:
         return bool(function.kin) and where not in self.there and not _last(where).startswith("__") and _slow(function)
 
     def named(self, methods: Mapping[Where, Function], mentions: Mentions) -> dict[Where, Fact]:
-        """Those of these methods that code names nowhere but there, and calls there."""
+        """Those of these methods that code names nowhere but there, and calls there, or may."""
         called = {name: shown for where in sorted(self.there) for name, shown in self._called(where)}
         there = sorted({path for path, _ in self.there})
         found = {}
         for where, function in methods.items():
             name = _last(where)
             shown = next((called[one] for above in function.kin if (one := f"{above}.{name}") in called), None)
-            if shown is not None and all(self._allows(where, one) for one in mentions(name, there)):
+            every = mentions(name, there)
+            shown = shown or next((fact for one in every for fact in self._names(one, name)), None)
+            if shown is not None and all(self._allows(where, one) for one in every):
                 found[where] = shown
         self.there.update(found)
         return found
@@ -103,6 +105,15 @@ class Processes:
             return True
         own, others = self.functions[where].kin[0], [f.kin[0] for _, f in around if f.kin]
         return mention.own and bool(others) and not any((own, other) in self.kin for other in others)
+
+    def _names(self, mention: Mention, name: str) -> Iterator[Fact]:
+        """What names a method there, of an object of which nobody knows what it is."""
+        for where, function in self._around(mention):
+            calls = [
+                call for call in function.calls if call.line == mention.line and _last((call.path, call.name)) == name
+            ]
+            if where in self.there and not (mention.own or calls):
+                yield _shown(where, mention.line)
 
     def _called(self, where: Where) -> Iterator[tuple[str, Fact]]:
         """What a function calls, by the name of a class and a method."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from syncguard.infer.routine import Context, Routine
 from syncguard.judge.alone import alone
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.chosen import by_key
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
@@ -26,6 +27,7 @@ from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
 SEEN: Final = "as far as we see called "
+THERE: Final = "as far as we see called, but by processes that see no GPU, "
 
 
 def functions_of(
@@ -143,17 +145,25 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
     return found
 
 
-def behind(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
-    """The functions that stand behind options in their own file, and are not called from another one that is known."""
+def behind(
+    files: dict[str, tuple[Function, ...]], gpuless: Container[Where] = frozenset()
+) -> dict[Where, tuple[Fact, ...]]:
+    """The functions that stand behind options in their own file, and are not called from another one that is known.
+    Those that only processes without a GPU call wait for none, whatever they call."""
     found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
-    called = (
-        ((call.path, call.name), path) for path, functions in files.items() for f in functions for call in f.calls
-    )
-    for where, path in called if found else ():
-        if path != where[0]:
-            found.pop(where, None)
-    elsewhere = _from_elsewhere(files, found)
+    calls = ((path, call) for path, functions in files.items() for f in functions for call in f.calls)
+    called = {(call.path, call.name) for path, call in calls if path != call.path} if found else set()
+    found = {where: told for where, told in found.items() if called.isdisjoint(_around(where))}
+    elsewhere = _from_elsewhere(files, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _around(where: Where) -> Iterator[Where]:
+    """A function, and those that it is defined in."""
+    path, name = where
+    while name:
+        yield path, name
+        name = name.rpartition(".")[0]
 
 
 def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
@@ -162,18 +172,33 @@ def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact,
     return (*own, *[fact for fact in elsewhere if _text(fact) not in told])
 
 
+Calls = list[tuple[Where, tuple[Fact, ...]]]  # who calls, and the options that the calls stand behind
+
+
 def _from_elsewhere(
-    files: dict[str, tuple[Function, ...]], own: dict[Where, tuple[Fact, ...]]
+    files: dict[str, tuple[Function, ...]], own: dict[Where, tuple[Fact, ...]], gpuless: Container[Where]
 ) -> dict[Where, tuple[Fact, ...]]:
     """What all calls that are known share, of the functions that nothing but these makes hot."""
     follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
     followed = {(path, f.name) for path, f in follows if not f.keeper}
-    made: dict[Where, list[tuple[Where, tuple[Fact, ...]]]] = {}
+    made: dict[Where, Calls] = {}
+    apart: dict[Where, Calls] = {}  # the calls by processes without a GPU
+    met: set[Where] = set()  # called at all
     for path, functions in sorted(files.items()):
         for function in functions:
+            caller = (path, function.name)
+            met.update([where for call in function.calls if (where := (call.path, call.name)) != caller])
             for call in function.calls:
-                if (where := (call.path, call.name)) in followed:
-                    made.setdefault(where, []).append(((path, function.name), call.options))
+                if (where := (call.path, call.name)) not in followed:
+                    continue
+                kind = apart if function.gpuless or caller in gpuless else made
+                kind.setdefault(where, []).append((caller, call.options))
+    idle = {
+        (path, f.name)
+        for path, functions in files.items()
+        for f in functions
+        if (path, f.name) in followed - met and not f.open
+    }
     found: dict[Where, tuple[Fact, ...]] = {}
 
     def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
@@ -182,15 +207,21 @@ def _from_elsewhere(
         for fact in options:
             yield replace(fact, path=fact.path or caller[0])
 
+    def shared_by(calls: Calls) -> tuple[Fact, ...]:
+        if not all(options or caller in own or caller in found for caller, options in calls):
+            return ()
+        return _shared(tuple(around(*call)) for call in calls)
+
     changed = True
     while changed:
         changed = False
-        for where, calls in made.items():
-            if not all(options or caller in own or caller in found for caller, options in calls):
-                continue
-            shared = _shared(tuple(around(*call)) for call in calls)
+        for where, calls in {**apart, **made}.items():
+            # Who calls what nobody calls yet may ask for it otherwise, but for a key.
+            used = [call for call in calls if call[0] not in idle]
+            shared = shared_by(calls) or tuple([fact for fact in shared_by(used) if used and by_key(fact)])
             if len(shared) > len(found.get(where, ())):
-                found[where], changed = tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in shared]), True
+                said = THERE if where in apart and where in made else SEEN
+                found[where], changed = tuple([replace(fact, text=f"{said}{fact.text}") for fact in shared]), True
     return found
 
 
@@ -201,7 +232,8 @@ def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
 
 
 def _text(fact: Fact) -> str:
-    return fact.text.removeprefix(HERE).removeprefix(HOT).removeprefix(SEEN)
+    text = fact.text.removeprefix(HERE).removeprefix(HOT)
+    return text.removeprefix(SEEN).removeprefix(THERE)
 
 
 def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:

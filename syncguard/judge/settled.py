@@ -122,14 +122,15 @@ def _taken(call: core.Call, place: Place) -> Told | None:
     """The same of what is asked for by its name, with what is taken where nobody has set it: of settings, and of a
     switch whoever holds it."""
     asked = read_of(call)
-    if asked is None or asked.default is None or asked.name in place.callers.set:
-        return None
-    switch = type(asked.default) is CONST and isinstance(asked.default.value, bool)
-    mine = type(call.fn) is NAME and _is_own(asked.of, place)
-    if mine or not (switch or carried(asked.of, is_carrier(place))):
+    if asked is None or asked.default is None or (type(call.fn) is NAME and _is_own(asked.of, place)):
         return None
     told = told_of(asked.default, place)
-    return Told(told.value, {asked.name: told.value, **told.by}) if told is not None else None
+    if told is None or not (told.value is False or asked.name not in place.callers.set):
+        return None
+    switch = isinstance(told.value, bool) and (type(asked.default) is CONST or bool(told.by))
+    if not (switch or carried(asked.of, is_carrier(place))) or not place.callers.left_off(asked.name):
+        return None
+    return Told(told.value, {asked.name: told.value, **told.by})
 
 
 def _is_own(node: Node, place: Place) -> bool:
