@@ -45,8 +45,8 @@ def _way(
     hot: Mapping[Where, tuple[Fact, ...]],
     found: Mapping[Where, tuple[Fact, ...]],
 ) -> tuple[Fact, ...] | None:
-    """The path by which a call is made now and then; () of one that setup makes, or a process without a GPU, None of one
-    that may be made often."""
+    """The path by which a call is made now and then; () of one that setup makes, or a process without a GPU; None of
+    one that may be made often."""
     told = Fact(f"calls `{call.name}`", call.line, caller[0])
     if caller in found:
         return (*found[caller], told)
