@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import holds_tensor, tensor_in, there
+from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, there
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
@@ -54,6 +54,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
         passed = tensor_in(seen)
         if tensor_in(declared) is None and _besides(declared, seen):
             return join(declared, seen)
+        if passed is None and there(seen):
+            return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
         alone = type(seen) is Tensor
         kept = [option for option in declared.options if not (alone and _number(option))]
         if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
