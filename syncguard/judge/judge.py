@@ -86,8 +86,8 @@ PROTOCOLS: Final = {
 
 
 def how(name: str, world: World) -> str:
-    """What a callable does inside that waits, behind a colon; '' where no row says so."""
-    op = world.op(name)
+    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol."""
+    op = world.op(name) if name not in PROTOCOLS else None
     told = op.mechanism if op is not None else ""
     if op is not None and told.startswith("as "):
         like = told.removeprefix("as ")

@@ -110,7 +110,10 @@ def index(node: core.Index, frame: Frame) -> Value:
         return Host("device:assumed")  # `config["device"]`
     if type(of) is not Union:
         return item(of, key, node, frame)
-    return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
+    # What a tensor of many places picks from is a tensor itself, where it may be one.
+    picked = type(key) is Tensor and key.rank > 0 and any(type(option) is Tensor for option in of.options)
+    kinds = [option for option in of.options if option is not NONE and not (picked and type(option) is Seq)]
+    return join_all([item(option, key, node, frame) for option in kinds] or [UNKNOWN])
 
 
 def _device(key: Const, frame: Frame) -> bool:

@@ -186,7 +186,7 @@ def read_index(key: Value, node: core.Index, frame: Frame) -> None:
         parts, nodes = key.items or (), node.key.bounds
     for part, written in zip(parts, nodes, strict=False):
         tensor = tensor_in(part)
-        if tensor is not None and tensor_sureness(part) and tensor.dtype not in MASKS and tensor.rank < 1:
+        if tensor is not None and tensor_sureness(part) and tensor.dtype not in MASKS:
             apply(frame, frame.world.row("torch.Tensor.__index__"), node.at, [part], {}, (written,))
 
 
