@@ -58,13 +58,21 @@ def prepares(owner: ClassInfo, world: Names) -> str:
     if owner.is_module:
         return ""
     places = world.places
-    for name in owner.external():
-        if any(world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]):
-            return f"`{owner.name}` is a {name.rpartition('.')[2]}"
+    if above := of_data(owner, world):
+        return f"`{owner.name}` is a {above.rpartition('.')[2]}"
     named = any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world)
     if owner.tokenizes is None:
         owner.tokenizes = not named and _tokenizes(owner, places)
     return f"`{owner.name}` prepares data on the host" if named or owner.tokenizes else ""
+
+
+def of_data(owner: ClassInfo, world: Names) -> str:
+    """The class of a library for data that a class descends from; '' of any other."""
+    bases = world.places.tables["host"]["classes"]
+    for name in owner.external():
+        if any(world.is_subclass(name, base) or matches((base,), name) for base in bases):
+            return name
+    return ""
 
 
 def _tokenizes(owner: ClassInfo, places: Places) -> bool:

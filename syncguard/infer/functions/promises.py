@@ -32,7 +32,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.hosts import prepares
+from syncguard.infer.functions.hosts import of_data
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -138,10 +138,11 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
 
 
 def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
-    """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there."""
+    """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there, or
+    holds data for a loader."""
     if info.is_module or any_on_device(args):
         return False
-    return bool(frame.routine.host) or bool(prepares(info, frame.world))
+    return bool(frame.routine.host) or bool(of_data(info, frame.world))
 
 
 def hostly(args: list[Value]) -> bool:
