@@ -116,3 +116,28 @@ def test_a_file_that_chooses_no_device_leaves_it_to_others(made: str) -> None:
 def test_a_private_method_is_told_what_its_file_tells_it() -> None:
     text = CLOCK.format(made="None", between="pass").replace("start", "_start") + "        return int(self.times[0])\n"
     assert codes(text) == []
+
+
+ROWS = """
+@dataclasses.dataclass
+class Parts:
+    ends: torch.Tensor
+
+class Rows(torch.utils.data.Dataset):
+    def __init__(self, parts: Parts{told}):
+        self.parts = parts
+
+    def __getitem__(self, at: int):
+        return self.parts.ends[at]
+
+def read(parts: Parts):
+    return Rows(parts{given}).parts.ends.max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "given", "reads"),
+    [("", "", []), (", device=None", ", device='cuda'", ["SG201"]), (", **kw", "", ["SG201"])],
+)
+def test_what_keeps_data_for_a_loader_has_it_on_the_host(told: str, given: str, reads: list[str]) -> None:
+    assert codes(ROWS.format(told=told, given=given), "import dataclasses\nimport torch\n") == reads

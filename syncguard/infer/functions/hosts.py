@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.routine import Routine
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -73,6 +73,18 @@ def of_data(owner: ClassInfo, world: Names) -> str:
         if any(world.is_subclass(name, base) or matches((base,), name) for base in bases):
             return name
     return ""
+
+
+def keeps_data(owner: ClassInfo, world: Names) -> bool:
+    """Whether a class keeps data for a loader, and is told no device to have them on."""
+    if owner.is_module or not of_data(owner, world):
+        return False
+    made = owner.find("__init__")
+    node = made[0].routine.node if made is not None and type(made[0]) is Call else None
+    if type(node) is not FUNCTION:
+        return made is None
+    named = [param.name for param in node.params if param.kind != "**"]
+    return len(named) == len(node.params) and not any(world.places.is_("names", "devices", name) for name in named)
 
 
 def _tokenizes(owner: ClassInfo, places: Places) -> bool:

@@ -29,6 +29,7 @@ from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluatio
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.declared import annotated
+from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
@@ -60,7 +61,7 @@ def bind(frame: Frame, node: core.Function) -> None:
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             owner = routine.actual or routine.owner
-            there = "host" if routine.host and not owner.is_module else "assumed"
+            there = "host" if routine.host and keeps_data(owner, frame.world) else "assumed"
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)

@@ -32,7 +32,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.hosts import of_data
+from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -142,7 +142,7 @@ def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
     holds data for a loader."""
     if info.is_module or any_on_device(args):
         return False
-    return bool(frame.routine.host) or bool(of_data(info, frame.world))
+    return bool(frame.routine.host) or keeps_data(info, frame.world)
 
 
 def hostly(args: list[Value]) -> bool:
