@@ -13,7 +13,7 @@ NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
 RECIPES = Path(__file__).parent / "fix" / "recipes"
 KEYS = frozenset("level hazards breaks fix since default message hint hints".split())
 TEXTS = ("message", "hint", "since")
-LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op")
+LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op", "how")
 
 MANNERS = {  # in which a place can wait, and what a page's own hint for it is for
     "drawn": "what is drawn at random",

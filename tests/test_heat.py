@@ -1725,6 +1725,54 @@ x = torch.ones(3, device="cuda")
 
 
 @pytest.mark.parametrize(
+    ("loop", "rank", "heat"),
+    [
+        ("for n, item in enumerate(times):", "len(t.shape) == 0", "amortized"),
+        ("for item in times:", "t.ndim == 0", "amortized"),
+        ("for item in times:", "t.dim() == 0", "amortized"),
+        ("for item in times:", "t.ndim == 1", "hot"),
+        ("item = times\n        for n in range(3):", "t.ndim == 0", "hot"),
+    ],
+)
+def test_what_a_loop_takes_one_by_one_and_is_0_d_came_out_of_a_tensor(loop: str, rank: str, heat: str) -> None:
+    text = f"""
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor, times):
+        {loop}
+            t = item
+            if not torch.is_tensor(t):
+                t = torch.tensor([t], device=x.device)
+            elif {rank}:
+                t = t[None]
+            x = x * t
+        return x
+"""
+    assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("passed", "heat"), [("given", "amortized"), ("2.0", "hot"), ("x if flag else 2.0", "hot"), ("x", "amortized")]
+)
+def test_what_is_passed_on_as_it_was_declared_is_no_number(passed: str, heat: str) -> None:
+    text = f"""
+class Net(torch.nn.Module):
+    def embed(self, x: torch.Tensor, t: torch.Tensor | float):
+        if not torch.is_tensor(t):
+            t = torch.tensor([t], device=x.device)
+        return x * t
+
+    def forward(self, x: torch.Tensor, given: torch.Tensor | float, flag: bool):
+        return self.embed(x, {passed})
+"""
+    assert [one.heat for one in found(text) if one.code == "SG302"] == [heat]
+
+
+def test_what_works_on_a_state_dict_by_its_name_is_cold() -> None:
+    text = "def state_dict_all_zero(state: dict[str, torch.Tensor]):\n    return all((p == 0).all() for p in state)\n"
+    assert {*heats(text)} == {"cold"}
+
+
+@pytest.mark.parametrize(
     ("name", "heat"), [("ExportableDecoder", "cold"), ("OnnxExportWrapper", "cold"), ("Decoder", "hot")]
 )
 def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:

@@ -23,8 +23,19 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.functions import callbacks, flagged, leaning, learnt, parameters, promises, setters, wrappers
+from syncguard.infer.functions import (
+    callbacks,
+    flagged,
+    leaning,
+    learnt,
+    leaving,
+    parameters,
+    promises,
+    setters,
+    wrappers,
+)
 from syncguard.infer.functions.placing import placed
+from syncguard.infer.functions.rebuilding import rebuilt
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
@@ -132,6 +143,9 @@ class World(Sharing):
         routine.running, self.depth = False, self.depth - 1
         if type(frame.env) is not Dead:
             frame.give(NONE)
+            frame.ends.append(frame.env)
+        if names := leaving.leaves(routine, self.places):
+            routine.left = leaving.left(names, node, frame)
         returned = frame.returned if frame.returned is not None else UNKNOWN  # it only raises: an abstract method
         if node.generator:
             routine.yielded = frame.yielded or UNKNOWN
@@ -166,7 +180,7 @@ class World(Sharing):
         others = [self.called(one, receiver, args, keywords, at, frame) for one in heirs]
         if others and (found is UNKNOWN or found is NONE):
             found = join_all(others)
-        found = promises.of_receiver(found, routine, receiver, self.places)
+        found = promises.of_receiver(rebuilt(found, routine, args), routine, receiver, self.places)
         if type(receiver) is Instance and receiver.device == "host" and not any_on_device([*args, *keywords.values()]):
             found = held_there(receiver, found, self.places.is_("manners", "moves", routine.name))
         return placed(found, routine, given, keywords, receiver is not None, at, frame)

@@ -94,15 +94,16 @@ Kept = tuple["ClassInfo", str, Value]  # an attribute of a class, and what it ho
 
 
 class Told:
-    """What a function of another file did when it was given this: what it returned, where it waited, whom it asked, and
-    the tensors that it let instances of classes keep."""
+    """What a function of another file did when it was given this: what it returned, where it waited, whom it asked, the
+    tensors that it let instances of classes keep, and those that it left in its own one."""
 
-    __slots__ = ("asks", "given", "keeps", "returned", "waits")
+    __slots__ = ("asks", "given", "keeps", "left", "returned", "waits")
 
     def __init__(
-        self, returned: Value, given: Given, waits: tuple[Sighting, ...], asks: Asks, keeps: tuple[Kept, ...]
+        self, returned: Value, given: Given, waits: tuple[Sighting, ...], asks: Asks, keeps: tuple[Kept, ...], left: Env
     ) -> None:
         self.returned, self.given, self.waits, self.asks, self.keeps = returned, given, waits, asks, keeps
+        self.left = left
 
 
 class Routine:
@@ -125,6 +126,7 @@ class Routine:
         "home",
         "host",
         "inner",
+        "left",
         "made",
         "node",
         "owner",
@@ -182,10 +184,11 @@ class Routine:
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
         self.apart: tuple[int, Value] | None = None  # what it returns where no tensor is passed, as of a run
         # The same for callers of one kind, with one's arguments, and where every call of that kind waits.
-        self.each: dict[object, tuple[int, Value, Given, tuple[Sighting, ...]]] = {}
+        self.each: dict[object, tuple[int, Value, Given, tuple[Sighting, ...], Env]] = {}
         self.queued = False
         self.recurs = False  # whether it called itself before it was known what it returns
         self.inner: Value | None = None  # what such a call is taken to return, while this is tried
+        self.left: Env = {}  # what its last run left in the attributes of its object, of a method that is told where
         self.given_to = ""  # what compiles or captures it, or asks it for a message, where a call does
         self.host = ""  # why its tensors are on the host, if they are
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
@@ -228,6 +231,7 @@ class Frame:
         "continues",
         "dotted",
         "emitted",
+        "ends",
         "env",
         "failed",
         "given",
@@ -272,6 +276,7 @@ class Frame:
         self.breaks: list[Env] = []
         self.continues: list[Env] = []
         self.emitted: list[Sighting] = []
+        self.ends: list[Env] = []  # the variables where it returned
         self.nested: dict[int, Routine] = {}  # what the defs in it made, by their identity: of another file's function
         self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.passing import left_out
+from syncguard.infer.classes import class_of
 from syncguard.infer.definitions import Definitions
 from syncguard.infer.domain import reasons
 from syncguard.infer.domain.contents import any_on_device, believed, holds_tensor
 from syncguard.infer.domain.keys import key_of
-from syncguard.infer.domain.values import UNKNOWN, Value
-from syncguard.infer.functions import callbacks, promises, wrappers
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Value
+from syncguard.infer.functions import callbacks, learnt, leaving, promises, wrappers
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import names_host
-from syncguard.infer.routine import Frame, Given, Routine, Sighting
+from syncguard.infer.routine import Env, Frame, Given, Routine, Sighting
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
 
@@ -42,7 +44,8 @@ class Sharing(Definitions):
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
         if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):
-            return self.apart(routine, {**{k: v for k, v in routine.seen.items() if not holds_tensor(v)}, **unplaced})
+            hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
+            return self.apart(routine, {**hostly, **handed, **unplaced})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)
@@ -72,8 +75,24 @@ class Sharing(Definitions):
             given = reasons.apart(given)
             found, sightings, _ = self.aside(routine, node, given)
             waits = tuple([sighting for sighting in sightings.values() if sighting.always])
-            known = routine.each[key] = (routine.runs, found, given, waits)
+            known = routine.each[key] = (routine.runs, found, given, waits, routine.left)
         return reasons.retold(known[1], known[2], given)
+
+    def leaving(self, method: Call, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Env:
+        """What a call of a method that is told a device leaves in the attributes of its object."""
+        routine, node = method.routine, method.routine.node
+        if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
+            return {}
+        handed = learnt.given(routine, [method.receiver or UNKNOWN, *args], keywords, True)
+        unsaid = left_out(frame.given[0], at, node)
+        handed.update({p.name: NONE for p in unsaid if p.name in leaving.nowhere(routine, self.places)})
+        if not routine.home.own:
+            self.outcome(routine, handed, frame, class_of(method.receiver), at)
+            return self.left
+        handed = {**{name: value for name, value in routine.seen.items() if name not in handed}, **handed}
+        self.apart(routine, handed)
+        known = routine.each.get(key_of(handed.items()))
+        return {name: reasons.retold(value, known[2], handed) for name, value in known[4].items()} if known else {}
 
     def own_waits(self, routine: Routine, given: Given) -> tuple[Sighting, ...]:
         """The waits of every call that passes this, of which less is known for all callers together: they are told

@@ -30,14 +30,17 @@ class Written:
         "indexed",
         "inner",
         "keeps",
+        "leaves",
         "looped",
         "meant",
         "nones",
         "own",
+        "parts",
         "passed",
         "pieces",
         "placeless",
         "placing",
+        "rebuilds",
         "replaced",
         "sizes",
         "takes",
@@ -60,6 +63,7 @@ class Written:
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
         self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
+        self.rebuilds: bool | None = None  # whether it goes through the parts of a module, which it gives back
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.nones: frozenset[str] | None = None  # the parameters that it tests for None
         self.placing: tuple[str, str] | None = None  # of one that puts things on a device: what, and where
@@ -79,4 +83,6 @@ class Written:
         self.turns: list[Node] | None = None  # its loops and comprehensions
         self.inner: frozenset[str] | None = None  # the names that functions in it bind
         self.keeps: str | None = None  # what one that keeps all its keywords as attributes calls each of them
+        self.leaves: frozenset[str] | None = None  # of a method that is told a device: the attributes that it assigns
+        self.parts: dict[str, frozenset[str]] | None = None  # what is asked of what each path stands for
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

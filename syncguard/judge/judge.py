@@ -58,6 +58,7 @@ def judged(
         "source": source_of(sighting, sync, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
+        "how": how(sighting.op, world),
     }
     hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
     return Finding(
@@ -90,6 +91,17 @@ PROTOCOLS: Final = {
     "torch.Tensor.__setitem__": "item assignment", "torch.Tensor.__format__": "formatting",
     "torch.Tensor.__index__": "indexing", "torch.Tensor.__contains__": "`in`",
 }  # fmt: skip
+
+
+def how(name: str, world: World) -> str:
+    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol."""
+    op = world.op(name) if name not in PROTOCOLS else None
+    told = op.mechanism if op is not None else ""
+    if op is not None and told.startswith("as "):
+        like = told.removeprefix("as ")
+        other = world.op(like) or world.op(f"{name.rpartition('.')[0]}.{like}")
+        told = other.mechanism if other is not None else ""
+    return f": {told}" if told else ""
 
 
 def shown(sync: Sync) -> str:

@@ -7,17 +7,18 @@ from typing import Final
 from syncguard.infer.branches.failures import amiss
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.ranks import ranked
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
 from syncguard.infer.branches.undoes import undoes
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, options
+from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, NAME, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, UPDATE
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
@@ -44,7 +45,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return OUT
     if amiss(body, frame):
         return AMISS
-    return CONVERTS if converts(node.test, outcome, body, frame) else ""
+    return CONVERTS if converts(node.test, outcome, body, other, frame) else ""
 
 
 def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
@@ -115,7 +116,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
 
 
-def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+def converts(test: Node, outcome: bool, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm makes a tensor of what is none, where no call that we see gives a number: `if not
     torch.is_tensor(t): t = torch.tensor([t])`."""
     test, outcome = plainly(test, outcome)
@@ -124,12 +125,12 @@ def converts(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) ->
     match test:
         case core.Call(fn=fn, args=(core.Name(id=name),)):
             asked = frame.world.is_type_test(_named(fn, frame))
-            return asked and _converted(body, name, frame) and not _number_given(name, frame)
+            return asked and _converted(body, name, frame) and not _number_given(name, other, frame)
         case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kind)):
             return (
                 frame.world.is_tensor_type(_named(kind, frame))
                 and _converted(body, name, frame)
-                and not _number_given(name, frame)
+                and not _number_given(name, other, frame)
             )
     return False
 
@@ -146,9 +147,9 @@ def _converted(body: tuple[Node, ...], name: str, frame: Frame) -> bool:
     return any(mentions(call.args, name) for call in calls)
 
 
-def _number_given(name: str, frame: Frame) -> bool:
+def _number_given(name: str, other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether what is named so may well be a number: it is no parameter that is declared a tensor before all else, or
-    a call, or its default, gives one."""
+    a call, or its default, gives one. What a loop takes one by one and is asked if it is 0-d comes out of a tensor."""
     node = frame.routine.node
     if type(node) is not FUNCTION:
         return True
@@ -159,13 +160,35 @@ def _number_given(name: str, frame: Frame) -> bool:
         for aim in part.targets
         if type(aim) is NAME and aim.id == name
     }
+    if _taken(aliases | {name}, node) and any(_asks_rank(part, name) for part in walk(other)):
+        return False
     given = [param for param in node.params if param.name == name or param.name in aliases]
     if not given or not all(_tensor_first(param.annotation, frame) for param in given):
         return True
     if any(type(param.default) is CONST and param.default.value is not None for param in given):
         return True
     seen = [value for param in given if (value := frame.routine.seen.get(param.name)) is not None]
-    return any(number_sureness(option) for value in seen for option in options(value))
+    return any(number_sureness(option) for value in seen if not _declared(value) for option in options(value))
+
+
+def _declared(value: Value) -> bool:
+    """Whether this is what somebody who passes it on has declared: a number or a tensor."""
+    return any(type(option) is Tensor and option.either for option in options(value))
+
+
+def _taken(names: set[str], node: core.Function) -> bool:
+    """Whether a loop of the function gives one of these names what it takes one by one."""
+    loops = [part.target for part in walk(node.body) if type(part) is LOOP and part.target is not None]
+    return any(type(part) is NAME and part.id in names for target in loops for part in walk(target))
+
+
+def _asks_rank(part: Node, name: str) -> bool:
+    """Whether this asks if what is named so is 0-d."""
+    match part:
+        case core.Do(what="==", args=(asked, core.Const(value=0))):
+            of = ranked(asked)
+            return type(of) is NAME and of.id == name
+    return False
 
 
 def _tensor_first(annotation: Node | None, frame: Frame) -> bool:

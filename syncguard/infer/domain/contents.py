@@ -110,11 +110,18 @@ def held_there(receiver: Value | None, found: Value, moved: bool = False) -> Val
         return found
     if receiver.info is None or receiver.info.is_module:
         return found
-    if type(found) is Instance and found.info is receiver.info:
-        return Instance(found.info, found.name, "host", found.settings)
+    if type(found) is Instance:
+        return there_too(found)
     # Where an instance holds what it was made of, what is on the device is another one's.
     elsewhere = ("assumed", "mixed", "device") if receiver.info.steady else ("assumed", "mixed")
     return changed(found, lambda tensor: tensor.but(device="host") if tensor.device in elsewhere else tensor)
+
+
+def there_too(value: Instance) -> Instance:
+    """An instance of a class of the project with all that it holds on the host, unless it is a module."""
+    if value.info is None or value.info.is_module or value.device != "assumed":
+        return value
+    return Instance(value.info, value.name, "host", value.settings)
 
 
 def without(value: Value, unwanted: Any) -> Value:
@@ -138,7 +145,13 @@ def fetched(value: Value) -> bool:
 def there(value: Value) -> bool:
     """Whether this is on the host for sure, or holds what is, and no tensor or unknown that may be elsewhere."""
     leaves = [leaf for leaf in leaves_of(value) if type(leaf) is not Const and type(leaf) is not Host]
-    return bool(leaves) and all(fetched(leaf) or (type(leaf) is Tensor and leaf.device == "host") for leaf in leaves)
+    return bool(leaves) and all(fetched(leaf) or _on_host(leaf) for leaf in leaves)
+
+
+def _on_host(leaf: Value) -> bool:
+    if type(leaf) is Instance:
+        return leaf.device == "host" and leaf.info is not None and not leaf.info.is_module
+    return type(leaf) is Tensor and leaf.device == "host"
 
 
 def leaves_of(value: Value) -> Iterator[Value]:

@@ -29,6 +29,7 @@ from syncguard.infer.domain.values import (
     Unknown,
     Value,
     Why,
+    came_from_device,
     kind_of,
     options,
 )
@@ -56,7 +57,7 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
     if _to_come(a) is not _to_come(b):  # what is put there tells more than what was declared to be put there
         return b if _to_come(a) else a
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
-    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=a.why or b.why)
+    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=_reason(a, b))
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     both.void = a.void and b.void
     return both
@@ -64,6 +65,21 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
 
 def _to_come(tensor: Tensor) -> bool:
     return tensor.why is not None and tensor.why.text == TO_COME
+
+
+def _reason(a: Tensor, b: Tensor) -> Why | None:
+    """Why one or the other is what both are: what only one path fetched from the device is not known to come from
+    there."""
+    if a.why is None or b.why is None or a.why is b.why or a.device != "host" or b.device != "host":
+        return a.why or b.why
+    return b.why if came_from_device(a.why) else a.why
+
+
+def _arrays(a: Host, b: Host) -> Why | None:
+    """The device value that one or the other was read from; of arrays, where each of them was."""
+    if a.kind == b.kind == "array" and (a.read is None or b.read is None):
+        return None
+    return a.read or b.read
 
 
 def _place(a: Tensor, b: Tensor) -> str:
@@ -154,7 +170,7 @@ MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Const: _literals,
     Seq: _sequences,
     Table: _tables,
-    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, a.read or b.read),
+    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, _arrays(a, b)),
     Unknown: _unknowns,
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: _names(a, b) if a.name == b.name else None,

@@ -12,7 +12,7 @@ from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.subjects import item_path, last_name
 from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.domain.contents import arrived, tensor_in, without
+from syncguard.infer.domain.contents import arrived, tensor_in, there_too, without
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
@@ -42,6 +42,7 @@ from syncguard.infer.expressions.displays import comp, seq, table
 from syncguard.infer.expressions.elements import element_of
 from syncguard.infer.expressions.operate import binary, contains, unary
 from syncguard.infer.expressions.subscript import item
+from syncguard.infer.functions.leaving import keep
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
@@ -109,7 +110,10 @@ def index(node: core.Index, frame: Frame) -> Value:
         return Host("device:assumed")  # `config["device"]`
     if type(of) is not Union:
         return item(of, key, node, frame)
-    return join_all([item(option, key, node, frame) for option in of.options if option is not NONE] or [UNKNOWN])
+    # What a tensor of many places picks from is a tensor itself, where it may be one.
+    picked = type(key) is Tensor and key.rank > 0 and any(type(option) is Tensor for option in of.options)
+    kinds = [option for option in of.options if option is not NONE and not (picked and type(option) is Seq)]
+    return join_all([item(option, key, node, frame) for option in kinds] or [UNKNOWN])
 
 
 def _device(key: Const, frame: Frame) -> bool:
@@ -130,10 +134,14 @@ def call(node: core.Call, frame: Frame) -> Value:
             frame.routine.clocks.add(node.at[0])  # the time that the device noted is read
     bound = type(fn) is Bound if several is None else any(type(option) is Bound for option in several)
     result = calls.invoke(fn, args, keywords, node.at, (*receiver, *nodes) if bound else tuple(nodes), frame)
+    if receiver and type(frame.env) is dict:
+        keep(fn, node, args, keywords, frame)
     if keywords.get("non_blocking") is TRUE:
         started(node, result, frame)
     if type(result) is Union and keywords.get("default") in (TRUE, FALSE):
         return without(result, lambda option: type(option) is Tensor)  # what is a flag by default is one
+    if type(result) is Instance and keywords and not frame.world.host_keywords.isdisjoint(keywords):
+        return there_too(result)
     if type(result) is not Unknown:
         return result if frame.world.guesses else unguessed(result)
     if keywords and not frame.world.host_keywords.isdisjoint(keywords):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.routine import Routine
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -58,13 +58,33 @@ def prepares(owner: ClassInfo, world: Names) -> str:
     if owner.is_module:
         return ""
     places = world.places
-    for name in owner.external():
-        if any(world.is_subclass(name, base) or matches((base,), name) for base in places.tables["host"]["classes"]):
-            return f"`{owner.name}` is a {name.rpartition('.')[2]}"
+    if above := of_data(owner, world):
+        return f"`{owner.name}` is a {above.rpartition('.')[2]}"
     named = any(places.is_("host", "class_names", info.name) for info in owner.mro) or _of_items(owner, world)
     if owner.tokenizes is None:
         owner.tokenizes = not named and _tokenizes(owner, places)
     return f"`{owner.name}` prepares data on the host" if named or owner.tokenizes else ""
+
+
+def of_data(owner: ClassInfo, world: Names) -> str:
+    """The class of a library for data that a class descends from; '' of any other."""
+    bases = world.places.tables["host"]["classes"]
+    for name in owner.external():
+        if any(world.is_subclass(name, base) or matches((base,), name) for base in bases):
+            return name
+    return ""
+
+
+def keeps_data(owner: ClassInfo, world: Names) -> bool:
+    """Whether a class keeps data for a loader, and is told no device to have them on."""
+    if owner.is_module or not of_data(owner, world):
+        return False
+    made = owner.find("__init__")
+    node = made[0].routine.node if made is not None and type(made[0]) is Call else None
+    if type(node) is not FUNCTION:
+        return made is None
+    named = [param.name for param in node.params if param.kind != "**"]
+    return len(named) == len(node.params) and not any(world.places.is_("names", "devices", name) for name in named)
 
 
 def _tokenizes(owner: ClassInfo, places: Places) -> bool:

@@ -17,7 +17,7 @@ from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.operations.targets import names_one
-from syncguard.infer.routine import Asks, Frame, Given, Kept, Routine, Sighting, Told
+from syncguard.infer.routine import Asks, Env, Frame, Given, Kept, Routine, Sighting, Told
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core
@@ -44,6 +44,7 @@ class Outcomes(Modules):
         self.depth = 0
         self.passing: list[tuple[Routine, object]] = []  # what interfaces said of things of the file that is checked
         self.inherited: list[tuple[Routine, Routine, ClassInfo]] = []  # what calls an override of the file, and that
+        self.left: Env = {}  # what the interface that was asked last left in the attributes of its object
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
@@ -74,8 +75,10 @@ class Outcomes(Modules):
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
+        self.left = {}
         if known is not None:
             self.lend(known, given, frame, at)
+            self.left = {name: reasons.retold(value, known.given, given) for name, value in known.left.items()}
             return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
             return promises.declared(frame, routine)
@@ -88,9 +91,10 @@ class Outcomes(Modules):
         keeps, self.keeps = self.keeps, []
         half = self.half
         first = self.aside(routine, node, given)
+        left = routine.left
         found, sightings, asks = self.itself(routine, node, given, first[0]) or first
         kept, self.keeps = tuple(self.keeps), keeps
-        told = Told(found, given, tuple(sightings.values()), asks, kept)
+        told = Told(found, given, tuple(sightings.values()), asks, kept, left)
         if self.half == half and not routine.home.half:
             routine.contexts[key] = told
         self.lend(told, given, frame, at)
@@ -99,6 +103,7 @@ class Outcomes(Modules):
         self.waits = self.costs(routine, always, found, frame) if always else ()
         if self.waits:
             routine.pays[key] = self.waits
+        self.left = left
         return found
 
     def shown(

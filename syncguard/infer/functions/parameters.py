@@ -29,6 +29,7 @@ from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluatio
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.declared import annotated
+from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
@@ -60,7 +61,8 @@ def bind(frame: Frame, node: core.Function) -> None:
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             owner = routine.actual or routine.owner
-            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner)
+            there = "host" if routine.host and keeps_data(owner, frame.world) else "assumed"
+            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)
         if param.name in moved:
@@ -173,7 +175,9 @@ def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> 
 
 def _with_default(seen: Value | None, frame: Frame, param: Param) -> Value | None:
     """What callers were seen to pass; who leaves out a parameter that has a function for its default passes
-    that: `transform=lambda loss: loss.item()`."""
+    that: `transform=lambda loss: loss.item()`. A file that itself chooses no device leaves it open to others."""
+    if seen is NONE and not (frame.routine.aside or private(frame.routine)):
+        return None if frame.world.places.is_("names", "devices", param.name) else seen
     if type(param.default) is not FUNCTION or (frame.routine.aside and seen is not None):
         return seen
     default = _default(param, frame)

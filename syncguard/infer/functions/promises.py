@@ -32,6 +32,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -137,8 +138,11 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
 
 
 def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
-    """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there."""
-    return bool(frame.routine.host) and not info.is_module and not any_on_device(args)
+    """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there, or
+    holds data for a loader."""
+    if info.is_module or any_on_device(args):
+        return False
+    return bool(frame.routine.host) or keeps_data(info, frame.world)
 
 
 def hostly(args: list[Value]) -> bool:
@@ -164,7 +168,7 @@ def placeless(routine: Routine, at: At, frame: Frame) -> Given:
     """The devices that a call leaves None, where what the routine returns is on some device that nobody names."""
     written = routine.written
     if written.placeless is None:
-        written.placeless = _placeless(routine.node, frame.world.places)
+        written.placeless = placeless_of(routine.node, frame.world.places)
     if not written.placeless or routine.returned is None or type(routine.node) is not FUNCTION:
         return {}
     if not any(tensor.device == "assumed" for tensor in tensors_in(routine.returned)):
@@ -172,7 +176,7 @@ def placeless(routine: Routine, at: At, frame: Frame) -> Given:
     return {p.name: NONE for p in left_out(frame.given[0], at, routine.node) if p.name in written.placeless}
 
 
-def _placeless(node: Node, places: Places) -> frozenset[str]:
+def placeless_of(node: Node, places: Places) -> frozenset[str]:
     """The parameters that are called a device and None by default."""
     params = node.params if type(node) is FUNCTION else ()
     unset = [param.name for param in params if type(param.default) is CONST and param.default.value is None]

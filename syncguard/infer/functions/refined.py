@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import holds_tensor, tensor_in, there
+from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, there
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
@@ -47,18 +47,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
     if _listed(seen) and type(declared) in (Tensor, Union):
         return seen  # a list of sizes, where a tensor of them is asked for
     if type(declared) is Union:
-        if device_of(seen) == "host" and any(map(device_of, declared.options)):
-            return declared  # callers elsewhere pass other devices
-        if all(type(option) in (Host, Const) for option in options(seen)):
-            return seen  # `int | Tensor`, and numbers are what it is given
-        passed = tensor_in(seen)
-        if tensor_in(declared) is None and _besides(declared, seen):
-            return join(declared, seen)
-        alone = type(seen) is Tensor
-        kept = [option for option in declared.options if not (alone and _number(option))]
-        if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
-            return declared
-        return join_all([refined(option, passed) if type(option) is Tensor else option for option in kept])
+        return _refined_options(declared, seen)
     if type(declared) is not Tensor:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
@@ -69,6 +58,24 @@ def refined(declared: Value, seen: Value | None) -> Value:
         dtype=declared.dtype or seen.dtype, device=seen.device if declared.device == "assumed" else declared.device,
         rank=declared.rank if declared.rank >= 0 else seen.rank, pinned=seen.pinned,
     )  # fmt: skip
+
+
+def _refined_options(declared: Union, seen: Value) -> Value:
+    """What is declared to be one of several, likewise."""
+    if device_of(seen) == "host" and any(map(device_of, declared.options)):
+        return declared  # callers elsewhere pass other devices
+    if all(type(option) in (Host, Const) for option in options(seen)):
+        return seen  # `int | Tensor`, and numbers are what it is given
+    passed = tensor_in(seen)
+    if tensor_in(declared) is None and _besides(declared, seen):
+        return join(declared, seen)
+    if passed is None and there(seen):
+        return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
+    alone = type(seen) is Tensor
+    kept = [option for option in declared.options if not (alone and _number(option))]
+    if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
+        return declared
+    return join_all([refined(option, passed) if type(option) is Tensor else option for option in kept])
 
 
 def _number(option: Value) -> bool:

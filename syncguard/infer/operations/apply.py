@@ -57,7 +57,7 @@ def apply(
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
         result = result.but(rank=-1)  # `torch.ones(*shape)`
-    if any(tensor.on_device for tensor in data) and not _takes_host(op, args):
+    if any(tensor.on_device and tensor.device != "mixed" for tensor in data) and not _takes_host(op, args):
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
         )

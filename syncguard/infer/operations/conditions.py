@@ -129,8 +129,16 @@ def data_or_unknown(args: Arguments, name: str) -> int:
 
 def listed(args: Arguments, name: str) -> int:
     """A list of tensors on the device, where numbers are asked for."""
-    value = args.get(name)
-    return max((tensor_sureness(option) for option in options(value or UNKNOWN) if type(option) is Seq), default=NO)
+    lists = [option for option in options(args.get(name) or UNKNOWN) if type(option) is Seq and not _texts(option)]
+    return max(map(tensor_sureness, lists), default=NO)
+
+
+def _texts(value: Seq) -> bool:
+    """Whether something in a list is a text, of which no tensor is made."""
+    return any(
+        (type(item) is Host and item.kind == "str") or (type(item) is Const and type(item.value) is str)
+        for item in value.first
+    )
 
 
 def of_host(args: Arguments, name: str) -> int:

@@ -102,7 +102,10 @@ def host_index(args: Arguments, name: str) -> int:
     of = args.get("self")
     if type(of) is Tensor and of.device == "assumed" and any(map(_fetched, parts)):
         return NO  # who fetches an index has on the host what it is for
-    return max((picks_from_host(part, len(parts) > 1) for part in parts), default=NO)
+    # Of what is made on the host, and moved by who may not have been called yet, we are not sure.
+    open_ = type(of) is Tensor and of.why is not None and of.why.there is not None
+    sure = max((picks_from_host(part, len(parts) > 1) for part in parts), default=NO)
+    return min(sure, POSSIBLE) if open_ else sure
 
 
 def _fetched(part: Value) -> bool:

@@ -72,6 +72,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             value = told(target.path, target.name, value, target.at, frame)
             if target.path:
                 frame.dotted.add(target.path.partition(".")[0])
+                for of_former in [key for key in frame.env if key.startswith(f"{target.path}.")]:
+                    del frame.env[of_former]
                 frame.env[target.path] = value
             for option in options(of):
                 if type(option) is Named:

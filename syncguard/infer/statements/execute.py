@@ -253,6 +253,7 @@ def leave(node: core.Leave, frame: Frame) -> None:
             value = value_of(node.value, frame) if node.value is not None else NONE
             if not frame.quiet:  # what a tracer or the CPU gets is not what our callers get
                 frame.give(value)
+                frame.ends.append(frame.env)
         case "raise":
             surrounding = frame.surround(failing=True)
             if node.value is not None:
