@@ -1768,7 +1768,7 @@ class Net(torch.nn.Module):
 
 
 def test_what_works_on_a_state_dict_by_its_name_is_cold() -> None:
-    text = "def state_dict_all_zero(state: dict[str, torch.Tensor]):\n    return all((p == 0).all() for p in state.values())\n"
+    text = "def state_dict_all_zero(state: list[torch.Tensor]):\n    return all((p == 0).all() for p in state)\n"
     assert {*heats(text)} == {"cold"}
 
 
