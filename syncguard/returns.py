@@ -95,8 +95,8 @@ def _expression(tokens: list[str]) -> Result:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
             raise ValueError(f"an instance is not `{tokens[0]}`")
-        if kind == "unknown" and tokens[0] not in ("host", "like"):
-            raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
+        if kind == "unknown" and tokens[0] not in ("host", "device", "like"):
+            raise ValueError(f"what is unknown may be on the host or the device, not `{tokens[0]}`")
         if kind in ("brought", "device") and tokens[0] != "host":
             raise ValueError(f"`{kind}` may be on the host, not `{tokens[0]}`")
         if kind == "self" and tokens[0] not in ("host", "device", "kwarg"):

@@ -261,6 +261,23 @@ def join_all(values: Any) -> Value:
     return UNKNOWN if result is None else result
 
 
+def each(values: Any) -> Value:
+    """What a loop sees one after another: if one is on the device and another on the host, it meets the one on the
+    device as well."""
+    told = [tensor for value in values for tensor in options(value) if type(tensor) is Tensor]
+    if not any(tensor.device == "host" for tensor in told):
+        return join_all(values)
+    there = [value for value in values if any(type(o) is Tensor and o.device in THERE for o in options(value))]
+    if not there:
+        return join_all(values)
+    both = join_all([*there, *values])
+    met = [o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in options(both)]
+    return met[0] if type(both) is not Union else Union(tuple(met), wide=both.wide)
+
+
+THERE: Final = ("device", "assumed")
+
+
 def same(a: Value, b: Value) -> bool:
     """Equal in everything but the reasons and how sure we are of them."""
     return a is b or (type(a) is type(b) and SAME[type(a)](a, b))
