@@ -56,3 +56,22 @@ def test_a_trainer_brings_a_batch_to_the_device(base: str, of: str) -> None:
 def test_what_is_not_brought_there_is_on_the_host() -> None:
     assert checked.codes(TRAINER.format(base="Trainer", move="pass")) == []
 
+
+COPIES = """
+import torch
+from somewhere import {name}
+
+
+async def feed(queue, out, side: torch.cuda.Stream):
+    while True:
+        given = await queue.get()
+        with torch.cuda.stream(side):
+            moved = [{name}(x, non_blocking=True) for x in given]
+            side.synchronize()
+        out.put_nowait(moved)
+"""
+
+
+@pytest.mark.parametrize(("name", "there"), [("to_cuda", ["SG401"]), ("try_to_device", ["SG401"]), ("copied", [])])
+def test_copies_to_the_device_need_no_wait(name: str, there: list[str]) -> None:
+    assert checked.codes(COPIES.format(name=name)) == there

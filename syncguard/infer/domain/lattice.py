@@ -60,14 +60,17 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _place(a: Tensor, b: Tensor) -> str:
-    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others, nor
-    does what has no elements.
+    """Where one or the other is: a number, or a list, wrapped for a caller who gave no tensor does not speak for the
+    others, nor does what has no elements.
     """
     if a.device != b.device and "host" in (a.device, b.device):
         wrapped, other = (a, b) if a.device == "host" else (b, a)
-        made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
-        if made and (wrapped.rank == 0 or wrapped.void):
-            return other.device
+        why = wrapped.why
+        if why is not None and why.parent is None:  # made from no tensor
+            if wrapped.rank == 0 or wrapped.void:
+                return other.device
+            if why.wraps and other.device in THERE:
+                return "assumed"
         if other.void:
             return wrapped.device
     return join_devices(a.device, b.device)
