@@ -60,17 +60,14 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _place(a: Tensor, b: Tensor) -> str:
-    """Where one or the other is: a number, or a list, wrapped for a caller who gave no tensor does not speak for the
-    others, nor does what has no elements.
+    """Where one or the other is: a number wrapped for a caller who gave no tensor does not speak for the others, nor
+    does what has no elements.
     """
     if a.device != b.device and "host" in (a.device, b.device):
         wrapped, other = (a, b) if a.device == "host" else (b, a)
-        why = wrapped.why
-        if why is not None and why.parent is None:  # made from no tensor
-            if wrapped.rank == 0 or wrapped.void:
-                return other.device
-            if why.wraps and other.device in THERE:
-                return "assumed"
+        made = wrapped.why is not None and wrapped.why.parent is None  # from no tensor
+        if made and (wrapped.rank == 0 or wrapped.void):
+            return other.device
         if other.void:
             return wrapped.device
     return join_devices(a.device, b.device)
@@ -262,23 +259,6 @@ def join_all(values: Any) -> Value:
     for value in values:
         result = value if result is None else join(result, value)
     return UNKNOWN if result is None else result
-
-
-def each(values: Any) -> Value:
-    """What a loop sees one after another: if one is on the device and another on the host, it meets the one on the
-    device as well."""
-    told = [tensor for value in values for tensor in options(value) if type(tensor) is Tensor]
-    if not any(tensor.device == "host" for tensor in told):
-        return join_all(values)
-    there = [value for value in values if any(type(o) is Tensor and o.device in THERE for o in options(value))]
-    if not there:
-        return join_all(values)
-    both = join_all([*there, *values])
-    met = [o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in options(both)]
-    return met[0] if type(both) is not Union else Union(tuple(met), wide=both.wide)
-
-
-THERE: Final = ("device", "assumed")
 
 
 def same(a: Value, b: Value) -> bool:

@@ -25,7 +25,7 @@ def apart(given: dict[str, Value]) -> dict[str, Value]:
             seen.add(id(why))
             return why
         found = Why(why.text, why.at, why.parent, why.path)
-        found.left, found.built, found.wraps = why.left, why.built, why.wraps
+        found.left, found.built = why.left, why.built
         return found
 
     return {name: _changed(value, own) for name, value in given.items()}

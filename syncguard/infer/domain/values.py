@@ -17,19 +17,18 @@ LINKS: Final = 60  # of a because chain that are followed
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 
-    __slots__ = ("at", "built", "left", "parent", "path", "text", "there", "wraps")
+    __slots__ = ("at", "built", "left", "parent", "path", "text", "there")
 
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
         self.built = False  # whether it is made on the host, of nothing that may be elsewhere
-        self.wraps = False  # whether it is made of what is no tensor: numbers, lists, an array
         self.there: Why | None = None  # of what is on the host on one path: why it is on the device on another
 
     def or_there(self, there: Why) -> Why:
         """The same of what is on the device on another path."""
         both = Why(self.text, self.at, self.parent, self.path)
-        both.left, both.built, both.wraps, both.there = self.left, self.built, self.wraps, there
+        both.left, both.built, both.there = self.left, self.built, there
         return both
 
     @property

@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.stepping import loads
 from syncguard.infer.domain.contents import unpacked
-from syncguard.infer.domain.lattice import each, join_all
+from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -75,7 +75,7 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Tensor():
             return value.but(rank=value.rank - 1 if value.rank > 0 else -1, why=frame.why("iterate", at, value.why))
         case Seq():
-            return each(value.items) if value.items else value.element
+            return value.element
         case Table():
             return keys_of(value)
         case Const() | Host():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.domain.lattice import each, join, join_all
+from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import (
     NONE,
@@ -94,22 +94,22 @@ def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], a
 
 
 def table_method(of: Table, name: str, args: list[Value]) -> Value:
-    held = [*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])]
+    known = join_all([*of.items.values(), *([of.element] if of.element is not UNKNOWN else [])])
     keys = keys_of(of)
     match name:
         case "get" | "pop" | "setdefault":
-            found = join_all(held)
+            held = known
             if args and type(args[0]) is Const and isinstance(args[0].value, (str, int)):
-                found = of.items.get(args[0].value) or beside_default(of.element, args)
+                held = of.items.get(args[0].value) or beside_default(of.element, args)
             elif len(args) > 1 and type(args[1]) in (Seq, Table):
-                found = beside_default(found, args)
-            return join(found, args[1]) if len(args) > 1 else found
+                held = beside_default(known, args)
+            return join(held, args[1]) if len(args) > 1 else held
         case "values":
-            return Seq("iterator", None, each(held))
+            return Seq("iterator", None, known)
         case "keys":
             return Seq("iterator", None, keys)
         case "items":
-            return Seq("iterator", None, Seq("tuple", (keys, each(held))))
+            return Seq("iterator", None, Seq("tuple", (keys, known)))
         case "copy":
             return of
     return NONE if name in MUTATORS or name == "clear" else UNKNOWN

@@ -216,7 +216,6 @@ def _tensor(shape: Result, args: Arguments, tensors: list[Tensor], why: Why) -> 
     )  # fmt: skip
     anew = shape.place in MADE and not tensors and not _may_be_tensor(args.get("data"))
     why.built = device == "host" and (beside is not None or anew)
-    why.wraps = anew and (args.get("data") or args.get("ndarray")) is not None
     made.void = _empty(args) if shape.place in MADE and not tensors else _cast(shape, args, tensors) or _of_none(args)
     return made
 
