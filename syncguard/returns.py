@@ -43,7 +43,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     · int float bool str number none size device dtype type array self each brought unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
-    · unknown host: nobody knows what, but every tensor in it is on the host; unknown like: where the first argument is
+    · unknown host, unknown device: nobody knows what, but every tensor in it is there; unknown like: where the first
+    argument is
     · argument input: what is given under that name
     · self host, self kwarg: the first argument, moved to the host, or to where device= says
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
