@@ -43,7 +43,8 @@ def results(text: str) -> tuple[tuple[Conditions, Result], ...]:
     · int float bool str number none size device dtype type array self each brought unknown module
     · new [host|device|factory] [class] (an instance of that class, else of the one of the row's name; factory: its
     tensors are made of the arguments)
-    · unknown host: nobody knows what, but every tensor in it is on the host; unknown like: where the first argument is
+    · unknown host, unknown device: nobody knows what, but every tensor in it is there; unknown like: where the first
+    argument is
     · argument input: what is given under that name
     · self host, self kwarg: the first argument, moved to the host, or to where device= says
     · tuple(a, b) · list(a) · named(values=a) · dict(params=a), which may hold more
@@ -95,8 +96,8 @@ def _expression(tokens: list[str]) -> Result:
         group = FLAGS[tokens[0]]
         if kind == "new" and group != "place":
             raise ValueError(f"an instance is not `{tokens[0]}`")
-        if kind == "unknown" and tokens[0] not in ("host", "like"):
-            raise ValueError(f"what is unknown may be on the host, not `{tokens[0]}`")
+        if kind == "unknown" and tokens[0] not in ("host", "device", "like"):
+            raise ValueError(f"what is unknown may be on the host or the device, not `{tokens[0]}`")
         if kind in ("brought", "device") and tokens[0] != "host":
             raise ValueError(f"`{kind}` may be on the host, not `{tokens[0]}`")
         if kind == "self" and tokens[0] not in ("host", "device", "kwarg"):

@@ -39,6 +39,8 @@ ELSEWHERE = {
 def found(name: str) -> bool:
     """Is there such a thing? What a function returns is not looked into."""
     parts = name.split(".")
+    if parts[:2] == ["torch", "npu"]:  # a plug-in puts it there
+        return True
     if name.startswith("torch.utils.tensorboard."):  # needs a library of its own to be imported
         source = Path(torch.__file__).parent / "utils" / "tensorboard" / "writer.py"
         return f"    def {parts[-1]}(" in source.read_text()

@@ -181,3 +181,17 @@ class Net(torch.nn.Module):
 )
 def test_what_a_passed_function_gives_is_waited_for_there(tmp_path: Path, given: str, there: list) -> None:
     assert found(tmp_path, search=SEARCH, asks=ASKS.format(given=given)) == there
+
+
+TAKEN = """from .base import Base
+
+class Other:
+    def top(self, x):
+        return len(x)
+"""
+
+
+def test_a_method_that_is_taken_from_another_class_is_no_override_of_the_file(tmp_path: Path) -> None:
+    base = BASE.format(declared="def top(self, x):\n        raise NotImplementedError", asked="self.top(x)")
+    below = "from .base import Base\nfrom .other import Other\n\nclass Below(Base):\n    top = Other.top\n"
+    assert found(tmp_path, base=base, other=TAKEN, below=below) == []

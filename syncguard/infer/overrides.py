@@ -43,8 +43,10 @@ def _written(info: ClassInfo, places: Places) -> dict[str, Routine]:
     """The methods that a class of another file leaves to this one to write."""
     found: dict[str, Routine] = {}
     for name, member in info.members.items():
-        above = info.find(name, True) if type(member) is Call and len(info.mro) > 1 else None
-        if type(member) is not Call or above is None or type(above[0]) is not Call or above[1].home.own:
+        if type(member) is not Call or not member.routine.home.own:
+            continue  # `__xor__ = Other.__xor__`
+        above = info.find(name, True) if len(info.mro) > 1 else None
+        if above is None or type(above[0]) is not Call or above[1].home.own:
             continue
         if unwritten(above[0].routine) and not unwritten(member.routine) and not places.seldom(name):
             found[name] = member.routine
@@ -54,7 +56,7 @@ def _written(info: ClassInfo, places: Places) -> dict[str, Routine]:
 def _asks(member: Value, places: Places) -> Routine | None:
     """The method, if it has a parameter of which only its callers can tell what it holds, and runs often."""
     node = member.routine.node if type(member) is Call else None
-    if type(member) is not Call or type(node) is not FUNCTION or not _untold(node):
+    if type(member) is not Call or type(node) is not FUNCTION or not _untold(node) or not member.routine.home.own:
         return None
     return None if places.seldom(node.name) else member.routine
 

@@ -154,7 +154,7 @@ def started(node: core.Call, result: Value, frame: Frame) -> None:
     """A copy is under way that the host may have to wait for: what goes to the device is met there in its turn."""
     copies = frame.routine.copies
     there = any(type(option) is Tensor and option.device == "device" for option in options(result))
-    if there or last_name(node.fn) == "cuda":
+    if there or frame.world.places.is_("names", "uploads", last_name(node.fn)):
         copies.pop(node.at[0], None)
     else:
         copies[node.at[0]] = len(frame.context.loops)

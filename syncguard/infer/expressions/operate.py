@@ -52,7 +52,7 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     pairs = [(a, b) for a in options(left) for b in options(right)]
     if what == "*x":
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
-    if what not in TAKE_NONE:
+    if what not in TAKE_NONE or what in ("==", "!="):  # a program that compares what is None does not ask that for more
         pairs = [pair for pair in pairs if NONE not in pair] or pairs
     found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]

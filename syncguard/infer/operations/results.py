@@ -151,7 +151,7 @@ def _unknown(place: str, args: Arguments, why: Why) -> Value:
     of = first_of(args) if place == "like" else UNKNOWN
     if place == "host" or (type(of) is Instance and of.device == "host"):
         return Unknown(batch=Why("loaded", why.at, None, why.path))
-    return Unknown(why) if type(of) is Instance else UNKNOWN
+    return Unknown(why) if place == "device" or type(of) is Instance else UNKNOWN
 
 
 def _given(name: str, args: Arguments) -> Value:
