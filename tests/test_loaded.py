@@ -35,10 +35,11 @@ def test_where_it_is(read: str, found: list[str]) -> None:
     assert codes(text, ignore=("SG301",) if "map_location" in read else ()) == found
 
 
-def test_only_the_host_is_said_of_what_is_unknown() -> None:
-    assert results("unknown host")[0][1].place == "host"
-    with pytest.raises(ValueError, match="may be on the host, not `device`"):
-        results("unknown device")
+def test_only_where_it_is_is_said_of_what_is_unknown() -> None:
+    for place in ("host", "device"):
+        assert results(f"unknown {place}")[0][1].place == place
+    with pytest.raises(ValueError, match="may be on the host or the device, not `pinned`"):
+        results("unknown pinned")
 
 
 def test_what_is_pinned_by_hand_is_sent_without_a_wait() -> None:
