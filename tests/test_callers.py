@@ -313,3 +313,12 @@ def test_explain_tells_what_callers_bring_about(project):
     ran("-m", "syncguard", "check", "p", cwd=project)
     assert "What callers pass: `value > limit` asks the device for a truth value and waits" in explained()
     assert "`ops.deep(limit)` passes it on" in explained()
+
+
+def test_the_argument_is_told_that_the_function_waits_for(project):
+    waits = "def pick(table, n, index):\n    return [n + int(index)]\n"
+    net = "import torch\nfrom . import ops\n\n\ndef step(x: torch.Tensor, y: torch.Tensor):\n    {}\n"
+    for call in ("ops.pick(x, 3, y)", "ops.pick(index=y, n=3, table=x)"):
+        write({"ops": waits, "net": net.format(call), "plain": ""})
+        (finding,) = checked()
+        assert finding.message.endswith("waits for the device to compute `y`")

@@ -134,7 +134,8 @@ def test_data_that_is_not_given_is_no_option(param: str) -> None:
 
 LEFT_OUT = """
     class Net(torch.nn.Module):
-        def {name}(self, x: torch.Tensor, mask=None, flags: torch.Tensor | None = None, dtype=None, size: int = 3):
+        def {name}(self, x: torch.Tensor, step: torch.Tensor | int, mask=None,
+            flags: torch.Tensor | None = None, dtype=None, size: int = 3):
             {before}
             if {test}:
                 return x.sum().item()
@@ -149,6 +150,9 @@ LEFT_OUT = """
         ("pass", "not (mask is not None)", "`mask` is not given"),
         ("pass", "mask is None and size > 2", "`mask` is not given"),
         ("pass", "flags is None", "`flags` is not given"),
+        ("if mask is not None: mask = mask == 1", "mask is None", "`mask` is not given"),
+        ("pass", "not torch.is_tensor(step)", "`step` is no tensor"),
+        ("steps = step", "not isinstance(steps, torch.Tensor)", "`step` is no tensor"),
         ("x = x * 2 if flags is None else x", "flags is None", "`flags` is not given"),
         ("pass", "mask is not None", ""),  # as most calls do
         ("pass", "flags is not None", "`flags` is given"),

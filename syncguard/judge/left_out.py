@@ -1,40 +1,106 @@
-"""A test in, the argument out that a call must leave out, or give, for it to come out so."""
+"""A test in, the argument out that a call must leave out, or give, or give as no tensor, for it to come out so."""
 
 from __future__ import annotations
 
+from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import private
-from syncguard.infer.domain.values import NONE, UNKNOWN, Seq, options
+from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
 from syncguard.read import core
-from syncguard.read.core import Node
-from syncguard.read.tags import CONST, FUNCTION
+from syncguard.read.core import Node, Param
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, NAME
+from syncguard.read.walk import around, walk
 
 
 def left_out(test: Node, outcome: bool, place: Place) -> str:
     """What is said of a wait that needs an argument of data to be left out, or one to be given that is not among those
-    that most calls give; '' of any other."""
+    that most calls give, or one to be no tensor that may be one; '' of any other. To call otherwise is to avoid it."""
     match plainly(test, outcome):
-        case core.Do(what="is" | "is not" as what, args=(core.Name(id=name) as asked, core.Const(value=None))), came:
-            given = (what == "is not") is came
-        case _:
-            return ""
-    routine, node, places = place.routine, place.routine.node, place.frame.world.places
-    params = node.params if type(node) is FUNCTION and not private(routine) else ()
-    param = next((param for param in params if param.name == name), None)
+        case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))), came:
+            return _nothing(asked, (what == "is not") is came, place)
+        case core.Call() as call, False:
+            return _no_tensor(call, place)
+    return ""
+
+
+def _nothing(asked: core.Name, given: bool, place: Place) -> str:
+    """The same of a test whether an argument is there."""
+    routine, node, name = place.routine, place.routine.node, asked.id
+    param = _param(name, routine)
     if param is None or type(param.default) is not CONST or param.default.value is not None:
         return ""
-    if type(node) is not FUNCTION or bound_before(asked, binders(routine).get(name, ()), node):
+    if type(node) is not FUNCTION or bound_before(asked, _changing(name, routine), node):
         return ""
-    usual = given and places.is_("names", "data", name) and not _listed(param, place)
+    usual = given and place.frame.world.places.is_("names", "data", name) and not _listed(param, place.frame)
     if usual or not may_be_data(param, place.frame):
         return ""
     return f"only where `{name}` is {'given' if given else 'not given'}"
 
 
-def _listed(param: core.Param, place: Place) -> bool:
-    """Whether a parameter is declared to be a list or the like, that is no batch: most data are tensors."""
+def _no_tensor(call: core.Call, place: Place) -> str:
+    """The same of a test whether an argument is a tensor: it may be one, or a number."""
+    routine, node = place.routine, place.routine.node
+    asked = _asked_for(call, place.frame)
+    if asked is None or type(node) is not FUNCTION:
+        return ""
+    binds = bound_before(asked, binders(routine).get(asked.id, ()), node)
+    first = binds[0] if len(binds) == 1 else None
+    if type(first) is BIND and type(first.value) is NAME:  # `timesteps = timestep`
+        asked, binds = first.value, bound_before(first, binders(routine).get(first.value.id, ()), node)
+    param = _param(asked.id, routine) if not binds else None
+    if param is None:
+        return ""
     declared = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else UNKNOWN
-    kinds = [option for option in options(declared) if option is not NONE]
+    alone = len({type(one) is Tensor for one in _kinds(declared)}) == 1  # else it may be a tensor or not
+    return "" if alone else f"only where `{asked.id}` is no tensor"
+
+
+def _asked_for(call: core.Call, frame: Frame) -> core.Name | None:
+    """The name that a call asks of whether it is a tensor: `torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`."""
+    match call:
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name() as asked, kinds)):
+            named = kinds_of(kinds, frame)
+            alike = [type(one) is Named and frame.world.is_tensor_type(one.name) for one in named]
+            return asked if alike and all(alike) else None
+        case core.Call(fn=core.Attr() as fn, args=(core.Name() as asked,)):
+            return asked if frame.world.is_type_test(dotted(fn, frame)) else None
+    return None
+
+
+def _param(name: str, routine: Routine) -> Param | None:
+    """The parameter of this name of a function that others may call."""
+    node = routine.node
+    params = node.params if type(node) is FUNCTION and not private(routine) else ()
+    return next((param for param in params if param.name == name), None)
+
+
+def _changing(name: str, routine: Routine) -> tuple[Node, ...]:
+    """What may bind a name to something where it was nothing: `if x is not None: x = x == 1` leaves that as it was."""
+    kept = [part for part in walk(routine.node.body) if type(part) is IF and _asks(part.test, name)]
+    arms = [part.at for held in kept for part in held.body]
+    binds = binders(routine).get(name, ())
+    return tuple([bind for bind in binds if not any(around(at, bind.at) for at in arms)])
+
+
+def _asks(test: Node, name: str) -> bool:
+    """Whether this asks whether a name is something, and nothing else."""
+    match plainly(test, True):
+        case core.Do(what="is not", args=(core.Name(id=asked), core.Const(value=None))), True:
+            return asked == name
+        case core.Do(what="is", args=(core.Name(id=asked), core.Const(value=None))), False:
+            return asked == name
+    return False
+
+
+def _listed(param: Param, frame: Frame) -> bool:
+    """Whether a parameter is declared to be a list that is no batch: most data are tensors."""
+    kinds = _kinds(promised(param.annotation, frame, "assumed")) if param.annotation is not None else []
     return bool(kinds) and all(type(one) is Seq and not is_data(one) for one in kinds)
+
+
+def _kinds(declared: Value) -> list[Value]:
+    return [option for option in options(declared) if option is not NONE and option is not UNKNOWN]

@@ -148,12 +148,21 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 def behind(
     files: dict[str, tuple[Function, ...]], gpuless: Container[Where] = frozenset()
 ) -> dict[Where, tuple[Fact, ...]]:
-    """The functions that stand behind options in their own file, and are not called from another one that is known.
-    Those that only processes without a GPU call wait for none, whatever they call."""
+    """The functions that stand behind options in their own file, and behind the same wherever another one calls them
+    that is known. Those that only processes without a GPU call wait for none, whatever they call."""
     found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
-    calls = ((path, call) for path, functions in files.items() for f in functions for call in f.calls)
-    called = {(call.path, call.name) for path, call in calls if path != call.path} if found else set()
-    found = {where: told for where, told in found.items() if called.isdisjoint(_around(where))}
+    asked: dict[Where, set[str]] = {}  # what all calls from other files stand behind
+    calls = ((path, f, call) for path, functions in files.items() for f in functions for call in f.calls)
+    for path, function, call in calls if found else ():
+        if path != call.path:
+            texts = {_text(fact) for fact in (*function.options, *call.options)}
+            asked.setdefault((call.path, call.name), texts).intersection_update(texts)
+    for where, told in [*found.items()]:
+        lifts = [asked[one] for one in _around(where) if one in asked]
+        if kept := tuple([fact for fact in told if all(_text(fact) in texts for texts in lifts)]):
+            found[where] = kept
+        else:
+            del found[where]
     elsewhere = _from_elsewhere(files, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
 

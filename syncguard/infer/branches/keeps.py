@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from syncguard.infer.branches.arms import steady
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
@@ -35,7 +36,10 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
                 return False
             return _keeps(name, frame) if path == f"self.{name}" else path == f"cls.{name}" and _shares(path, frame)
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
-            return (what == "is") is outcome and name in frame.home.core.rebound and _global(name, frame)
+            if (what == "is") is not outcome:
+                return False
+            kept = _stands_for(name, frame)
+            return _lacks(kept, frame) if kept else name in frame.home.core.rebound and _global(name, frame)
         case core.Do(
             what="is" | "is not" as what,
             args=(
@@ -48,6 +52,23 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
         ):
             return (what == "is") is outcome and _lacks(name, frame)
     return False
+
+
+def _stands_for(name: str, frame: Frame) -> str:
+    """The attribute that a name first holds, if it is one that the instance may not have yet: `x = getattr(self, "x",
+    None)`."""
+    first = next(iter(binders(frame.routine).get(name, ())), None)
+    match first:
+        case core.Bind(
+            value=core.Call(
+                fn=core.Name(id="getattr"),
+                args=(core.Name(id="self"), core.Const(value=str() as kept), core.Const(value=None)),
+            )
+        ):
+            return kept
+        case core.Bind(value=core.Attr(path=path, name=kept)) if path == f"self.{kept}":
+            return kept
+    return ""
 
 
 def lacking(call: core.Call, frame: Frame) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from syncguard.infer.branches.passing import given as passed
+from syncguard.infer.branches.passing import positional
 from syncguard.infer.domain.sureness import LIKELY, plain
 from syncguard.infer.domain.values import Const, Host, Seq, Tensor, Value, Why, options
 from syncguard.infer.domain.within import inside
-from syncguard.read.core import At, Node
+from syncguard.read.core import At, Call, Node
 from syncguard.read.tags import ATTR, BIND, BRING, CALL, CHECK, CONST, DO, FUNCTION, IF, LEAVE, NAME, RUN, WITH
 from syncguard.read.walk import walk
 
@@ -80,26 +82,48 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
     if routine.clocks:
         frame.routine.clocks.add(at[0])
     call = frame.given[0]
-    written = call.args if type(call) is CALL and call.at == at else ()
-    parts = (*written, *[None] * len(given))
-    held = next((found for value, part in zip(given, parts) if (found := inside(value, part, True)) is not None), None)
+    written: tuple[Node, ...] = ()
+    if type(call) is CALL and call.at == at:
+        written = (*call.args, *[value for _, value in call.keywords])
+    pairs = list(zip(given, (*written, *[None] * len(given))))
+    first = _held(pairs)
     for wait in waits:
+        held = first
         if wait.operand is None:
             why = Why(f"wrapped:{routine.qualname}", wait.at, None, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
         elif held is not None:
+            name = _handed(wait.operand, routine, frame)
+            if type(call) is CALL and written and name:
+                aims = _written_for(name, call, routine)
+                held = _held([pair for pair in pairs if any(pair[1] is aim for aim in aims)]) or held
             node, reason = held
-            if type(call) is CALL and call.at == at and not _handed(wait.operand, routine, frame):
+            if type(call) is CALL and call.at == at and not name:
                 node = call
             why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
             frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))
 
 
-def _handed(operand: At, routine: Routine, frame: Frame) -> bool:
-    """Whether a function waits for what it is handed, or for a view of it; else for what it makes of that."""
+def _held(pairs: list[tuple[Value, Node | None]]) -> tuple[Node | None, Why | None] | None:
+    """The first of some arguments that is a tensor, or holds one, and why."""
+    return next((found for value, part in pairs if (found := inside(value, part, True)) is not None), None)
+
+
+def _written_for(name: str, call: Call, routine: Routine) -> list[Node]:
+    """What a call writes for a parameter of this name."""
+    node = routine.node
+    param = next((one for one in node.params if one.name == name), None) if type(node) is FUNCTION else None
+    if type(node) is not FUNCTION or param is None:
+        return []
+    static = any(type(one) is NAME and one.id == "staticmethod" for one in node.decorators)
+    return passed(call, param, positional(node), routine.owner is not None and not static)
+
+
+def _handed(operand: At, routine: Routine, frame: Frame) -> str:
+    """The name that a function waits for, as it is or as a view of it; '' where it waits for what it makes of that."""
     views = frame.world.views
     node = next((part for part in walk(routine.node.body) if part.at == operand), None)
     while node is not None and type(node) is not NAME:
         fn = node.fn if type(node) is CALL else node
         node = fn.of if type(fn) is ATTR and fn.name in views else None
-    return node is not None
+    return node.id if type(node) is NAME else ""
