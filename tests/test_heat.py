@@ -2880,3 +2880,19 @@ def test_a_checkpoint_is_loaded_once(looped: str, heat: str) -> None:
             {looped}dcp.load(state, checkpoint_id=path)
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("asked", "heat"), [("i in chosen", "amortized"), ("i not in chosen", "hot"), ("k in chosen", "hot")]
+)
+def test_a_step_that_is_one_of_some_comes_now_and_then(asked: str, heat: str) -> None:
+    text = f"""
+    def sample(unet, x: torch.Tensor, times, chosen, k):
+        for i, t in enumerate(times):
+            for one in x:
+                loss = unet(one, t).mean()
+                loss.backward()
+                if {asked}:
+                    print(loss.item())
+    """
+    assert heats(text)[:1] == [heat]

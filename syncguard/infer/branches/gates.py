@@ -112,6 +112,9 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             number_of(left), frame
         ):
             return SOME if (what in ("==", "in")) is outcome else ""
+        case core.Do(what="in" | "not in" as what, args=(left, _)):
+            steps = [loop.node for loop in frame.context.loops if loop.reason]
+            return SOME if (what == "in") is outcome and any(_numbers(left, loop) for loop in steps) else ""
         case core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)) if _counts_steps(
             number_of(left), frame
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
