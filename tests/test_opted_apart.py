@@ -134,7 +134,7 @@ def test_data_that_is_not_given_is_no_option(param: str) -> None:
 
 LEFT_OUT = """
     class Net(torch.nn.Module):
-        def {name}(self, x: torch.Tensor, step: torch.Tensor | int, mask=None,
+        def {name}(self, x: torch.Tensor, step: torch.Tensor | int, kind, mask=None,
             flags: torch.Tensor | None = None, dtype=None, size: int = 3):
             {before}
             if {test}:
@@ -152,6 +152,11 @@ LEFT_OUT = """
         ("pass", "flags is None", "`flags` is not given"),
         ("if mask is not None: mask = mask == 1", "mask is None", "`mask` is not given"),
         ("pass", "not torch.is_tensor(step)", "`step` is no tensor"),
+        ("pass", "kind is None", "`kind` is None"),
+        ("deep = False\n            if flags is not None: deep = True", "deep", "`flags` is given"),
+        ("deep = False\n            if mask is not None: deep = True", "deep", ""),  # as most calls do
+        ("deep = False\n            if flags is not None: deep = x.dim() > 2", "deep", "`flags` is given"),
+        ("deep = flags is None\n            if flags is not None: deep = True", "deep", ""),
         ("steps = step", "not isinstance(steps, torch.Tensor)", "`step` is no tensor"),
         ("x = x * 2 if flags is None else x", "flags is None", "`flags` is not given"),
         ("pass", "mask is not None", ""),  # as most calls do
@@ -865,3 +870,16 @@ def test_what_another_file_calls_unasked_makes_what_is_defined_in_it(
     Path("p/user.py").write_text(f"from p.outer import patch, wrap\n\n\ndef use(module):\n    return {call}\n")
     for cache in (False, True, True):
         assert options("p/outer.py", "p/user.py", cache=cache) == {"outer.py": told_of}
+
+
+@pytest.mark.parametrize(
+    ("declared", "options"),
+    [("float | torch.Tensor", ["only where `step` is no tensor"]), ("float", []), ("list[float]", [])],
+)
+def test_what_wraps_an_argument_waits_where_that_is_no_tensor(declared: str, options: list[str]) -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, step: DECLARED):
+            return x + torch.as_tensor(step, device=x.device)
+    """
+    assert told(text.replace("DECLARED", declared)) == [options]

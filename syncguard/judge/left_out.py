@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
+from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CALL, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import around, walk
+from syncguard.terms import Fact
+
+WRAPS: Final = ("torch.as_tensor", "torch.asarray")
 
 
 def left_out(test: Node, outcome: bool, place: Place) -> str:
@@ -23,28 +29,77 @@ def left_out(test: Node, outcome: bool, place: Place) -> str:
         case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))), came:
             return _nothing(asked, (what == "is not") is came, place)
         case core.Call() as call, False:
-            return _no_tensor(call, place)
+            return _no_tensor(_asked_for(call, place.frame), place)
+        case core.Name() as asked, came:
+            return _flagged(asked, came, place)
     return ""
 
 
-def _nothing(asked: core.Name, given: bool, place: Place) -> str:
-    """The same of a test whether an argument is there."""
+def as_number(sighting: Sighting, place: Place) -> Fact | None:
+    """The same of what is wrapped as a tensor, if it is an argument that may be one: `torch.as_tensor(step, ..)`. A
+    tensor is there already."""
+    if sighting.op not in WRAPS or sighting.hazard != "host-data":
+        return None
+    call = next((one for one in walk(place.routine.node.body) if type(one) is CALL and one.at == sighting.at), None)
+    first = call.args[0] if type(call) is CALL and call.args else None
+    text = _no_tensor(first, place) if type(first) is NAME else ""
+    return Fact(text, sighting.at[0]) if text else None
+
+
+def _nothing(asked: core.Name, given: bool, place: Place, any_kind: bool = False) -> str:
+    """The same of a test whether an argument is there, of data or of `any_kind`."""
     routine, node, name = place.routine, place.routine.node, asked.id
     param = _param(name, routine)
-    if param is None or type(param.default) is not CONST or param.default.value is not None:
+    if param is None or type(node) is not FUNCTION or bound_before(asked, _changing(name, routine), node):
         return ""
-    if type(node) is not FUNCTION or bound_before(asked, _changing(name, routine), node):
+    if param.default is None and not given and param.kind in ("positional", "keyword"):
+        return f"only where `{name}` is None"
+    if type(param.default) is not CONST or param.default.value is not None:
         return ""
     usual = given and place.frame.world.places.is_("names", "data", name) and not _listed(param, place.frame)
-    if usual or not may_be_data(param, place.frame):
+    if usual or not (any_kind or may_be_data(param, place.frame)):
         return ""
     return f"only where `{name}` is {'given' if given else 'not given'}"
 
 
-def _no_tensor(call: core.Call, place: Place) -> str:
+def _flagged(asked: core.Name, outcome: bool, place: Place) -> str:
+    """The same of a flag that is set where one of some arguments is given: `if x is not None: deep = True`."""
+    routine = place.routine
+    binds = binders(routine).get(asked.id, ())
+    flags = [part for part in binds if type(part) is BIND and type(part.value) is CONST]
+    if not flags or len(flags) < len(binds) or _param(asked.id, routine) is not None:
+        return ""
+    told: list[str] = []
+    for bind in flags:
+        value = bind.value.value if type(bind.value) is CONST else None
+        if type(value) is not bool:
+            return ""
+        if value is outcome:
+            told.append(_given_before(bind, place))
+    names = [name.split("`")[1] for name in told if name]
+    if not names or len(names) < len(told):
+        return ""
+    return f"only where {' or '.join([f'`{name}`' for name in dict.fromkeys(names)])} is given"
+
+
+def _given_before(bind: core.Bind, place: Place) -> str:
+    """What is said of the innermost test around a statement, if that asks for an argument to be given."""
+    node = place.routine.node
+    tests = [*dict(tests_around(node.body, bind.at)).values()] if type(node) is FUNCTION else []
+    if not tests:
+        return ""
+    test, outcome = plainly(*tests[-1])
+    match test:
+        case core.Name() if outcome:
+            return _nothing(test, True, place, any_kind=True)
+        case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))):
+            return _nothing(asked, True, place, any_kind=True) if (what == "is not") is outcome else ""
+    return ""
+
+
+def _no_tensor(asked: core.Name | None, place: Place) -> str:
     """The same of a test whether an argument is a tensor: it may be one, or a number."""
     routine, node = place.routine, place.routine.node
-    asked = _asked_for(call, place.frame)
     if asked is None or type(node) is not FUNCTION:
         return ""
     binds = bound_before(asked, binders(routine).get(asked.id, ()), node)

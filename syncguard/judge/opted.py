@@ -64,7 +64,8 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         if text:
             found.setdefault(text, Fact(text, test.at[0]))
             stands_for[id(test)] = text
-            found.pop(stands_for.get(id(behind), ""), None)
+            if (before := stands_for.get(id(behind), "")) != text:
+                found.pop(before, None)
     return tuple(found.values())
 
 
