@@ -36,7 +36,7 @@ from syncguard.selection import selection
 from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
 from syncguard.texts import Files
-from syncguard.unnamed import uncalled, unnamed
+from syncguard.unnamed import left_to, uncalled, unnamed
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -104,6 +104,7 @@ def check(
     optional = behind(calls, elsewhere)
     hosted = {**idle(calls, hot), **elsewhere}
     rare = gated(calls, hot, hosted)
+    rare = {where: rare[where] for where in unsettled(examined) if where in rare and left_to(where, calls, rare, files)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
     unused_yet = uncalled(offered(examined, calls), files, rules.places)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
-from syncguard.judge.called import Where
+from syncguard.judge.called import Function, Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
 from syncguard.texts import Files, files_in, packages
@@ -32,6 +32,31 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
     return frozenset([where for where in asked if not _called(*where, files, places)])
+
+
+def left_to(where: Where, calls: Mapping[str, tuple[Function, ...]], among: Container[Where], files: Files) -> bool:
+    """Whether no file of its package names a function, or one of some that lead to it, but its own and those that are
+    known to call it."""
+    todo = [where]
+    for one in todo:
+        every = [(path, f.name) for path, functions in calls.items() for f in functions if _calls(f, one)]
+        if named_beside(one, {path for path, _ in every}, files):
+            return False
+        todo += [caller for caller in every if caller in among and caller not in todo]
+    return True
+
+
+def _calls(function: Function, where: Where) -> bool:
+    return any((call.path, call.name) == where for call in function.calls)
+
+
+def named_beside(where: Where, but: Container[str], files: Files) -> bool:
+    """Whether a file of its package names a function, but for its own and some others."""
+    path, function = where
+    around = [*packages(os.path.dirname(path))]
+    every = (files.known, files.inside(around[-1])) if around else (files.known,)
+    name = function.rpartition(".")[2]
+    return any(files.names(other, name) for some in every for other in some if other != path and other not in but)
 
 
 def _called(path: str, function: str, files: Files, places: Places) -> bool:

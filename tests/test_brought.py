@@ -71,3 +71,10 @@ def test_it_is_as_warm_as_the_call(around, heat):
 )
 def test_the_options_of_the_call_are_named(before, given, options):
     assert of_call(NET.format(before=before, given=given))[2] == options
+
+
+def test_another_call_that_asks_for_nothing_lifts_them():
+    net = NET.format(before="if self.deep: ", given="x.amax()") + "        asked(x.amin())\n"
+    assert of_call(net)[2] == []
+    other = NET.replace("class Net", "class Other").format(before="", given="x.amin()")
+    assert of_call(NET.format(before="if self.deep: ", given="x.amax()") + "\n\n" + other)[2] == []

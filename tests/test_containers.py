@@ -320,3 +320,39 @@ def test_what_is_put_into_what_was_empty_tells_more_than_what_was_declared(
 ) -> None:
     text = EMPTY.format(declared=declared, empty=empty, put=put.format(made), asked=asked)
     assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == codes
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        "more(kept, x)",
+        "[kept.append(y) for y in x]",
+        "for out in (kept, x): out.append(x)",
+        "d = {'a': kept}",
+        "other = kept",
+    ],
+)
+def test_what_others_may_fill_is_what_was_declared(put: str) -> None:
+    text = f"""
+    def read(texts, x: Tensor, more):
+        kept: list[Tensor] = []
+        kept.append(torch.zeros(()))
+        {put}
+        return int(kept[0])
+    """
+    assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == ["SG203"]
+
+
+def test_what_an_object_keeps_others_may_fill() -> None:
+    text = """
+    class Kept:
+        def __init__(self):
+            self.kept: list[Tensor] = []
+
+        def own(self):
+            self.kept.append(torch.zeros(()))
+
+        def read(self):
+            return self.kept[-1].item()
+    """
+    assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == ["SG201"]

@@ -44,6 +44,8 @@ def heat(calls, more=""):
         ("show(loss)", "", "hot"),
         (GATED + "\n        show(x)", "", "hot"),
         ("pass", SETUP, "unknown"),
+        (GATED, "from .ops import show\n\n\ndef hook(model):\n    model.register_forward_hook(show)\n", "unknown"),
+        (GATED + "\n        model.register_forward_hook(show)", "", "unknown"),
     ],
 )
 def test_all_calls_must_be_rare(calls, more, expected):

@@ -141,3 +141,66 @@ def read(parts: Parts):
 )
 def test_what_keeps_data_for_a_loader_has_it_on_the_host(told: str, given: str, reads: list[str]) -> None:
     assert codes(ROWS.format(told=told, given=given), "import dataclasses\nimport torch\n") == reads
+
+
+SCHED = """
+    class Sched:
+        def __init__(self, n: int):
+            self.steps = torch.arange(n)
+
+        def set_steps(self, n: int, device=None):
+            self.steps = torch.arange(n).to(device)
+
+    def other(s: Sched):
+        s.set_steps(5, "cuda")
+
+    def asks(s: Sched):
+        return s.steps.shape
+
+    class Pipe:
+        def __init__(self, s: Sched):
+            self.s = s
+
+        def prepare(self, device):
+            self.s.set_steps(3, device)
+
+        def look(self):
+            return asks(self.s)
+
+        def run(self, n, device):
+            self.s.set_steps(n)
+            {then}
+            return int(self.s.steps[0])
+    """
+
+
+@pytest.mark.parametrize(
+    ("then", "waits"),
+    [
+        ("pass", False),
+        ("self.look()", False),
+        ("asks(self.s)", False),
+        ("other(self.s)", True),
+        ("self.prepare(device)", True),
+        ("t = self.s; t.set_steps(n, 'cuda')", True),
+        ("f = self.s.set_steps; f(n, device)", True),
+        ("unknown(self.s)", True),
+    ],
+)
+def test_who_else_gets_the_object_may_leave_something_else_there(then: str, waits: bool) -> None:
+    assert bool(codes(SCHED.format(then=then), "import torch\n")[-1:]) is waits
+
+
+def test_a_loop_leads_back_from_what_is_left_behind_it() -> None:
+    text = """
+    class Sched:
+        def set_steps(self, n: int, device=None):
+            self.steps = torch.arange(n).to(device)
+
+    def run(s: Sched, n, x: torch.Tensor):
+        s.set_steps(n)
+        for _ in range(n):
+            int(s.steps[0])
+            s.set_steps(n, x.device)
+    """
+    assert codes(text, "import torch\n") == ["SG203"]

@@ -305,7 +305,13 @@ KINDS = """
     [
         ("", ['in this file named only where `self.loss == "nll"` holds; by default `self.loss` is `"mse"`']),
         ("else: loss = nll", []),
+        ("KEPT = 1", ['in this file named only where `self.loss == "nll"` holds; by default `self.loss` is `"mse"`']),
     ],
 )
 def test_a_function_that_is_named_behind_an_option_alone_has_it(more: str, options: list[str]) -> None:
     assert {tuple(one) for one in told(KINDS.format(more=more))} == {tuple(options)}
+
+
+def test_a_decorator_that_keeps_a_function_names_it() -> None:
+    text = KINDS.format(more="").replace("def nll(", "@kept\n    def nll(")
+    assert {tuple(one) for one in told(text)} == {()}

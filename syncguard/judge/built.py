@@ -10,14 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import calls_of, lines_of
+from syncguard.infer.branches.ungiven import calls_of, lines_of, only_bound
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers
-from syncguard.judge.opted import opted
+from syncguard.judge.opted import NAMED, opted
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CALL, CHOOSE, CLASS, FUNCTION, IF
@@ -25,7 +25,6 @@ from syncguard.read.walk import parts
 from syncguard.terms import Fact
 
 MADE: Final = "in this file made "
-NAMED: Final = "in this file named "
 ASKING: Final = ("isinstance", "issubclass")
 Mention = tuple[Routine | None, tuple[Asked, ...]]  # the function that names it, and the tests around that
 
@@ -46,7 +45,9 @@ class Built(msgspec.Struct):
     def of_function(self, routine: Routine) -> tuple[Fact, ...]:
         """The same of a function that its file hands about, and may call by another name: `loss = nll`."""
         home = self.callers.home
+        node = routine.node
         plain = routine.owner is None and not routine.closure and routine.home is home
+        plain = plain and type(node) is FUNCTION and only_bound(node)
         if not plain or calls_of(routine.name, home) or not lines_of(routine.name, home):
             return ()
         return self._of(routine.name, NAMED)

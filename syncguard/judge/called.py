@@ -20,6 +20,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     step_line: int = 0
     rare: bool = False
     options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
+    handed: bool = False  # the file of the call hands the function about as well
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

@@ -22,7 +22,7 @@ from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
-from syncguard.terms import Fact, Finding
+from syncguard.terms import Fact, Finding, Site
 
 PASSES: Final = "passes it on"
 
@@ -42,7 +42,10 @@ def caused_by(
     if not routines or test_file(routines[0], world.places):
         return (), ()
     causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
-    found = {(f.site, f.code): f for f in _findings(causes.found, world, pack, cold, text_of, callers)}
+    found: dict[tuple[Site, str], Finding] = {}
+    for finding in _findings(causes.found, world, pack, cold, text_of, callers):
+        known = found.get((finding.site, finding.code))
+        found[finding.site, finding.code] = finding if known is None else shared(finding, known)
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
 
 
@@ -76,11 +79,20 @@ def _findings(
 def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) -> tuple[Fact, ...]:
     """The options that a call which brings a wait about stands behind, and those of what it passes."""
     caller = cause.caller
+    callee = next((one for one, calls in caller.calls.items() if any(at == cause.at for at, _ in calls)), None)
+    if callee is None or len(callers.of_each.get(callee, ())) > 1:
+        return ()  # another call of it may ask for nothing
     tests = {**dict(tests_around(caller.node.body, cause.at)), **put_behind(cause.sighting.why, caller)}
     if not tests:
         return ()
     context = Context(tests=tuple(tests.values()))
     return tuple([replace(fact, path=caller.home.path) for fact in opted(context, caller, callers, world, text_of)])
+
+
+def shared(finding: Finding, other: Finding) -> Finding:
+    """A finding with the options that it has in common with another one of the same place."""
+    texts = {fact.text for fact in other.options}
+    return replace(finding, options=tuple([fact for fact in finding.options if fact.text in texts]))
 
 
 def passed(because: tuple[Fact, ...], cause: Cause, text_of: Texts) -> tuple[Fact, ...]:

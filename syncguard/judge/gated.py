@@ -18,7 +18,7 @@ def gated(files: Files, hot: Mapping[Where, tuple[Fact, ...]], but: Container[Wh
         (path, one.name): []
         for path, functions in files.items()
         for one in functions
-        if one.heat == "unknown" and not (one.open or one.keeper) and (path, one.name) not in but
+        if one.heat == "unknown" and one.named and not (one.open or one.keeper) and (path, one.name) not in but
     }
     for path, functions in sorted(files.items()):
         for function in functions:
@@ -50,7 +50,7 @@ def _way(
     told = Fact(f"calls `{call.name}`", call.line, caller[0])
     if caller in found:
         return (*found[caller], told)
-    if not call.rare:
+    if not call.rare or call.handed:
         return None
     if function.gpuless:
         return ()

@@ -25,6 +25,7 @@ from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
 BY_DEFAULT: Final = "; by default "
+NAMED: Final = "in this file named "
 
 
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
@@ -90,8 +91,8 @@ def _defined_behind(routine: Routine) -> tuple[Asked, ...]:
 
 
 def off_by_default(option: Fact) -> bool:
-    """Whether it is seen what an option is unless it is set."""
-    return BY_DEFAULT in option.text
+    """Whether it is seen what an option is unless it is set, of a function that others have no name for."""
+    return BY_DEFAULT in option.text and not option.text.startswith(NAMED)
 
 
 def only_where(test: str, outcome: bool, default: str) -> str:

@@ -97,7 +97,8 @@ def _calls(
                 shared = _shared(around(routine, context) for _, context in calls)
                 (line, *_), context = calls[0]
                 reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
-                yield Called(callee.home.path, callee.qualname, line, *reason, rare=True, options=shared)
+                handed = callee.name in handed_about(home)
+                yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
 
 
 def _idle(call: Called, places: Places) -> bool:

@@ -11,7 +11,7 @@ from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME, RUN
 from syncguard.read.walk import everything, walk
 
@@ -38,7 +38,7 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             if (what == "is") is not outcome:
                 return False
-            kept = _stands_for(name, frame)
+            kept = _stands_for(name, inner.at, frame)
             return _lacks(kept, frame) if kept else name in frame.home.core.rebound and _global(name, frame)
         case core.Do(
             what="is" | "is not" as what,
@@ -54,11 +54,11 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
     return False
 
 
-def _stands_for(name: str, frame: Frame) -> str:
-    """The attribute that a name first holds, if it is one that the instance may not have yet: `x = getattr(self, "x",
-    None)`."""
-    first = next(iter(binders(frame.routine).get(name, ())), None)
-    match first:
+def _stands_for(name: str, at: At, frame: Frame) -> str:
+    """The attribute that a name holds where it is asked for, if it is one that the instance may not have yet: `x =
+    getattr(self, "x", None)`."""
+    before = [part for part in binders(frame.routine).get(name, ()) if part.at[:2] < at[:2]]
+    match before[0] if len(before) == 1 else None:
         case core.Bind(
             value=core.Call(
                 fn=core.Name(id="getattr"),

@@ -18,6 +18,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.promises import placeless_of
+from syncguard.infer.functions.undone import undone
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.stores import stored
 from syncguard.places import Places
@@ -72,10 +73,11 @@ def keep(fn: Value, call: core.Call, args: list[Value], keywords: dict[str, Valu
         return
     world = frame.world
     assigned = [leaves(method.routine, world.places) for method in methods]
-    asked = frozenset().union(*assigned) & _asked(path, frame.routine) if any(assigned) else ()
+    asked = frozenset().union(*assigned) & _asked(path, frame.routine) if any(assigned) else frozenset()
     if not asked:
         return
     sole = all(type(option) is Call or _lacks(option) for option in options(fn))
+    sole = sole and not undone(path, call, asked, frame)
     kept = [world.leaving(method, args, keywords, call.at, frame) for method in methods] if sole else []
     for name in asked:
         frame.env.pop(f"{path}.{name}", None)

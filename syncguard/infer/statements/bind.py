@@ -44,6 +44,7 @@ from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
+from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
 from syncguard.infer.statements.naming import told
@@ -253,7 +254,8 @@ def bind(node: core.Bind, frame: Frame) -> None:
         elif (type(value) is Seq and value.items == () and type(declared) is Seq) or (
             type(value) is Table and not value.items and type(declared) is Table
         ):
-            value = because_of(declared, frame.why(TO_COME, node.annotation.at))
+            local = type(node.targets[0]) is NAME and fills_alone(node.targets[0].id, frame)
+            value = because_of(declared, frame.why(TO_COME, node.annotation.at)) if local else declared
         elif type(declared) is Tensor and type(value) is Unknown and value.batch is not None:
             value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:

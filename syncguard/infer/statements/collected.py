@@ -10,7 +10,7 @@ from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL, DO, LOOP, SEQ
+from syncguard.read.tags import ATTR, CALL, CONST, DO, LOOP, SEQ
 from syncguard.read.walk import parts, walk
 
 NUMERIC: Final = frozenset(("float", "int", "round", "abs", "min", "max", "str"))
@@ -38,7 +38,7 @@ def _summed(collected: Sequence[Node]) -> list[At]:
     found, todo = list[At](), [*collected]
     while todo:
         part = todo.pop()
-        if type(part) is DO and any(type(arg) is SEQ for arg in part.args):
+        if type(part) is DO and any(type(arg) is SEQ or _is_text(arg) for arg in part.args):
             continue
         found.append(part.at)
         match part:
@@ -55,6 +55,10 @@ def _summed(collected: Sequence[Node]) -> list[At]:
             case core.Let(value=value):
                 todo.append(value)
     return found
+
+
+def _is_text(node: Node) -> bool:
+    return type(node) is CONST and isinstance(node.value, str)
 
 
 def _shown(node: core.Loop | core.Comp, total: Node) -> bool:
@@ -89,6 +93,8 @@ def _asked(node: core.Loop | core.Comp, total: Node) -> bool:
                 tests.append(test)
             case core.Loop(test=test, iterable=iterable):
                 tests += [test, iterable]
+            case core.Check(test=test) | core.Choose(test=test):
+                tests.append(test)
             case core.Index(key=key) if not alike(part, total):
                 tests.append(key)
             case core.Call(fn=core.Attr(name="index"), args=args):

@@ -1,0 +1,43 @@
+"""A name that holds a container in, whether nothing fills it but what its function calls on that name out."""
+
+from __future__ import annotations
+
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.routine import Frame
+from syncguard.places import Places
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, INDEX, LOOP, MAP, NAME, SEQ
+from syncguard.read.walk import mentions, parts, walk
+
+
+def fills_alone(name: str, frame: Frame) -> bool:
+    """Whether no call is handed it that may put something in, no other name or display holds it, and no comprehension
+    or function within calls a method of it."""
+    node, places = frame.routine.node, frame.world.places
+    return type(node) is FUNCTION and not any(_lets(part, name, places) for part in walk(node.body))
+
+
+def _lets(part: Node, name: str, places: Places) -> bool:
+    if type(part) is CALL:
+        given = (*part.args, *[value for _, value in part.keywords])
+        return any(_is(arg, name) for arg in given) and not places.is_("names", "readers", last_name(part.fn))
+    if type(part) is BIND:
+        return _is(part.value, name)
+    if type(part) is LOOP:
+        return type(part.iterable) is SEQ and any(_is(item, name) for item in part.iterable.items)
+    if type(part) is COMP:
+        return any(type(one) is CALL and type(one.fn) is ATTR and _holder(one.fn, name) for one in walk(part))
+    if type(part) is FUNCTION:
+        return mentions(part, name)
+    return (type(part) is MAP or type(part) is SEQ) and any(_is(one, name) for one in parts(part))
+
+
+def _holder(fn: Node, name: str) -> bool:
+    """Whether a method is one of what the name holds, or of a part of it."""
+    while type(fn) is ATTR or type(fn) is INDEX:
+        fn = fn.of
+    return _is(fn, name)
+
+
+def _is(node: Node | None, name: str) -> bool:
+    return type(node) is NAME and node.id == name
