@@ -107,14 +107,12 @@ def check(
     rare = {where: rare[where] for where in unsettled(examined) if where in rare and left_to(where, calls, rare, files)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
-    unused_yet = uncalled(offered(examined, calls), files, rules.places)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
-        warm = [unless_told(f) if (one.note.path, f.function) in unused_yet else f for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
@@ -280,23 +278,6 @@ def lone(examined: Sequence[Examined]) -> Iterator[Where]:
         yield from [
             (one.note.path, function.name) for function in one.calls if function.alone and function.name in held
         ]
-
-
-def offered(examined: Sequence[Examined], calls: Mapping[str, tuple[Function, ...]]) -> Iterator[Where]:
-    """The functions that hold something of unknown heat, that their own files offer to others and no file is known to
-    call."""
-    called = {(call.path, call.name) for functions in calls.values() for f in functions for call in f.calls}
-    for one in examined:
-        held = {finding.function for finding in (*one.findings, *one.allowed) if finding.heat == "unknown"}
-        places = ((one.note.path, f.name) for f in one.calls if f.bare and not f.alone and f.name in held)
-        yield from (where for where in places if where not in called)
-
-
-def unless_told(finding: Finding) -> Finding:
-    """A finding of unknown heat in what nothing in its package names, as one that says so."""
-    if finding.heat != "unknown" or finding.hot_path:
-        return finding
-    return replace(finding, hot_path=(Fact(f"unknown: nothing in its package names `{finding.function}` yet", 0),))
 
 
 def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:

@@ -1,7 +1,7 @@
 """Which private functions nothing in their package names: what is in them runs seldom, if at all."""
 
 import pytest
-from packaged import found, heats
+from packaged import heats
 
 CORE = """
 import torch
@@ -71,26 +71,3 @@ def test_what_something_may_call_is_as_warm_as_it_was(asked, more):
 def test_what_is_in_no_package_has_unknown_callers():
     assert heats({"core.py": CORE})["core.py"] == "unknown"
     assert heats({**HERE, "run.py": "from pkg.core import Score\nScore()._classes(None)\n"})["pkg/core.py"] == "unknown"
-
-
-OPEN = "import torch\n\n\ndef classes(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n"
-UNNAMED = ["unknown: nothing in its package names `classes` yet"]
-
-
-@pytest.mark.parametrize("asked", [[], ["pkg/core.py"]])
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        ({}, UNNAMED),
-        ({"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import classes\n"}, UNNAMED),
-        ({"pkg/__init__.py": "from .core import classes\n"}, []),
-        ({"pkg/other.py": "from .core import classes\n\n\ndef ask(x):\n    return classes(x)\n"}, []),
-        ({"pkg/core.py": OPEN + "\n\nKINDS = [classes]\n"}, []),
-        ({"pkg/core.py": OPEN.replace("def ", "@kept\ndef ")}, []),
-        ({"pkg/__init__.py": None}, []),
-    ],
-)
-def test_of_what_is_offered_and_not_used_yet_it_is_said_so(asked, more, told):
-    files = {name: text for name, text in {**HERE, "pkg/core.py": OPEN, **more}.items() if text is not None}
-    finding = found(files, *asked)["pkg/core.py"]
-    assert (finding.heat, [fact.text for fact in finding.hot_path]) == ("unknown", told)

@@ -1,5 +1,5 @@
-"""A function in, whether it is private, left out of `__all__` or offered to others, and nothing in its file calls it
-out: only what names it elsewhere may."""
+"""A function in, whether it is private, or left out of `__all__`, and nothing in its file calls it out: only what names
+it elsewhere may."""
 
 from __future__ import annotations
 
@@ -24,13 +24,6 @@ def alone(routine: Routine, places: Places) -> bool:
     if lines_of(node.name, routine.home):
         return False
     return owner is None or not (by_name(owner) or _from_above(owner, node.name, places))
-
-
-def bare(routine: Routine) -> bool:
-    """Whether a function of a file is offered to others, and its file has no name for it."""
-    node = routine.node
-    plain = type(node) is FUNCTION and routine.owner is None and not routine.closure and only_bound(node)
-    return plain and not (private(routine) or lines_of(routine.name, routine.home))
 
 
 def _left_out(name: str, home: Home) -> bool:

@@ -37,7 +37,6 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     named: bool = False  # its file does nothing with it but call it by its name
     here: bool = False  # it is cold for its callers in its own file alone
     alone: bool = False  # it is private, its file does not name it, and nothing above its class may call it
-    bare: bool = False  # its file does not name it, and offers it to others
     kin: tuple[str, ...] = ()  # of a method that nothing but its name brings in: its class and those above it
     lines: tuple[int, int] = (0, 0)  # where it begins and ends
 

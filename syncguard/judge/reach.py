@@ -13,7 +13,7 @@ from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
-from syncguard.judge.alone import alone, bare
+from syncguard.judge.alone import alone
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.chosen import by_key
@@ -51,11 +51,10 @@ def functions_of(
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
-            left = warm.heat == "unknown"
-            lone = (left and alone(routine, places), left and bare(routine))
+            lone = warm.heat == "unknown" and alone(routine, places)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, lone, *where))
     return tuple(found)
 
 

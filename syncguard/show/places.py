@@ -41,4 +41,4 @@ def sentence(finding: Finding) -> str:
 
 def path_label(finding: Finding) -> str:
     """What the path of a finding's heat shows."""
-    return finding.heat if finding.heat == "cold" else "heat" if finding.heat == "unknown" else "hot"
+    return "cold" if finding.heat == "cold" else "hot"
