@@ -153,9 +153,10 @@ def behind(
     that is known. Those that only processes without a GPU call wait for none, whatever they call."""
     found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
     asked: dict[Where, set[str]] = {}  # what all calls from other files stand behind
+    wanted = {one for where in found for one in _around(where)}
     calls = ((path, f, call) for path, functions in files.items() for f in functions for call in f.calls)
     for path, function, call in calls if found else ():
-        if path != call.path:
+        if path != call.path and (call.path, call.name) in wanted:
             texts = {_text(fact) for fact in (*function.options, *call.options)}
             asked.setdefault((call.path, call.name), texts).intersection_update(texts)
     for where, told in [*found.items()]:
