@@ -204,12 +204,9 @@ def _from_elsewhere(
                     continue
                 kind = apart if function.gpuless or caller in gpuless else made
                 kind.setdefault(where, []).append((caller, call.options))
-    idle = {
-        (path, f.name)
-        for path, functions in files.items()
-        for f in functions
-        if (path, f.name) in followed - met and not f.open
-    }
+    uncalled = followed - met
+    every = [(path, f) for path, functions in files.items() for f in functions]
+    idle = {(path, f.name) for path, f in every if not f.open and (path, f.name) in uncalled}
     found: dict[Where, tuple[Fact, ...]] = {}
 
     def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
