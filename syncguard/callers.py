@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from syncguard.examine import Examined
 from syncguard.judge.called import Function
-from syncguard.judge.caused import shared
+from syncguard.judge.caused import together
 from syncguard.read import allow
 from syncguard.read.source import Source
-from syncguard.terms import Finding, Rule, Site
+from syncguard.terms import Finding, Rule
 
 Found = Iterable[Examined]
 
@@ -41,11 +41,7 @@ def _with(one: Examined, source: Source, caused: list[Finding], rules: tuple[Rul
     if one.note.state != "read":
         return one
     had = {f.site for f in (*one.findings, *one.allowed)}
-    more: dict[Site, Finding] = {}
-    for finding in reversed(caused):
-        if finding.site not in had:
-            known = more.get(finding.site)
-            more[finding.site] = finding if known is None else shared(finding, known)
+    more = together((f for f in reversed(caused) if f.site not in had), lambda f: f.site)
     warm = tuple(_warmed(more.values(), {function.name: function for function in one.calls}))
     outcome = allow.settle_more(source, warm, one.findings, rules)
     return msgspec.structs.replace(

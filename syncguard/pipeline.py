@@ -100,11 +100,12 @@ def check(
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
-    elsewhere = gpuless(calls, unsettled(examined), Mentions(files, rules.places))
+    unsure = frozenset(unsettled(examined))
+    elsewhere = gpuless(calls, unsure, Mentions(files, rules.places))
     optional = behind(calls, elsewhere)
     hosted = {**idle(calls, hot), **elsewhere}
     rare = gated(calls, hot, hosted)
-    rare = {where: rare[where] for where in unsettled(examined) if where in rare and left_to(where, calls, rare, files)}
+    rare = {where: rare[where] for where in unsure if where in rare and left_to(where, calls, rare, files)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     lonely = uncalled(lone(examined), files, rules.places)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Final
 
 from syncguard.judge.called import Function, Where
@@ -53,10 +53,14 @@ def _calls(function: Function, where: Where) -> bool:
 def named_beside(where: Where, but: Container[str], files: Files) -> bool:
     """Whether a file of its package names a function, but for its own and some others."""
     path, function = where
+    return _beside(path, function.rpartition(".")[2], files, lambda other: other != path and other not in but)
+
+
+def _beside(path: str, name: str, files: Files, counts: Callable[[str], bool]) -> bool:
+    """Whether a file that counts, of those that are known or in the package of this one, has a name."""
     around = [*packages(os.path.dirname(path))]
     every = (files.known, files.inside(around[-1])) if around else (files.known,)
-    name = function.rpartition(".")[2]
-    return any(files.names(other, name) for some in every for other in some if other != path and other not in but)
+    return any(files.names(other, name) for some in every for other in some if counts(other))
 
 
 def _called(path: str, function: str, files: Files, places: Places) -> bool:
@@ -66,8 +70,7 @@ def _called(path: str, function: str, files: Files, places: Places) -> bool:
     own = re.findall(rf"\b{name}\b", files.text(path))
     if not around or len(own) > 1 or files.has(path, MADE_UP if owner else MADE_UP_HERE):
         return True
-    every = (files.known, files.inside(around[-1]))
-    return any(files.names(other, name) for some in every for other in some if _counts(other, path, places))
+    return _beside(path, name, files, lambda other: _counts(other, path, places))
 
 
 def _named(path: str, files: Files, places: Places) -> bool:

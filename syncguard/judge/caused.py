@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,8 +22,9 @@ from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
-from syncguard.terms import Fact, Finding, Site
+from syncguard.terms import Fact, Finding
 
+Key = TypeVar("Key")
 PASSES: Final = "passes it on"
 
 
@@ -42,10 +43,7 @@ def caused_by(
     if not routines or test_file(routines[0], world.places):
         return (), ()
     causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
-    found: dict[tuple[Site, str], Finding] = {}
-    for finding in _findings(causes.found, world, pack, cold, text_of, callers):
-        known = found.get((finding.site, finding.code))
-        found[finding.site, finding.code] = finding if known is None else shared(finding, known)
+    found = together(_findings(causes.found, world, pack, cold, text_of, callers), lambda f: (f.site, f.code))
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
 
 
@@ -67,7 +65,7 @@ def _findings(
     text_of: Texts,
     callers: Callers,
 ) -> Iterator[Finding]:
-    """One for each, of which several may stand at one place: the last one counts."""
+    """One for each, of which several may stand at one place."""
     for cause in causes:
         warmth = Warmth("cold" if is_cold(cause.routine, world.places, cold) else "unknown")
         finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of, Callers(cause.routine.home))
@@ -89,8 +87,16 @@ def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) 
     return tuple([replace(fact, path=caller.home.path) for fact in opted(context, caller, callers, world, text_of)])
 
 
-def shared(finding: Finding, other: Finding) -> Finding:
-    """A finding with the options that it has in common with another one of the same place."""
+def together(findings: Iterable[Finding], key: Callable[[Finding], Key]) -> dict[Key, Finding]:
+    """Findings by their places: of several at one the last counts, with the options that all have in common."""
+    found: dict[Key, Finding] = {}
+    for finding in findings:
+        known = found.get(key(finding))
+        found[key(finding)] = finding if known is None else _shared(finding, known)
+    return found
+
+
+def _shared(finding: Finding, other: Finding) -> Finding:
     texts = {fact.text for fact in other.options}
     return replace(finding, options=tuple([fact for fact in finding.options if fact.text in texts]))
 

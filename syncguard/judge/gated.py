@@ -30,7 +30,7 @@ def gated(files: Files, hot: Mapping[Where, tuple[Fact, ...]], but: Container[Wh
     changed = True
     while changed:
         changed = False
-        for where in callers.keys() - found.keys():
+        for where in sorted(callers.keys() - found.keys()):
             ways = [_way(*one, hot, found) for one in callers[where]]
             led = [way for way in ways if way]
             if led and None not in ways:

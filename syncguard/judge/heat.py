@@ -150,7 +150,7 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
     handed = [*_generating(node.body, places)]
     for callee, calls in routine.calls.items():  # `generate_with_retries`, which has another one run the loop
         if callee is not routine and type(callee.node) is FUNCTION and places.is_("hot", "generates", callee.name):
-            handed += [at for at, _ in calls if any(True for _ in _generating(callee.node.body, places))]
+            handed += [at for at, _ in calls] if [*_generating(callee.node.body, places)] else []
     if not handed or any(loop.reason or around(loop.node.at, at) for loop in loops for at in handed):
         return ""
     return "what generates"

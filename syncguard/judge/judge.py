@@ -7,10 +7,9 @@ from typing import Final
 
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Frame, Routine, Sighting
+from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
-from syncguard.judge.defaults import Place
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
@@ -69,7 +68,7 @@ def judged(
         options=(
             *opted(with_arms(sighting, routine), routine, callers, world, text_of),
             *switched(sighting, routine, callers, world, pack, text_of),
-            *filter(None, [as_number(sighting, Place(Frame(world, routine, {}), callers))]),
+            *as_number(sighting, routine, callers, world),
         ),
     )  # fmt: skip
 

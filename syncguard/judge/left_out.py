@@ -10,7 +10,9 @@ from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Sighting
+from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
@@ -35,31 +37,46 @@ def left_out(test: Node, outcome: bool, place: Place) -> str:
     return ""
 
 
-def as_number(sighting: Sighting, place: Place) -> Fact | None:
+def as_number(sighting: Sighting, routine: Routine, callers: Callers, world: World) -> tuple[Fact, ...]:
     """The same of what is wrapped as a tensor, if it is an argument that may be one: `torch.as_tensor(step, ..)`. A
     tensor is there already."""
     if sighting.op not in WRAPS or sighting.hazard != "host-data":
-        return None
-    call = next((one for one in walk(place.routine.node.body) if type(one) is CALL and one.at == sighting.at), None)
+        return ()
+    call = next((one for one in walk(routine.node.body) if type(one) is CALL and one.at == sighting.at), None)
     first = call.args[0] if type(call) is CALL and call.args else None
-    text = _no_tensor(first, place) if type(first) is NAME else ""
-    return Fact(text, sighting.at[0]) if text else None
+    text = _no_tensor(first, Place(Frame(world, routine, {}), callers)) if type(first) is NAME else ""
+    return (Fact(text, sighting.at[0]),) if text else ()
 
 
-def _nothing(asked: core.Name, given: bool, place: Place, any_kind: bool = False) -> str:
-    """The same of a test whether an argument is there, of data or of `any_kind`."""
-    routine, node, name = place.routine, place.routine.node, asked.id
-    param = _param(name, routine)
-    if param is None or type(node) is not FUNCTION or bound_before(asked, _changing(name, routine), node):
+def _nothing(asked: core.Name, given: bool, place: Place) -> str:
+    """The same of a test whether an argument is there."""
+    param = _still(asked, place)
+    if param is None:
         return ""
     if param.default is None and not given and param.kind in ("positional", "keyword"):
-        return f"only where `{name}` is None"
-    if type(param.default) is not CONST or param.default.value is not None:
+        return f"only where `{asked.id}` is None"
+    if not _left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
         return ""
-    usual = given and place.frame.world.places.is_("names", "data", name) and not _listed(param, place.frame)
-    if usual or not (any_kind or may_be_data(param, place.frame)):
-        return ""
-    return f"only where `{name}` is {'given' if given else 'not given'}"
+    return f"only where `{asked.id}` is {'given' if given else 'not given'}"
+
+
+def _still(asked: core.Name, place: Place) -> Param | None:
+    """The parameter that is there where it is asked for, or is not, as the call has it."""
+    routine, node = place.routine, place.routine.node
+    param = _param(asked.id, routine)
+    if type(node) is not FUNCTION or bound_before(asked, _changing(asked.id, routine), node):
+        return None
+    return param
+
+
+def _left(param: Param) -> bool:
+    """Whether a parameter is None where it is left out."""
+    return type(param.default) is CONST and param.default.value is None
+
+
+def _usual(param: Param, frame: Frame) -> bool:
+    """Whether most calls give an argument, by its name."""
+    return frame.world.places.is_("names", "data", param.name) and not _listed(param, frame)
 
 
 def _flagged(asked: core.Name, outcome: bool, place: Place) -> str:
@@ -69,32 +86,32 @@ def _flagged(asked: core.Name, outcome: bool, place: Place) -> str:
     flags = [part for part in binds if type(part) is BIND and type(part.value) is CONST]
     if not flags or len(flags) < len(binds) or _param(asked.id, routine) is not None:
         return ""
-    told: list[str] = []
+    names: list[str] = []
     for bind in flags:
         value = bind.value.value if type(bind.value) is CONST else None
         if type(value) is not bool:
             return ""
         if value is outcome:
-            told.append(_given_before(bind, place))
-    names = [name.split("`")[1] for name in told if name]
-    if not names or len(names) < len(told):
+            names.append(_given_before(bind, place))
+    if not names or "" in names:
         return ""
     return f"only where {' or '.join([f'`{name}`' for name in dict.fromkeys(names)])} is given"
 
 
 def _given_before(bind: core.Bind, place: Place) -> str:
-    """What is said of the innermost test around a statement, if that asks for an argument to be given."""
+    """The argument that the innermost test around a statement asks to be given, though few give it."""
     node = place.routine.node
     tests = [*dict(tests_around(node.body, bind.at)).values()] if type(node) is FUNCTION else []
     if not tests:
         return ""
-    test, outcome = plainly(*tests[-1])
-    match test:
-        case core.Name() if outcome:
-            return _nothing(test, True, place, any_kind=True)
-        case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))):
-            return _nothing(asked, True, place, any_kind=True) if (what == "is not") is outcome else ""
-    return ""
+    match plainly(*tests[-1]):
+        case core.Name() as asked, True:
+            param = _still(asked, place)
+        case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))), outcome:
+            param = _still(asked, place) if (what == "is not") is outcome else None
+        case _:
+            return ""
+    return param.name if param is not None and _left(param) and not _usual(param, place.frame) else ""
 
 
 def _no_tensor(asked: core.Name | None, place: Place) -> str:

@@ -40,18 +40,21 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
                 return False
             kept = _stands_for(name, inner.at, frame)
             return _lacks(kept, frame) if kept else name in frame.home.core.rebound and _global(name, frame)
-        case core.Do(
-            what="is" | "is not" as what,
-            args=(
-                core.Call(
-                    fn=core.Name(id="getattr"),
-                    args=(core.Name(id="self"), core.Const(value=str() as name), core.Const(value=None)),
-                ),
-                core.Const(value=None),
-            ),
-        ):
-            return (what == "is") is outcome and _lacks(name, frame)
+        case core.Do(what="is" | "is not" as what, args=(core.Call() as asked, core.Const(value=None))):
+            name = _maybe(asked)
+            return bool(name) and (what == "is") is outcome and _lacks(name, frame)
     return False
+
+
+def _maybe(node: Node | None) -> str:
+    """The attribute that is asked for with None where there is none yet: `getattr(self, "x", None)`."""
+    match node:
+        case core.Call(
+            fn=core.Name(id="getattr"),
+            args=(core.Name(id="self"), core.Const(value=str() as name), core.Const(value=None)),
+        ):
+            return name
+    return ""
 
 
 def _stands_for(name: str, at: At, frame: Frame) -> str:
@@ -59,15 +62,10 @@ def _stands_for(name: str, at: At, frame: Frame) -> str:
     getattr(self, "x", None)`."""
     before = [part for part in binders(frame.routine).get(name, ()) if part.at[:2] < at[:2]]
     match before[0] if len(before) == 1 else None:
-        case core.Bind(
-            value=core.Call(
-                fn=core.Name(id="getattr"),
-                args=(core.Name(id="self"), core.Const(value=str() as kept), core.Const(value=None)),
-            )
-        ):
-            return kept
         case core.Bind(value=core.Attr(path=path, name=kept)) if path == f"self.{kept}":
             return kept
+        case core.Bind(value=value):
+            return _maybe(value)
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from syncguard.infer.branches.subjects import ME
+from syncguard.infer.branches.subjects import ME, path_of
 from syncguard.infer.domain.values import Call, options
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
@@ -39,7 +39,7 @@ def undone(path: str, call: core.Call, names: frozenset[str], frame: Frame) -> b
 
 
 def _is(node: Node, path: str) -> bool:
-    return (node.id if type(node) is NAME else node.path if type(node) is ATTR else "") == path
+    return path_of(node) == path
 
 
 def _name(item: Node) -> str:

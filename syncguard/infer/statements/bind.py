@@ -73,8 +73,7 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
             value = told(target.path, target.name, value, target.at, frame)
             if target.path:
                 frame.dotted.add(target.path.partition(".")[0])
-                for of_former in [key for key in frame.env if key.startswith(f"{target.path}.")]:
-                    del frame.env[of_former]
+                outdate(target.path, frame)
                 frame.env[target.path] = value
             for option in options(of):
                 if type(option) is Named:
@@ -88,7 +87,8 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
 
 
 def outdate(name: str, frame: Frame) -> None:
-    """A name is bound anew: what is known of its attributes and items, and of items under it, is of what it was."""
+    """A name or an attribute is bound anew: what is known of its attributes and items, and of items under it, is of
+    what it was."""
     known = {key for key in frame.env if key.startswith((f"{name}.", f"{name}[")) or key.endswith(f"[{name}]")}
     if known:
         frame.env = {key: held for key, held in frame.env.items() if key not in known}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.operations.totals import root
 from syncguard.infer.routine import Frame
 from syncguard.places import Places
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, INDEX, LOOP, MAP, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, LOOP, MAP, NAME, SEQ
 from syncguard.read.walk import mentions, parts, walk
 
 
@@ -26,17 +27,10 @@ def _lets(part: Node, name: str, places: Places) -> bool:
     if type(part) is LOOP:
         return type(part.iterable) is SEQ and any(_is(item, name) for item in part.iterable.items)
     if type(part) is COMP:
-        return any(type(one) is CALL and type(one.fn) is ATTR and _holder(one.fn, name) for one in walk(part))
+        return any(type(one) is CALL and type(one.fn) is ATTR and root(one.fn) == name for one in walk(part))
     if type(part) is FUNCTION:
         return mentions(part, name)
     return (type(part) is MAP or type(part) is SEQ) and any(_is(one, name) for one in parts(part))
-
-
-def _holder(fn: Node, name: str) -> bool:
-    """Whether a method is one of what the name holds, or of a part of it."""
-    while type(fn) is ATTR or type(fn) is INDEX:
-        fn = fn.of
-    return _is(fn, name)
 
 
 def _is(node: Node | None, name: str) -> bool:
