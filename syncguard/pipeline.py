@@ -36,6 +36,7 @@ from syncguard.selection import selection
 from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
 from syncguard.texts import Files
+from syncguard.unheard import unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 
@@ -117,13 +118,16 @@ def check(
     rare = gated(calls, hot, hosted)
     rare = {where: rare[where] for where in left_to(unsure, calls, rare, files)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
-    lonely = uncalled(lone(examined), files, rules.places)
+    unknown = [*of_unknown_heat(examined)]
+    lonely = uncalled(((path, f.name) for path, f in unknown if f.alone), files, rules.places)
+    unused_yet = unheard(unknown, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
+        warm = [unless_heard(f, unused_yet.get((one.note.path, f.function), "")) for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
@@ -282,19 +286,22 @@ def unsettled(examined: Sequence[Examined]) -> Iterator[Where]:
         yield from {(one.note.path, f.function) for f in (*one.findings, *one.allowed) if may_be_told(f)}
 
 
-def lone(examined: Sequence[Examined]) -> Iterator[Where]:
-    """The private functions that hold something of unknown heat and that their own files do not name."""
+def of_unknown_heat(examined: Sequence[Examined]) -> Iterator[tuple[str, Function]]:
+    """The functions that hold something of unknown heat, each with its file."""
     for one in examined:
         held = {finding.function for finding in (*one.findings, *one.allowed) if finding.heat == "unknown"}
-        yield from [
-            (one.note.path, function.name) for function in one.calls if function.alone and function.name in held
-        ]
+        yield from [(one.note.path, function) for function in one.calls if function.name in held]
 
 
 def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
     """A finding in what nothing in its package names, a private module or function, as one of what runs seldom if at
     all."""
     return replace(finding, heat="cold", hot_path=(Fact(why, 0),)) if finding.heat == "unknown" else finding
+
+
+def unless_heard(finding: Finding, told: str) -> Finding:
+    """A finding in what nothing calls yet, with what is said of that: it may be unused, or there for others."""
+    return replace(finding, hot_path=(Fact(told, 0),)) if told and finding.heat == "unknown" else finding
 
 
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:

@@ -40,6 +40,7 @@ class Files:
         self.known = {source.path: source.text for source in sources}
         self._given = given
         self._texts: dict[str, str] = {}
+        self._remembered = tuple(words or ())
         self._words = {path: numbers for path, numbers in (words or {}).items() if numbers}
         self._naming: dict[str, dict[str, list[str]]] = {}
         self._inside: dict[str, Remembered[str]] = {}
@@ -79,19 +80,23 @@ class Files:
             self._has[path, pattern] = pattern.search(self.text(path)) is not None
         return self._has[path, pattern]
 
+    def has_once(self, path: str, name: str) -> bool:
+        """Whether a file has a name in one place."""
+        return len(re.findall(rf"{name}\b", self.text(path))) == 1
+
     def names(self, path: str, name: str) -> bool:
         """Whether a file has a name."""
         return bool(self._met(path, Wanted((name,))))
 
     def naming(self, names: Iterable[str], package: str = "") -> dict[str, list[str]]:
-        """The files that have each of these names, of those that are known or in a package; each is looked at once for
-        all names that were not asked for before."""
+        """The files that have each of these names, of those that are checked or remembered, or in a package; each is
+        looked at once for all names that were not asked for before."""
         found = self._naming.setdefault(package, {})
         lacking = {name for name in names if name not in found}
         if lacking:
             found.update({name: [] for name in lacking})
             wanted = Wanted(lacking)
-            for path in {**dict.fromkeys(self.known), **dict.fromkeys(self.inside(package) if package else ())}:
+            for path in dict.fromkeys((*self.known, *self._remembered, *(self.inside(package) if package else ()))):
                 for name in self._met(path, wanted):
                     found[name].append(path)
         return found
@@ -112,6 +117,11 @@ def packages(folder: str) -> Iterator[str]:
         if os.path.dirname(folder) == folder:
             return
         folder = os.path.dirname(folder)
+
+
+def outermost(path: str) -> str:
+    """The folder of the outermost package around a file; "" of one in no package."""
+    return ([*packages(os.path.dirname(path))] or [""])[-1]
 
 
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:

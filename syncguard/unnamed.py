@@ -11,7 +11,7 @@ from typing import Final
 from syncguard.judge.called import Function, Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import Files, files_in, packages
+from syncguard.texts import Files, files_in, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -31,7 +31,7 @@ def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str
 def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
-    known = {where: _package(where[0]) for where in asked}
+    known = {where: outermost(where[0]) for where in asked}
     named_by = _naming(known, files)
     return frozenset(
         [
@@ -56,7 +56,7 @@ def left_to(
                 if (called := (call.path, call.name)) in callers:
                     callers[called].add((path, function.name))
     leading = {where: _leading(where, callers) for where in asked if where in callers}
-    every = {one: _package(one[0]) for ways in leading.values() for one in ways}
+    every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
         if {*others} - {one[0], *[path for path, _ in callers[one]]}:
             del every[one]
@@ -82,11 +82,6 @@ def _naming(functions: Mapping[Where, str], files: Files) -> dict[Where, list[st
     return {where: found[package][_last(where[1])] for where, package in functions.items()}
 
 
-def _package(path: str) -> str:
-    """The folder of the outermost package around a file; "" of one in no package."""
-    return ([*packages(os.path.dirname(path))] or [""])[-1]
-
-
 def _last(function: str) -> str:
     return function.rpartition(".")[2]
 
@@ -95,8 +90,7 @@ def _made_up(where: Where, files: Files) -> bool:
     """Whether the own file of a function names it once more, or makes up names by which it may."""
     path, function = where
     owner, _, name = function.rpartition(".")
-    own = re.findall(rf"\b{name}\b", files.text(path))
-    return len(own) > 1 or files.has(path, MADE_UP if owner else MADE_UP_HERE)
+    return not files.has_once(path, name) or files.has(path, MADE_UP if owner else MADE_UP_HERE)
 
 
 def _named(path: str, files: Files, places: Places) -> bool:
