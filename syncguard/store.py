@@ -63,12 +63,12 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
     for one in fresh:
         seen = stamp(one.note.path)
         if one.digest and seen is not None:
-            rest = msgspec.Raw(msgspec.msgpack.encode(replace(one, calls=(), words=b"")))
+            rest = memoryview(msgspec.msgpack.encode(replace(one, calls=(), words=b"")))
             examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, one.passes, one.words, rest)
     kept, changes = {}, {}
     for path, now in interfaces.items():
         known, changed = _learnt(path, state.interface(path), now)
-        kept[path] = msgspec.Raw(msgspec.msgpack.encode(known))
+        kept[path] = memoryview(msgspec.msgpack.encode(known))
         if changed is not None:
             changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys(changed, state.run)}
     return Table(examined, kept, changes)

@@ -28,7 +28,7 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     run: int  # in which it was examined
     passes: tuple[str, ...]  # the files to whose functions it passes tensors
     words: bytes  # that are in its text, as numbers
-    rest: msgspec.Raw
+    rest: memoryview  # packed by itself: who decodes the table passes over it
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True):
@@ -37,7 +37,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True):
     """
 
     examined: dict[str, Kept] = {}
-    interfaces: dict[str, msgspec.Raw] = {}
+    interfaces: dict[str, memoryview] = {}
     changes: dict[str, dict[str, int]] = {}
 
     def with_(self, more: Table) -> Table:

@@ -44,7 +44,10 @@ def abstract(routine: Routine) -> str:
     """The name of the class of a method of which there can be no instance: a method of it is still to be written, and
     no other class of its file descends from it."""
     owner = routine.owner
-    if owner is None or owner.qualname != owner.name or "abc.ABC" not in [*owner.external()] or heirs(owner):
+    if owner is None or owner.qualname != owner.name:
+        return ""
+    bases = tuple(owner.external())
+    if "abc.ABC" not in bases or heirs(owner):
         return ""
     names = dict.fromkeys([name for info in owner.mro for name in info.members])
     found = [member[0] for name in names if (member := owner.find(name)) is not None]
