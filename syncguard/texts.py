@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from syncguard.read.source import Source, read
@@ -127,7 +127,7 @@ def outermost(path: str) -> str:
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:
     """What may name a module, in a folder and below it."""
     for here, _, names in os.walk(folder):
-        yield from (os.path.join(here, name) for name in sorted(names) if PurePath(name).suffix in READABLE)
+        yield from (os.path.join(here, name) for name in sorted(names) if name.endswith(READABLE))
         if not deep:
             return
 

@@ -129,11 +129,13 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
         for call in function.calls:
-            way = (Fact(call.step, call.step_line, path),) if call.step else hot
-            where = (call.path, call.name)
-            options = (*function.options, *call.options)
-            if way is None or call.rare or where not in cold or where in found or (free and options):
+            if call.rare or (hot is None and not call.step):
                 continue
+            where = (call.path, call.name)
+            if where in found or where not in cold or (free and (call.options or function.options)):
+                continue
+            way = (Fact(call.step, call.step_line, path),) if call.step else hot or ()
+            options = (*function.options, *call.options)
             shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in options]
             found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
             yield where

@@ -30,7 +30,7 @@ class Wanted:
 
     def among(self, numbers: bytes) -> list[str]:
         """Those whose numbers are among these."""
-        if self._few and not any(one in numbers for one in self._few):
+        if self._few and not any(map(numbers.__contains__, self._few)):
             return []
         met = self._asked.intersection(memoryview(numbers).cast("I"))
         return [word for word, number in self._numbers.items() if number in met] if met else []
