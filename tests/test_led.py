@@ -8,7 +8,7 @@ from test_opted import found
 HOT = "in this file hot "
 NET = """
     class Net(torch.nn.Module):
-        def forward(self, x, images: torch.Tensor | None = None, videos: torch.Tensor | None = None):
+        def forward(self, x, images: torch.Tensor | None = None, videos: torch.Tensor | None = None, deep=False):
             if images is not None:
                 x = self.masks(x, images=images)
             if videos is not None:
@@ -49,11 +49,11 @@ def test_the_path_leads_by_a_call_that_gives_what_the_line_needs(second: str) ->
 
 
 def test_the_options_of_these_calls_count_alone() -> None:
-    text = NET.replace("if videos is not None:\n                x", "if self.config.use_videos:\n                x")
+    text = NET.replace("if videos is not None:\n                x", "if deep:\n                x")
     told = "only where `videos` is given"
     assert of(text.format(second="videos=videos"))[1:] == (
         [10],
-        [f"{HOT}only where `self.config.use_videos` holds", told],
+        [f"{HOT}only where `deep` holds; by default `deep` is `False`", told],
     )
     assert of(text.replace("images=images", "None, images").format(second="videos=videos"))[1:] == ([8], [told])
 

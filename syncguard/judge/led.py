@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lacks
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
@@ -106,8 +107,8 @@ def _comes(call: Calling, needs: list[frozenset[str]], routine: Routine) -> bool
     caller, at, _ = call
     written = next((part for part in walk(caller.node.body) if part.at == at and type(part) is CALL), None)
     node = routine.node
-    if type(written) is not CALL or type(node) is not FUNCTION:
-        return True
+    if type(written) is not CALL or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
+        return True  # it is handed about, or has another name there
     if spread(written) or any(not key for key, _ in written.keywords):
         return True
     places = positional(node)
