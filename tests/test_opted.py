@@ -300,7 +300,8 @@ def test_options_in_a_notebook_stand_in_their_cells(tmp_path: Path, ran: Callabl
         ("flag=False", "", "amortized"),
         ("flag", "", "unknown"),  # nobody sees what it is by default
         ("flag=True", "", "unknown"),
-        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x)\n", "hot"),
+        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x)\n", "amortized"),
+        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x, True)\n", "hot"),
     ],
 )
 def test_what_nobody_asks_for_is_left_out(signature: str, caller: str, heat: str) -> None:
