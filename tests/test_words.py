@@ -1,50 +1,92 @@
-"""Who names something is told by the numbers of words, which are kept with what was found in a file."""
+"""What a finding names: the value that is stored, the subject of a `match`, a loop without its body."""
 
-from pathlib import Path
+from __future__ import annotations
+
+import textwrap
 
 import pytest
 
-from syncguard import config, pipeline, texts
-from syncguard.read.words import FEW, Wanted, numbers_of
+from syncguard import pipeline
+from syncguard.config import Config
+from syncguard.terms import Finding
 
-TEXT = "from .core import score_of  # and `largest`\nNAMES = ['née', 'x.y']\n"
-SCORE = "import torch\n\n\ndef score(x: torch.Tensor) -> list:\n    return x.tolist()\n"
-
-
-@pytest.mark.parametrize("more", [0, 2 * FEW])
-def test_a_text_has_its_words_and_no_others(more):
-    names = ["score_of", "score", "of", "largest", "née", "y", "n", *[f"other_{n}" for n in range(more)]]
-    assert Wanted(names).among(numbers_of(TEXT)) == ["score_of", "largest", "née", "y"]
-    assert Wanted(["score"]).among(numbers_of("")) == []
+HEAD = "import torch\n\n\n"
 
 
-def test_no_text_is_read_of_what_is_known_by_its_words(tmp_path):
-    gone = str(tmp_path / "gone.py")
-    files = texts.Files([], {}, {gone: numbers_of(TEXT)})
-    assert files.names(gone, "largest")
-    assert files.naming(["score", "score_of"]) == {"score": [], "score_of": [gone]}
+def found(text: str) -> list[Finding]:
+    config = Config(heat="all", stdin_filename="example.py")
+    return list(pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings)
 
 
-def test_a_file_that_has_changed_since_is_read(tmp_path, monkeypatch):
-    (tmp_path / "pyproject.toml").write_text("")
-    package = tmp_path / "pkg"
-    package.mkdir()
-    for name in ("__init__", "fit", "load"):
-        (package / f"{name}.py").write_text("")
-    (package / "core.py").write_text(SCORE)
-    settings = config.load([str(tmp_path)], {"heat": "all"})
+@pytest.mark.parametrize(
+    ("store", "message"),
+    [
+        ("kept[0] = x.sum()", "`kept[0]` copies `x.sum()` to the host and waits"),
+        ("y, kept[0] = x, x.sum()", "`kept[0]` copies `x.sum()` to the host and waits"),
+        ("kept[0] = y = x", "`kept[0]` copies `x` to the host and waits"),
+    ],
+)
+def test_a_stored_value_is_named(store: str, message: str) -> None:
+    text = f"""
+        def collect(x: torch.Tensor):
+            kept = torch.zeros(3, device="cpu")
+            {store}
+            return kept
+        """
+    assert [finding.message for finding in found(text)] == [message]
 
-    def said(path: Path) -> bool:
-        finding, *_ = pipeline.check([str(path)], settings).findings
-        return bool(finding.hot_path)
 
-    read = []
-    monkeypatch.setattr(texts, "read", lambda path, given: read.append(path))
-    assert said(tmp_path)
-    assert said(package / "core.py")
-    assert read == []
-    monkeypatch.undo()
-    (package / "fit.py").write_text("from .core import score\n")
-    assert not said(package / "core.py")
-    (package / "fit.py").write_text("from .core import scores\n")
-    assert said(package / "core.py")
+def test_the_subject_of_a_match_is_named() -> None:
+    findings = found(
+        """
+        def choose(x: torch.Tensor):
+            match x.sum():
+                case 0 | 1:
+                    return 1
+            if not x.sum() or not (x.sum() > 2):
+                return 2
+        """
+    )
+    subjects = [finding.message.partition(" asks")[0] for finding in findings]
+    assert subjects == ["`x.sum()`", "`x.sum()`", "`x.sum()`", "`x.sum() > 2`"]
+    assert [(finding.site.line, finding.site.column) for finding in findings[:2]] == [(7, 14), (7, 18)]
+
+
+def test_a_loop_is_quoted_without_its_body() -> None:
+    findings = found(
+        """
+        from torch.utils.data import DataLoader
+
+
+        def epoch(data, device):
+            for x, y in DataLoader(data):
+                x = x.to(device)
+        """
+    )
+    copied = next(finding for finding in findings if finding.code == "SG301")
+    assert copied.because[0].text.startswith("`for x, y in DataLoader(data)` takes batches")
+
+
+@pytest.mark.parametrize("line", ['block.to("cpu")', "block.cpu()"])
+def test_what_modules_have_too_is_no_proof_of_a_tensor(line: str) -> None:
+    (finding,) = found(f"def swap(blocks):\n    for block in blocks:\n        torch.relu({line})\n")
+    assert finding.because[0].text == f"`{line}` moves a tensor, or a module that holds some"
+
+
+def test_two_uses_that_prove_a_tensor_together_are_told_so() -> None:
+    (finding,) = found("def total(x):\n    y = x.to(x.device)\n    return y.reshape(x.shape[0], -1).sum().item()\n")
+    assert finding.because[0].text == "`x` is asked for `.device` and for a shape: only a tensor has both"
+
+
+@pytest.mark.parametrize(
+    ("declared", "use"),
+    [
+        ('Optional["torch.Tensor"]', "x"),
+        ('"Optional[torch.Tensor]"', "x"),
+        ("\"dict[str, 'torch.Tensor']\"", "x['a']"),
+    ],
+)
+def test_a_type_in_a_text_is_quoted_where_the_text_stands(declared: str, use: str) -> None:
+    (finding,) = found(f"from typing import Optional\n\n\ndef told(n, x: {declared}):\n    return {use}.item()\n")
+    assert finding.because[0].line == finding.site.line - 1
+    assert "torch.Tensor" in finding.because[0].text
