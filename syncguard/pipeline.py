@@ -120,14 +120,14 @@ def check(
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     unknown = [*of_unknown_heat(examined)]
     lonely = uncalled(((path, f.name) for path, f in unknown if f.alone), files, rules.places)
-    unused_yet = unheard(unknown, files)
+    nobody_yet = unheard(unknown, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
-        warm = [unless_heard(f, unused_yet.get((one.note.path, f.function), "")) for f in warm]
+        warm = [unless_heard(f, nobody_yet.get((one.note.path, f.function), "")) for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:

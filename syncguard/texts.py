@@ -82,7 +82,8 @@ class Files:
 
     def has_once(self, path: str, name: str) -> bool:
         """Whether a file has a name in one place."""
-        return len(re.findall(rf"{name}\b", self.text(path))) == 1
+        text = self.text(path)
+        return text.count(name) == 1 or len(re.findall(rf"\b{name}\b", text)) == 1
 
     def names(self, path: str, name: str) -> bool:
         """Whether a file has a name."""

@@ -47,8 +47,8 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
 def left_to(
     asked: Iterable[Where], calls: Mapping[str, tuple[Function, ...]], among: Collection[Where], files: Files
 ) -> Iterator[Where]:
-    """These of the functions that are asked about: of some of which no file of its package names any, nor what leads to
-    it among them, but its own and those that are known to call it."""
+    """Those of the functions that are asked about, and are among some, that nobody may call unseen: no file of the
+    package names one of them, nor what leads to it among these, but its own and those that are known to call it."""
     callers: dict[Where, set[Where]] = {where: set() for where in among}
     for path, functions in calls.items():
         for function in functions:
