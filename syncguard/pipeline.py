@@ -120,7 +120,7 @@ def check(
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
     unknown = [*of_unknown_heat(examined)]
     lonely = uncalled(((path, f.name) for path, f in unknown if f.alone), files, rules.places)
-    nobody_yet = unheard(unknown, files)
+    nobody_yet = unheard(unknown, calls, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]

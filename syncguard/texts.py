@@ -40,7 +40,6 @@ class Files:
         self.known = {source.path: source.text for source in sources}
         self._given = given
         self._texts: dict[str, str] = {}
-        self._remembered = tuple(words or ())
         self._words = {path: numbers for path, numbers in (words or {}).items() if numbers}
         self._naming: dict[str, dict[str, list[str]]] = {}
         self._inside: dict[str, Remembered[str]] = {}
@@ -90,14 +89,14 @@ class Files:
         return bool(self._met(path, Wanted((name,))))
 
     def naming(self, names: Iterable[str], package: str = "") -> dict[str, list[str]]:
-        """The files that have each of these names, of those that are checked or remembered, or in a package; each is
-        looked at once for all names that were not asked for before."""
+        """The files that have each of these names, of those that are known or in a package; each is looked at once for
+        all names that were not asked for before."""
         found = self._naming.setdefault(package, {})
         lacking = {name for name in names if name not in found}
         if lacking:
             found.update({name: [] for name in lacking})
             wanted = Wanted(lacking)
-            for path in dict.fromkeys((*self.known, *self._remembered, *(self.inside(package) if package else ()))):
+            for path in dict.fromkeys((*self.known, *(self.inside(package) if package else ()))):
                 for name in self._met(path, wanted):
                     found[name].append(path)
         return found

@@ -13,22 +13,29 @@ from syncguard.texts import Files, outermost
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 
 
-def unheard(asked: Iterable[tuple[str, Function]], files: Files) -> dict[Where, str]:
+def unheard(
+    asked: Iterable[tuple[str, Function]], calls: Mapping[str, tuple[Function, ...]], files: Files
+) -> dict[Where, str]:
     """What is said of those of these functions that nothing in their package calls, nor in what is checked beside it,
-    for a name that it takes stands nowhere: neither in tests nor in texts."""
+    for a name that it takes stands nowhere: neither in tests nor in texts. Of other files their calls are known."""
     lone = [(path, function, _names(path, function, files)) for path, function in asked]
-    inside = [(path, function, names, outermost(path)) for path, function, names in lone if names or function.abstract]
+    placed = [(path, function, names, outermost(path)) for path, function, names in lone if names or function.abstract]
     wanted: dict[str, set[str]] = {}
-    for _, function, names, package in inside:
+    for _, function, names, package in placed:
         if package and _is_large(package, files):
             wanted.setdefault(package, set()).update((*names, *filter(None, (function.abstract,))))
     having = {package: files.naming(every, package) for package, every in wanted.items()}
-    told = {
-        (path, function.name): _told(path, function, names, having[package], files)
-        for path, function, names, package in inside
-        if package in having
-    }
+    called = _called(calls) if having else set()
+    told = {}
+    for path, function, names, package in placed:
+        if package in having:
+            where = path, function.name
+            told[where] = _told(path, function, names if where not in called else (), having[package], files)
     return {where: text for where, text in told.items() if text}
+
+
+def _called(calls: Mapping[str, tuple[Function, ...]]) -> set[Where]:
+    return {(call.path, call.name) for functions in calls.values() for one in functions for call in one.calls}
 
 
 def _names(path: str, function: Function, files: Files) -> list[str]:
@@ -36,7 +43,7 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
     return [name for name in function.names if files.has_once(path, name)]
 
 
-def _told(path: str, function: Function, names: list[str], having: Mapping[str, list[str]], files: Files) -> str:
+def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
     for name in names:
         if not {*having[name]} - {path}:
             return f"nothing in its package names `{name}` yet"

@@ -19,10 +19,11 @@ def test_a_text_has_its_words_and_no_others(more):
 
 
 def test_no_text_is_read_of_what_is_known_by_its_words(tmp_path):
-    gone = str(tmp_path / "gone.py")
-    files = texts.Files([], {}, {gone: numbers_of(TEXT)})
-    assert files.names(gone, "largest")
-    assert files.naming(["score", "score_of"]) == {"score": [], "score_of": [gone]}
+    (tmp_path / "known.py").write_text("")
+    known = str(tmp_path / "known.py")
+    files = texts.Files([], {}, {known: numbers_of(TEXT)})
+    assert files.names(known, "largest")
+    assert files.naming(["score", "score_of"], str(tmp_path)) == {"score": [], "score_of": [known]}
 
 
 def test_a_file_that_has_changed_since_is_read(tmp_path, monkeypatch):
@@ -48,3 +49,6 @@ def test_a_file_that_has_changed_since_is_read(tmp_path, monkeypatch):
     assert not said(package / "core.py")
     (package / "fit.py").write_text("from .core import scores\n")
     assert said(package / "core.py")
+    (tmp_path / "run.py").write_text("from pkg.core import score\n\n\ndef run(x):\n    return score(x)\n")
+    assert not said(tmp_path)
+    assert not said(package / "core.py")
