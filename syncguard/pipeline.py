@@ -20,6 +20,7 @@ from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
+from syncguard.judge.common import told_by
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
@@ -306,7 +307,7 @@ def unless_heard(finding: Finding, told: str) -> Finding:
 
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:
     """A finding with the options that all calls of its function stand behind, before its own."""
-    above = optional.get((path, finding.function), ())
+    above = [one for one in optional.get((path, finding.function), ()) if not told_by(one, finding.options)]
     options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
     return replace(finding, options=options) if above else finding
 

@@ -55,7 +55,9 @@ def test_the_options_of_these_calls_count_alone() -> None:
         [10],
         [f"{HOT}only where `deep` holds; by default `deep` is `False`", told],
     )
-    assert of(text.replace("images=images", "None, images").format(second="videos=videos"))[1:] == ([8], [told])
+    either = "in this file called only where `images` is given or `deep` holds"
+    text = text.replace("images=images", "None, images")
+    assert of(text.format(second="videos=videos"))[1:] == ([8], [either, told])
 
 
 def test_arguments_out_of_a_list_may_be_any() -> None:

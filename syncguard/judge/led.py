@@ -18,6 +18,7 @@ from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.calling import Callers, Calling
+from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
@@ -67,14 +68,8 @@ def led(
             shown = known if known in [way for way, _ in found] else min([way for way, _ in found], key=_length)
             around = [opted(context, caller, callers, world, text_of) for _, (caller, _, context) in found]
             said = HOT if heat == "hot" else HERE
-            return Led(shown, tuple([replace(fact, text=f"{said}{fact.text}") for fact in _shared(around)]))
+            return Led(shown, tuple([replace(fact, text=f"{said}{fact.text}") for fact in common(around)]))
     return Led(Warmth("unknown"))
-
-
-def _shared(every: list[tuple[Fact, ...]]) -> list[Fact]:
-    """The options that all of these have in common."""
-    texts = [{fact.text for fact in one} for one in every]
-    return [fact for fact in every[0] if all(fact.text in one for one in texts)]
 
 
 def _length(way: Warmth) -> int:
