@@ -29,6 +29,7 @@ LOSS = "import torch\n\n\ndef _classes(x: torch.Tensor) -> list:\n    return x.u
         {"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import Score\nScore()._classes(None)\n"},
         {"pkg/other.py": "from pkg.core import _classes_of\n"},
         {"pkg/core.py": CORE.replace("    def _classes(self, ", "    @staticmethod\n    def _classes(")},
+        {"pkg/core.py": LOSS.replace("def", "@torch.no_grad()\ndef")},
         {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes")},
         {"pkg/core.py": '__all__ = ["Loss"]\n' + LOSS.replace("_classes", "classes"), "pkg/other.py": "classes_of = 3"},
     ],

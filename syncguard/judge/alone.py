@@ -4,7 +4,7 @@ call it."""
 from __future__ import annotations
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import BINDING, lines_of, only_bound, private
+from syncguard.infer.branches.ungiven import BINDING, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
@@ -21,7 +21,7 @@ def alone(routine: Routine, places: Places) -> bool:
     """Whether a function that is private, or left out of `__all__`, is called by nothing in its file: it has no name
     for it, no decorator hands it on, and no class above it may call it."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or routine.closure or not only_bound(node):
+    if type(node) is not FUNCTION or routine.closure or not _plain(node.decorators, places):
         return False
     hidden = private(routine) or (owner is None and _left_out(node.name, routine.home))
     return hidden and _unasked(node.name, routine, places)

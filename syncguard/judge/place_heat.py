@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
+from syncguard.judge.few import few_turns, reads_each, small
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,
@@ -16,7 +17,7 @@ from syncguard.judge.seldom import (
 from syncguard.judge.warmth import BETWEEN, Warmth
 from syncguard.places import Places
 from syncguard.read import core
-from syncguard.read.tags import DO, LOOP, NAME, SEQ
+from syncguard.read.tags import LOOP, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -43,13 +44,13 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
-        few = all(_few(loop.node) for loop in context.loops)
+        few = all(few_turns(loop.node) or reads_each(loop.node) for loop in context.loops)
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
     once = around_what(routine, context, places) if base == "hot" and not lasting else ""
     if once:
         return "amortized", (*path, Fact(f"but only around {once}", 0))
-    epoch = context.loops[-1].steps if context.loops else routine.steps
+    epoch = _beside(context, routine)
     if epoch and not lasting and (step is not None or base == "unknown") and not cold:
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
     if step is not None and not cold:
@@ -62,22 +63,20 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     return base, path
 
 
+def _beside(context: Context, routine: Routine) -> int:
+    """The line that takes the steps which a place stands around, behind or before; 0 where there is none. A small loop
+    of its own is run once there, as is what stands in none."""
+    loops = context.loops
+    if not loops or (
+        routine.steps and not any(loop.reason for loop in loops) and all(small(one.node) for one in loops)
+    ):
+        return routine.steps
+    return loops[-1].steps
+
+
 def _over(loop: core.Node, sighting: Sighting) -> bool:
     """Whether a loop has one turn for each thing that is moved: `for part in parts: part.to(device)`."""
     if type(loop) is not LOOP or loop.target is None:
         return False
     moved = next((part for part in walk(loop.body) if part.at == sighting.operand), None)
     return type(moved) is NAME and any(type(one) is NAME and one.id == moved.id for one in walk(loop.target))
-
-
-def _few(loop: core.Node) -> bool:
-    """Whether a loop has the few turns that are written there: `for size in (64, 128):`."""
-    iterable = getattr(loop, "iterable", None)
-    match iterable:
-        case core.Seq(items=items):
-            return not any(type(item) is DO and item.what == "*" for item in items)
-        case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
-            return True
-        case core.Do(what="+", args=parts):  # names, and one more
-            return any(type(part) is SEQ for part in parts)
-    return False

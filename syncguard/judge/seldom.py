@@ -6,33 +6,59 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of
+from syncguard.judge.few import small
 from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import CALL, FUNCTION, LEAVE, NAME, RUN
+from syncguard.read.tags import CALL, FUNCTION, LEAVE, LOOP, NAME, RUN
 from syncguard.read.walk import bound_in, walk
 
 HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
-    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work; and trials
-    that nobody calls."""
+    """Mark the functions that a script alone calls, once, with nothing but its settings, or that have its loop: they do
+    its work; and trials that nobody calls."""
     callers = callers_of(routines)
-    todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
+    plain = [routine for routine in routines if routine.owner is None]
+    todo = [(one, settles) for one in plain if (settles := _takes_settings_alone(one, places)) or _loops(one, places)]
     found = True
     while found:
         found = False
-        for routine in todo:
-            once = [script(caller, places) and not context.loops for caller, _, context in callers.get(routine, ())]
+        for routine, settles in todo:
+            once = [
+                script(caller, places) and not context.loops and (settles or _works(caller, places))
+                for caller, _, context in callers.get(routine, ())
+            ]
             if (once or trial(routine, places)) and all(once) and not routine.program:
                 routine.program = found = True
+
+
+def _loops(routine: Routine, places: Places) -> bool:
+    """Whether a function has a loop of its own that may run long, and its file does nothing but call it."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.closure or places.seldom(routine.name):
+        return False
+    plain = all(places.is_("cold", "wrapping", last_name(one)) for one in node.decorators)
+    held = plain and node.name not in handed_about(routine.home)
+    return held and any(type(part) is LOOP and not small(part) for part in node.body)
+
+
+def _works(routine: Routine, places: Places) -> bool:
+    """Whether a function of a script does what people start it for: it tries nothing on what it draws, as what stands
+    below the functions of a library may."""
+    node = routine.node
+    if type(node) is not FUNCTION:
+        return False
+    calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
+    return not any(places.is_("cold", "drawing", name) for name in calls)
 
 
 def _takes_settings_alone(routine: Routine, places: Places) -> bool:

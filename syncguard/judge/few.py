@@ -1,0 +1,68 @@
+"""A loop in, whether it has few turns out: those that are written there, one for each key of a dict, or a mere read of
+each of what there is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.subjects import path_of
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, COMP, DO, INDEX, LOOP, NAME, SEQ
+from syncguard.read.walk import walk
+
+VIEWS: Final = ("items", "keys", "values")
+ORDERS: Final = ("sorted", "list", "tuple", "enumerate")
+NUMBERS: Final = ("float", "int", "bool", "str", "round", "abs")
+
+
+def small(loop: Node) -> bool:
+    """Whether a loop has few turns as far as it tells."""
+    return few_turns(loop) or reads_each(loop) or _by_key(loop)
+
+
+def few_turns(loop: Node) -> bool:
+    """Whether a loop has the few turns that are written there: `for size in (64, 128):`."""
+    iterable = loop.iterable if type(loop) is LOOP else None
+    match iterable:
+        case core.Seq(items=items):
+            return not any(type(item) is DO and item.what == "*" for item in items)
+        case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
+            return True
+        case core.Do(what="+", args=parts):  # names, and one more
+            return any(type(part) is SEQ for part in parts)
+    return False
+
+
+def reads_each(loop: Node) -> bool:
+    """Whether a comprehension does nothing but read each element of what is there: `[e.item() for e in energies]`."""
+    if type(loop) is not COMP or len(loop.clauses) != 1:
+        return False
+    target, iterable, conditions = loop.clauses[0]
+    if type(target) is not NAME or conditions or type(iterable) is CALL:
+        return False
+    parts = walk(loop.body)
+    asked = {id(part.fn) for part in parts if type(part) is CALL and _number(part)}
+    calls = [part for part in parts if type(part) is CALL and id(part.fn) not in asked]
+    plain = all(type(call.fn) is ATTR and not call.args and not call.keywords for call in calls)
+    return plain and all(part.id == target.id for part in parts if type(part) is NAME and id(part) not in asked)
+
+
+def _number(call: core.Call) -> bool:
+    return type(call.fn) is NAME and call.fn.id in NUMBERS
+
+
+def _by_key(loop: Node) -> bool:
+    """Whether a loop goes through the keys or items of a dict: `for key in totals: show(totals[key])`."""
+    if type(loop) is not LOOP or loop.iterable is None:
+        return False
+    iterable = loop.iterable
+    while type(iterable) is CALL and type(iterable.fn) is NAME and iterable.fn.id in ORDERS and iterable.args:
+        iterable = iterable.args[0]
+    if type(iterable) is CALL:
+        return type(iterable.fn) is ATTR and iterable.fn.name in VIEWS and not iterable.args
+    whole, target = path_of(iterable), loop.target
+    return type(target) is NAME and any(
+        type(part) is INDEX and path_of(part.of) == whole and type(part.key) is NAME and part.key.id == target.id
+        for part in (walk(loop.body) if whole else ())
+    )

@@ -1,0 +1,96 @@
+"""What stands behind the loop of the steps in its function, in a script and in what a script hands its work to."""
+
+from __future__ import annotations
+
+import pytest
+from checked import findings
+
+HEAD = "import torch\n\n\n"
+FIT = """
+def fit(model, batches, opt, totals, limit):
+    steps = 0
+    while steps < limit:
+        model(next(batches)).sum().backward()
+        opt.step()
+        opt.zero_grad()
+        steps += 1
+    {behind}
+"""
+
+
+def heats(text: str) -> list[str]:
+    return [finding.heat for finding in findings(text, HEAD)]
+
+
+@pytest.mark.parametrize(
+    ("behind", "heat"),
+    [
+        ("print(torch.ones(3, device='cuda').sum().item())", "amortized"),
+        ("for key in totals: show(torch.sum(totals[key]).item())", "amortized"),
+        ("for key in sorted(totals): show(torch.sum(totals[key]).item())", "amortized"),
+        ("for key, total in totals.items(): show(torch.sum(total).item())", "amortized"),
+        ("for size in (64, 128): show(torch.ones(size, device='cuda').sum().item())", "amortized"),
+        ("energies = torch.ones(9, device='cuda'); return [e.item() for e in energies]", "amortized"),
+        ("energies = torch.ones(9, device='cuda'); return [f'{float(e):.3f}' for e in energies]", "amortized"),
+        ("for item in totals: show(torch.sum(item).item())", "unknown"),  # of what there may be many
+        ("return [model(torch.cat(x)).sum().item() for x in totals]", "unknown"),
+    ],
+)
+def test_a_small_loop_behind_the_steps_is_run_once(behind: str, heat: str) -> None:
+    assert heats(FIT.format(behind=behind)) == [heat]
+
+
+def test_a_loop_calls_the_function_of_a_step() -> None:
+    text = """
+    def relax(state, model, max_iter: int):
+        def step_fn(i, state):
+            return advance(i, state, model)
+        for i in range(max_iter):
+            state = step_fn(i, state)
+        return [e.item() for e in torch.sum(model(state), dim=1)]
+    """
+    assert heats(text) == ["unknown"]  # a call may give anything
+    assert heats(
+        text.replace("return [", "energy = torch.sum(model(state), dim=1)\n        return [").replace(
+            "in torch.sum(model(state), dim=1)]", "in energy]"
+        )
+    ) == ["amortized"]
+
+
+SCRIPT = """
+def measure(model, rows, device):
+    losses = []
+    for i in range(len(rows)):
+        losses.append(torch.sum(model(rows[i].to(device))))
+        {inside}
+    total = torch.stack(losses).sum()
+    print(total.item())
+
+
+def main():
+    model, rows = build()
+    {call}
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("measure(model, rows, 'cuda')", "cold"),
+        ("measure(model, torch.rand(4, 4), 'cuda')", "unknown"),  # it may be of a library, and is only tried here
+        ("for _ in range(many()): measure(model, rows, 'cuda')", "unknown"),
+        ("hand(measure, model, rows)", "unknown"),
+        ("measure(model, rows, 'cuda'); hand(measure)", "unknown"),
+    ],
+)
+def test_what_a_script_hands_its_work_to_ends_once(call: str, heat: str) -> None:
+    assert heats(SCRIPT.format(call=call, inside=""))[-1] == heat
+
+
+def test_the_loop_of_such_a_function_may_run_long() -> None:
+    text = SCRIPT.format(call="measure(model, rows, 'cuda')", inside="print(losses[-1].item())")
+    assert heats(text)[-2:] == ["unknown", "cold"]
