@@ -88,6 +88,11 @@ def _from_above(owner: ClassInfo, name: str, places: Places) -> bool:
         return True
     if owner.is_module and owner.world.op(f"torch.nn.Module.{name}") is not None:
         return True
+    return not seen_above(owner, places)
+
+
+def seen_above(owner: ClassInfo, places: Places) -> bool:
+    """Whether all that a class descends from is of the project, or a module."""
     bases = [base for info in owner.mro for base in info.bases if type(base) is not ClassOf]
     known = ("torch.nn.Module", *places.tables["names"]["bare_bases"])
-    return not all(type(base) is Named and base.name in known for base in bases)
+    return all(type(base) is Named and base.name in known for base in bases)

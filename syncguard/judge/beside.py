@@ -10,6 +10,7 @@ from syncguard.infer.branches.stepping import pause
 from syncguard.infer.domain.values import Named
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
+from syncguard.judge.templated import asked_seldom
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import FUNCTION, LOOP
@@ -22,7 +23,8 @@ MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
 OUTDATED: Final = "in a package of what is deprecated"
 SAVED: Final = "in a class that is there to save and load"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED))
+LEFT: Final = "left by its class to be called as an object is made, moved or changed"
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED, LEFT))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -40,6 +42,8 @@ def beside(routine: Routine, places: Places) -> str:
         return NAMED
     if routine.owner is not None and any(places.is_("cold", "savers", info.name) for info in routine.owner.mro):
         return SAVED
+    if asked_seldom(routine, places):
+        return LEFT
     if places.outdated(routine.home.path):
         return OUTDATED
     return MEASURED if places.measures(routine.home.path) else ""
