@@ -23,6 +23,7 @@ def heats(text: str, name: str = "example.py") -> list[str]:
         ("test()", "torch.empty(4, device='cuda').normal_()", "cold"),
         ("test()", "torch.ones(4, device='cuda')", "unknown"),  # it may evaluate
         ("test(size)", "torch.randn(size, device='cuda')", "unknown"),
+        ("_test_rows()", "torch.randn(4, device='cuda')", "cold"),
         ("testing()", "torch.randn(4, device='cuda')", "unknown"),
     ],
 )
@@ -32,6 +33,22 @@ def test_a_trial_draws_what_it_tries(head: str, x: str, heat: str) -> None:
     if heat == "cold":
         assert heats(f"{body}\n\nif __name__ == '__main__':\n    {head}\n") == ["cold"]
         assert heats(f"{body}\n\nfor epoch in range(9):\n    {head}\n") == ["unknown"]
+
+
+def test_the_loop_of_a_trial_takes_no_steps() -> None:
+    text = """
+def {head}:
+    for i in range(2):
+        x = torch.randn(4, device="cuda", requires_grad=True)
+        x.sum().backward()
+        print(x.grad)
+
+
+if __name__ == "__main__":
+    {head}
+"""
+    assert heats(text.format(head="_test_gradients()")) == ["cold"]
+    assert heats(text.format(head="fit_gradients()")) == ["hot"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""The calls of several files in, the functions out that steps in other files call behind a gate, and nothing calls
-otherwise."""
+"""The calls of several files in, the functions out that steps in other files call behind a gate, or what ends an epoch
+there, and nothing calls otherwise."""
 
 from __future__ import annotations
 
@@ -55,5 +55,10 @@ def _way(
     if function.gpuless:
         return ()
     step = (Fact(call.step, call.step_line, caller[0]),) if call.step else ()
-    path = step or (function.path if function.heat == "hot" else hot.get(caller, ()))
+    path = step or (function.path if _led(function) else hot.get(caller, ()))
     return (*path, Fact(f"but only now and then calls `{call.name}`", call.line, caller[0])) if path else ()
+
+
+def _led(function: Function) -> bool:
+    """Whether the path to a function begins at what runs at every step, or once in an epoch."""
+    return function.heat == "hot" or (function.heat == "amortized" and not function.here)

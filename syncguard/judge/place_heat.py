@@ -24,7 +24,7 @@ from syncguard.terms import Fact, Heat
 
 def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
     """The heat of one place in a routine."""
-    context, cold = sighting.context, test_file(routine, places)
+    context, cold = sighting.context, test_file(routine, places) or trial(routine, places)
     if context.failing:
         return "cold", ()
     if warmth.heat != "hot":
