@@ -140,6 +140,21 @@ def test_what_is_given_what_a_step_brings_readies_it(head: str, heat: str) -> No
     assert heats(f"def {head}:\n    return lens.max().item()\n") == [heat]
 
 
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("numpy.savez_compressed(path, rows=rows.cpu().numpy())", "cold"),
+        ("rows = rows.cpu()\n    with open(path, 'wb') as file:\n        torch.save(rows, file)", "cold"),
+        ("np.savetxt(path, [row.item() for row in rows])", "cold"),
+        ("kept = rows.cpu()\n    if path:\n        torch.save(kept, path)\n    return kept", "unknown"),
+        ("for row in split(rows):\n        keep(torch.sum(row).item())\n    torch.save(seen, path)", "unknown"),
+        ("return rows.cpu()", "unknown"),
+    ],
+)
+def test_what_writes_a_file_is_seldom_asked_to(body: str, heat: str) -> None:
+    assert heats(f"import numpy\n\n\ndef pack(rows: torch.Tensor, path):\n    {body}\n") == [heat]
+
+
 KEPT = """
 class State:
     table = None

@@ -13,8 +13,9 @@ from syncguard.judge.seldom import (
     script,
     test_file,
     trial,
+    writes,
 )
-from syncguard.judge.warmth import BETWEEN, Warmth
+from syncguard.judge.warmth import BETWEEN, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -32,6 +33,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
             return "cold", ()
         if warmth.heat == "unknown" and not context.loops and ends_phase(sighting, routine, places):
             return "cold", (Fact(BETWEEN, sighting.at[0], routine.home.path),)
+        if warmth.heat == "unknown" and all(small(loop.node) for loop in context.loops) and writes(routine, places):
+            return "cold", (Fact(WRITES, sighting.at[0], routine.home.path),)
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
     lasting = sighting.hazard in places.tables["hot"]["settings"]

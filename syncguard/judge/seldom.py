@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Final
 
+from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.classes import ClassInfo
@@ -17,7 +18,7 @@ from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import CALL, FUNCTION, LEAVE, LOOP, NAME, RUN
+from syncguard.read.tags import CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import bound_in, walk
 
 HANDED: Final = 4  # fewer are not all that a module hands to a hook
@@ -165,6 +166,20 @@ def makes_groups(routine: Routine, places: Places) -> bool:
 def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
     """Whether this is a barrier in a function that has no tensors exchanged, which are in order without it."""
     return places.is_("cold", "barriers", sighting.op) and not _calls(routine, places.collectives)
+
+
+def writes(routine: Routine, places: Places) -> bool:
+    """Whether each call of a function writes a file: `np.savez(path, x)`, behind no test and in no loop."""
+    node = routine.node
+    todo = [*node.body] if type(node) is FUNCTION else []
+    while todo:
+        part = todo.pop()
+        if type(part) is WITH:
+            todo += part.body
+        call = part.value if type(part) is RUN else None
+        if type(call) is CALL and places.is_("cold", "writers", called_path(call)):
+            return True
+    return False
 
 
 def logarithm(routine: Routine) -> bool:

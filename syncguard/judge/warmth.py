@@ -11,6 +11,7 @@ SELDOM = "in its file called only by what runs seldom"
 BY_NAME = "by its name what runs seldom, unless another file calls it at every step"
 AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
+WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
@@ -35,7 +36,7 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN) or fact.text in BESIDE for fact in path
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, WRITES) or fact.text in BESIDE for fact in path
     )
 
 
