@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
@@ -24,6 +25,13 @@ def counted(routine: Routine, places: Places) -> frozenset[str]:
         body = node.body if type(node) is FUNCTION else ()
         written.counted = frozenset([name for part in walk(body) if _tells(part) for name in _counts(part, places)])
     return written.counted
+
+
+def counts_here(seen: Value, name: str, routine: Routine, places: Places) -> bool:
+    """Whether a function counts by what it is given, of which nothing tells that it is a tensor but that a forward,
+    which hands it on, is given some."""
+    assumed = type(seen) is Tensor and seen.why is not None and seen.why.text == "forward"
+    return assumed and name in counted(routine, places)
 
 
 def _tells(part: Node) -> bool:

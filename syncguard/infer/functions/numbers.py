@@ -8,7 +8,7 @@ from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.domain.values import UNKNOWN, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
-from syncguard.read.tags import BIND, CALL, COMP, FUNCTION, LOOP, NAME
+from syncguard.read.tags import BIND, CALL, COMP, DO, FUNCTION, LOOP, NAME
 from syncguard.read.walk import walk
 
 
@@ -87,3 +87,9 @@ def _of_data(use: str, frame: Frame) -> bool:
     if type(value) is not Named:
         return False
     return frame.world.places.is_("factories", "of_data", f"{value.name}.{rest}" if rest else value.name)
+
+
+def tested(node: core.Function, name: str) -> bool:
+    """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
+    tests = (part.args[0] for part in walk(node.body) if type(part) is DO and part.what in ("truth", "not"))
+    return any(type(test) is NAME and test.id == name for test in tests)

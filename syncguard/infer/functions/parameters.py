@@ -27,16 +27,16 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation
 from syncguard.infer.functions.brought import before, brought
-from syncguard.infer.functions.counted import counted
+from syncguard.infer.functions.counted import counted, counts_here
 from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.hosts import keeps_data
-from syncguard.infer.functions.numbers import asks_kind, is_data
+from syncguard.infer.functions.numbers import asks_kind, is_data, tested
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Param
-from syncguard.read.tags import BIND, CONST, DO, FUNCTION, INDEX, NAME
+from syncguard.read.tags import BIND, CONST, FUNCTION, INDEX, NAME
 from syncguard.read.walk import mentions, walk
 from syncguard.terms import Wait
 
@@ -97,6 +97,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     """What a parameter may hold."""
     routine, world = frame.routine, frame.world
     seen = _with_default(routine.seen.get(param.name), frame, param)
+    if seen is not None and counts_here(seen, param.name, routine, world.places):
+        seen = None
     elsewhere = routine.host and routine.aside and type(seen) is Tensor and seen.on_device
     place = "assumed" if elsewhere else world.place(routine)
     declared = annotated(frame, param, place)
@@ -331,7 +333,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     if ranged or not uses.isdisjoint(frame.world.tensor_names):
         given = True
     elif given or any(use.startswith("(0self.") for use in uses):
-        given = not _tested(node, param.name)
+        given = not tested(node, param.name)
     if given:
         return Tensor(device=frame.world.place(routine), sure=False, why=frame.why("forward", param.at))
     return UNKNOWN
@@ -341,9 +343,3 @@ def _several(frame: Frame, param: Param, position: int) -> Value:
     """What `*inputs` of a module's forward holds: some are tensors, and which nobody knows."""
     each = _forwarded(frame, param, position)
     return Unknown(each.why) if type(each) is Tensor else each
-
-
-def _tested(node: core.Function, name: str) -> bool:
-    """Whether a body asks whether a parameter is true, by itself: few tensors could answer."""
-    tests = (part.args[0] for part in walk(node.body) if type(part) is DO and part.what in ("truth", "not"))
-    return any(type(test) is NAME and test.id == name for test in tests)
