@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.judge.few import few_turns, reads_each, small
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
-from syncguard.judge.few import few_turns, reads_each, small
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,

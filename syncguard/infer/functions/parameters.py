@@ -97,8 +97,6 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     """What a parameter may hold."""
     routine, world = frame.routine, frame.world
     seen = _with_default(routine.seen.get(param.name), frame, param)
-    if seen is not None and counts_here(seen, param.name, routine, world.places):
-        seen = None
     elsewhere = routine.host and routine.aside and type(seen) is Tensor and seen.on_device
     place = "assumed" if elsewhere else world.place(routine)
     declared = annotated(frame, param, place)
@@ -178,6 +176,8 @@ def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> 
 def _with_default(seen: Value | None, frame: Frame, param: Param) -> Value | None:
     """What callers were seen to pass; who leaves out a parameter that has a function for its default passes
     that: `transform=lambda loss: loss.item()`. A file that itself chooses no device leaves it open to others."""
+    if seen is not None and counts_here(seen, param.name, frame.routine, frame.world.places):
+        return None
     if seen is NONE and not (frame.routine.aside or private(frame.routine)):
         return None if frame.world.places.is_("names", "devices", param.name) else seen
     if type(param.default) is not FUNCTION or (frame.routine.aside and seen is not None):
