@@ -45,10 +45,15 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
 
 
 def left_to(
-    asked: Iterable[Where], calls: Mapping[str, tuple[Function, ...]], among: Collection[Where], files: Files
+    asked: Iterable[Where],
+    calls: Mapping[str, tuple[Function, ...]],
+    among: Collection[Where],
+    files: Files,
+    places: Places,
 ) -> Iterator[Where]:
     """Those of the functions that are asked about, and are among some, that nobody may call unseen: no file of the
-    package names one of them, nor what leads to it among these, but its own and those that are known to call it."""
+    package but tests names one of them, nor what leads to it among these, but its own and those that are known to call
+    it."""
     callers: dict[Where, set[Where]] = {where: set() for where in among}
     for path, functions in calls.items():
         for function in functions:
@@ -58,7 +63,8 @@ def left_to(
     leading = {where: _leading(where, callers) for where in asked if where in callers}
     every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
-        if {*others} - {one[0], *[path for path, _ in callers[one]]}:
+        calling = {path for path, _ in callers[one]}
+        if any(_counts(other, one[0], places) and other not in calling for other in others):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
 

@@ -1,5 +1,5 @@
-"""The calls of several files in, the private functions out that nothing but setup in other files calls, however often
-their own file could."""
+"""The calls of several files in, the functions out that nothing but setup in other files calls, however often their own
+file could."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from syncguard.terms import Fact
 SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
 
 
-def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where]) -> dict[Where, Fact]:
-    """These functions, by a call that shows it."""
-    private = {(path, f.name): f for path, functions in files.items() for f in functions if f.name.startswith("_")}
+def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where], public: bool = False) -> dict[Where, Fact]:
+    """These functions, by a call that shows it: the private ones, or those as well that others may call unseen."""
+    asked_of = {
+        (path, f.name): f
+        for path, functions in files.items()
+        for f in functions
+        if f.name.startswith("_") or (public and f.named)
+    }
     callers: dict[Where, list[tuple[Where, int, Function]]] = {
-        where: [] for where, function in private.items() if where not in hot and _left_to_others(function)
+        where: [] for where, function in asked_of.items() if where not in hot and _left_to_others(function)
     }
     for path, functions in files.items():
         for function in functions:
@@ -37,7 +42,7 @@ def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where]) -> dict[
 
 
 def _left_to_others(function: Function) -> bool:
-    """Whether nobody has a name for a private function but who imports it here, and its file does not say how often."""
+    """Whether nobody has a name for a function but who imports it here, and its file does not say how often."""
     return function.heat == "unknown" and not (function.open or function.keeper)
 
 
