@@ -30,6 +30,7 @@ from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted, counts_here
 from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.hosts import keeps_data
+from syncguard.infer.functions.inward import made_inward
 from syncguard.infer.functions.numbers import asks_kind, is_data, tested
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
@@ -138,7 +139,8 @@ def _both(seen: Value, found: Value, frame: Frame, param: Param) -> Value:
     if type(found) is Unknown:
         return seen
     both = join(seen, found)
-    return both.but(device="host") if _hosted(seen) and type(both) is Tensor and _closed(frame, param) else both
+    there = _hosted(seen) and (_closed(frame, param) or made_inward(seen, found, param.name, frame))
+    return both.but(device="host") if there and type(both) is Tensor else both
 
 
 def _closed(frame: Frame, param: Param) -> bool:
