@@ -142,6 +142,7 @@ SENTENCES: Final = {
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "loaded": "`{source}` gives tensors on the host",
     "placed": "`{source}` puts all that it is given on the host",
+    "fetched": "`{source}` is held by what brought all that it has to the host",
     "left on host": "`{source}` is the CPU where nothing else is asked for",
     "prepared": "`{source}` is given texts or images, and prepares tensors on the host",
     "torch only": "`{source}`: this function computes with torch and with no other array library",

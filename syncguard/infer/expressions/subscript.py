@@ -122,7 +122,9 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
     info = of.info
     member = info.find("__getitem__") if info is not None else None
     if member is not None and type(member[0]) is Call:
-        return frame.world.call(member[0].routine, of, [key], {}, node.at, frame)
+        found = frame.world.call(member[0].routine, of, [key], {}, node.at, frame)
+        there = of.device == "host" and found is UNKNOWN and not member[1].is_module
+        return Tensor(device="host", sure=False, why=frame.why("fetched", node.at)) if there else found
     if info is not None and type(key) is Const and member is None:
         if isinstance(key.value, str):
             held = info.held(key.value, frame.routine)

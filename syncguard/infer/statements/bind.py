@@ -44,6 +44,7 @@ from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
+from syncguard.infer.statements.fetched import fetched
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
@@ -320,6 +321,7 @@ def effect(node: core.Run, frame: Frame) -> None:
     if fn is None or type(call) is not CALL:
         return
     proved(fn, frame)
+    fetched(fn, frame)
     if type(result) is Tensor and result.pending and fn.name.endswith("_"):
         rebind(fn.of, result, frame)  # an in-place copy that is still under way
     if batch and type(result) is Unknown and result.weak is not None:

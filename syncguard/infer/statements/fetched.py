@@ -1,0 +1,18 @@
+"""A method that is called for what it does in, the object that has all it holds on the host from there on out."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import there_too
+from syncguard.infer.domain.values import Instance
+from syncguard.infer.routine import Frame
+from syncguard.read import core
+from syncguard.read.tags import NAME
+
+
+def fetched(fn: core.Attr, frame: Frame) -> None:
+    """An object of the project whose own method brings what it holds to the host in place: `rows.to_numpy()`."""
+    held = frame.env.get(fn.of.id) if type(fn.of) is NAME else None
+    if type(fn.of) is not NAME or type(held) is not Instance or held.info is None:
+        return
+    if frame.world.places.is_("cold", "moved", fn.name) and held.info.find(fn.name) is not None:
+        frame.env[fn.of.id] = there_too(held)
