@@ -44,7 +44,7 @@ from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
-from syncguard.infer.statements.fetched import fetched
+from syncguard.infer.statements.effects import fetched, proved
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
@@ -335,13 +335,6 @@ def effect(node: core.Run, frame: Frame) -> None:
                 accumulated(frame, seen, fn.of, (*call.args, *[value for _, value in call.keywords]))
             grown = methods.grown(container, fn.name, args, keywords, node.at, frame)
             rebind(fn.of, holding(holder, grown), frame)
-
-
-def proved(fn: core.Attr, frame: Frame) -> None:
-    """What is asked for its gradients by a name is a tensor for sure from here on."""
-    held = frame.env.get(fn.of.id) if type(fn.of) is NAME else None
-    if type(fn.of) is NAME and type(held) is Tensor and frame.world.places.is_("names", "differentiators", fn.name):
-        frame.env[fn.of.id] = held.but(sure=True)
 
 
 def moves_modules(name: str, frame: Frame) -> bool:
