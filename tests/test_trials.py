@@ -49,6 +49,8 @@ if __name__ == "__main__":
 """
     assert heats(text.format(head="_test_gradients()")) == ["cold"]
     assert heats(text.format(head="fit_gradients()")) == ["hot"]
+    evaluates = text.replace("range(2)", "loader").replace("{head}:", "{head}:\n    loader = load()")
+    assert heats(evaluates.format(head="test()")) == ["hot"]
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from syncguard.judge.seldom import (
     is_cold_anyway,
     programs,
     script,
+    takes_no_steps,
     test_file,
-    trial,
 )
 from syncguard.judge.stands_in import stands_in
 from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
@@ -61,7 +61,7 @@ def warmths(
         if reason:
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
-    for callee, context, path in stepped((r for r in routines if not (test_file(r, places) or trial(r, places))), cold):
+    for callee, context, path in stepped((r for r in routines if not takes_no_steps(r, places)), cold):
         if context.rare and not trained(callee, places, training):
             rare.setdefault(callee, Warmth("amortized", path, not context.gate))
         else:

@@ -11,7 +11,7 @@ from syncguard.judge.seldom import (
     ends_phase,
     makes_groups,
     script,
-    test_file,
+    takes_no_steps,
     trial,
     writes,
 )
@@ -25,7 +25,7 @@ from syncguard.terms import Fact, Heat
 
 def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
     """The heat of one place in a routine."""
-    context, cold = sighting.context, test_file(routine, places) or trial(routine, places)
+    context, cold = sighting.context, takes_no_steps(routine, places)
     if context.failing:
         return "cold", ()
     if warmth.heat != "hot":

@@ -18,7 +18,7 @@ from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import bound_in, walk
 
 HANDED: Final = 4  # fewer are not all that a module hands to a hook
@@ -77,6 +77,18 @@ def trial(routine: Routine, places: Places) -> bool:
         return False
     calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
     return places.is_("cold", "trials", routine.name) and any(places.is_("cold", "drawing", name) for name in calls)
+
+
+def takes_no_steps(routine: Routine, places: Places) -> bool:
+    """Whether the loops of a function take no steps, whatever they call: those of tests, and of a trial that goes
+    through no loader."""
+    if test_file(routine, places):
+        return True
+    node = routine.node
+    if type(node) is not FUNCTION or not trial(routine, places):
+        return False
+    named = (last_name(part).lower() for part in walk(node.body) if type(part) is NAME or type(part) is ATTR)
+    return not any(places.is_("hot", "loop_names", name) for name in named)
 
 
 def script(routine: Routine, places: Places) -> bool:
