@@ -121,6 +121,7 @@ class Routine:
         "contexts",
         "copies",
         "each",
+        "errand",
         "filled",
         "given_to",
         "home",
@@ -193,6 +194,7 @@ class Routine:
         self.host = ""  # why its tensors are on the host, if they are
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
         self.program = False  # whether a script hands it its settings, once: it is the script
+        self.errand = False  # whether a script calls it once, for its loop: what stands around that runs once
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from syncguard.judge.seldom import (
     trial,
     writes,
 )
-from syncguard.judge.warmth import BETWEEN, WRITES, Warmth
+from syncguard.judge.warmth import BETWEEN, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -31,10 +31,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if warmth.heat != "hot":
         if places.is_("cold", "ops", sighting.op) and all(_over(loop.node, sighting) for loop in context.loops):
             return "cold", ()
-        if warmth.heat == "unknown" and not context.loops and ends_phase(sighting, routine, places):
-            return "cold", (Fact(BETWEEN, sighting.at[0], routine.home.path),)
-        if warmth.heat == "unknown" and all(small(loop.node) for loop in context.loops) and writes(routine, places):
-            return "cold", (Fact(WRITES, sighting.at[0], routine.home.path),)
+        if warmth.heat == "unknown" and (why := _once(sighting, routine, places)):
+            return "cold", (Fact(why, sighting.at[0], routine.home.path),)
     step = next((loop for loop in context.loops if loop.reason), None)
     base, path = warmth.heat, warmth.path
     lasting = sighting.hazard in places.tables["hot"]["settings"]
@@ -64,6 +62,17 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
     if gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {gate}", 0))
     return base, path
+
+
+def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
+    """Why a place outside of long loops runs seldom, as far as the function tells that it stands in; '' if it does
+    not."""
+    loops = sighting.context.loops
+    if not loops and ends_phase(sighting, routine, places):
+        return BETWEEN
+    if not all(small(loop.node) for loop in loops):
+        return ""
+    return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
 
 
 def _beside(context: Context, routine: Routine) -> int:

@@ -25,27 +25,27 @@ HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
-    """Mark the functions that a script alone calls, once, with nothing but its settings, or that have its loop: they do
-    its work; and trials that nobody calls."""
+    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work; and trials
+    that nobody calls."""
     callers = callers_of(routines)
-    plain = [routine for routine in routines if routine.owner is None]
-    todo = [(one, settles) for one in plain if (settles := _takes_settings_alone(one, places)) or _loops(one, places)]
+    todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
     found = True
     while found:
         found = False
-        for routine, settles in todo:
-            once = [
-                script(caller, places) and not context.loops and (settles or _works(caller, places))
-                for caller, _, context in callers.get(routine, ())
-            ]
+        for routine in todo:
+            once = [script(caller, places) and not context.loops for caller, _, context in callers.get(routine, ())]
             if (once or trial(routine, places)) and all(once) and not routine.program:
                 routine.program = found = True
+    for routine in routines:
+        calls = callers.get(routine, ()) if not routine.program and _loops(routine, places) else ()
+        called = [_works(caller, places) and not context.loops for caller, _, context in calls]
+        routine.errand = bool(called) and all(called)
 
 
 def _loops(routine: Routine, places: Places) -> bool:
     """Whether a function has a loop of its own that may run long, and its file does nothing but call it."""
     node = routine.node
-    if type(node) is not FUNCTION or routine.closure or places.seldom(routine.name):
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
         return False
     plain = all(places.is_("cold", "wrapping", last_name(one)) for one in node.decorators)
     held = plain and node.name not in handed_about(routine.home)
@@ -53,10 +53,10 @@ def _loops(routine: Routine, places: Places) -> bool:
 
 
 def _works(routine: Routine, places: Places) -> bool:
-    """Whether a function of a script does what people start it for: it tries nothing on what it draws, as what stands
-    below the functions of a library may."""
+    """Whether a function does what people start a script for, and tries nothing on what it draws, as what stands below
+    the functions of a library may."""
     node = routine.node
-    if type(node) is not FUNCTION:
+    if type(node) is not FUNCTION or not script(routine, places):
         return False
     calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
     return not any(places.is_("cold", "drawing", name) for name in calls)
