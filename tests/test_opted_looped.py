@@ -39,6 +39,8 @@ NET = """
         ("if random.random() > self.chance:", []),
         ("if random.random() < 0.5:", []),
         ("for rule in self.rules:", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
+        ("for i, rule in enumerate(self.rules):", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
+        ("for i, rule in zip(x, self.rules):", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
         ("for step in self.steps:", []),
         ("for rule in extra or []:", ["only where `extra or []` holds; by default `extra` is `None`"]),
         ("for one in range(size):", []),

@@ -76,8 +76,19 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
 
 def _looped(context: Context) -> list[Asked]:
     """That there is something for the loops around a place to go through: `for rule in self.rules or []`."""
-    over = [loop.node.iterable for loop in context.loops if type(loop.node) is LOOP and loop.node.iterable is not None]
-    return [(core.Do("truth", (one,), one.at), True) for one in over if type(one) in (NAME, ATTR, EITHER)]
+    over = [loop.node.iterable for loop in context.loops if type(loop.node) is LOOP]
+    found = [one for iterable in over if iterable is not None for one in _gone_through(iterable)]
+    return [(core.Do("truth", (one,), one.at), True) for one in found if type(one) in (NAME, ATTR, EITHER)]
+
+
+def _gone_through(iterable: Node) -> tuple[Node, ...]:
+    """What a loop takes its items from: `for i, rule in enumerate(self.rules)`."""
+    match iterable:
+        case core.Call(fn=core.Name(id="enumerate" | "reversed" | "sorted" | "list" | "tuple"), args=(first, *_)):
+            return (first,)
+        case core.Call(fn=core.Name(id="zip"), args=args):
+            return args
+    return (iterable,)
 
 
 def _equals(test: Node) -> bool:
