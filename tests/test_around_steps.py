@@ -94,3 +94,9 @@ def test_what_a_script_hands_its_work_to_ends_once(call: str, heat: str) -> None
 def test_the_loop_of_such_a_function_may_run_long() -> None:
     text = SCRIPT.format(call="measure(model, rows, 'cuda')", inside="print(losses[-1].item())")
     assert heats(text)[-2:] == ["unknown", "cold"]
+
+
+def test_what_such_a_function_leaves_on_is_met_at_every_step() -> None:
+    text = SCRIPT.format(call="measure(model, rows, 'cuda')", inside="")
+    left = text.replace("    losses = []", "    torch.autograd.set_detect_anomaly(True)\n    losses = []")
+    assert [one.heat for one in findings(left, HEAD) if one.code == "SG404"] == ["unknown"]

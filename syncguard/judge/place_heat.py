@@ -70,7 +70,9 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     loops = sighting.context.loops
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
-    if not all(small(loop.node) for loop in loops):
+    if sighting.hazard in places.tables["hot"]["settings"] or not all(
+        small(one.node) and not one.reason for one in loops
+    ):
         return ""
     return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
 
