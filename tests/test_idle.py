@@ -59,6 +59,7 @@ def test_what_setup_alone_calls(more):
         {"pkg__other": "from pkg.ops import first\n"},
         {"pkg__ops": OPS + "\n\ndef more(rows):\n    return first(rows)\n"},
         {"pkg__ops": OPS + "\n\nEVERY = [table]\n"},
+        {"pkg__model": "from pkg.ops import table\n\n\ndef collate_fn(batch):\n    return table(len(batch), 'cuda')\n"},
         {"pkg__main": "from pkg.ops import table\n\n\ndef main():\n    table(3, 'cuda')\n", "pkg__model": ""},
     ],
 )

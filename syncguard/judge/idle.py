@@ -35,7 +35,7 @@ def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where], public: 
     while changed:
         changed = False
         for where in sorted(asked - found.keys()):
-            if all(one in found or (one not in hot and _setup(function)) for one, _, function in callers[where]):
+            if all(one in found or (one not in hot and _setup(by, public)) for one, _, by in callers[where]):
                 (path, name), line = min((one, line) for one, line, _ in callers[where])
                 found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
     return found
@@ -46,7 +46,8 @@ def _left_to_others(function: Function) -> bool:
     return function.heat == "unknown" and not (function.open or function.keeper)
 
 
-def _setup(function: Function) -> bool:
-    """Whether it is its own nature, or its name, that says that a function runs seldom."""
-    by_nature = not function.here or by_name(function.path)
+def _setup(function: Function, public: bool) -> bool:
+    """Whether it is its own nature, or its name, that says that a function runs seldom; what prepares batches may give
+    others than private ones what is on the device."""
+    by_nature = (not function.here or by_name(function.path)) and not (public and function.host)
     return function.heat == "cold" and by_nature and function.name not in SCRIPTS

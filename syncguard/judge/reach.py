@@ -56,7 +56,7 @@ def functions_of(
                 (alone(routine, places), asked_by(routine, places), abstract(routine)) if unknown else (False, (), "")
             )
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
-            where = (kin(routine, places), (at[0], at[2]))
+            where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where))
     return tuple(found)
 
