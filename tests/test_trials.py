@@ -150,6 +150,7 @@ def test_what_is_given_what_a_step_brings_readies_it(head: str, heat: str) -> No
         ("np.savetxt(path, [row.item() for row in rows])", "cold"),
         ("kept = rows.cpu()\n    if path:\n        torch.save(kept, path)\n    return kept", "unknown"),
         ("for row in split(rows):\n        keep(torch.sum(row).item())\n    torch.save(seen, path)", "unknown"),
+        ("memory = io.BytesIO()\n    torch.save(rows.cpu(), memory)\n    return memory", "unknown"),
         ("return rows.cpu()", "unknown"),
     ],
 )

@@ -181,9 +181,10 @@ def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
 
 
 def writes(routine: Routine, places: Places) -> bool:
-    """Whether each call of a function writes a file: `np.savez(path, x)`, behind no test and in no loop."""
+    """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, behind no test and in no
+    loop."""
     node = routine.node
-    todo = [*node.body] if type(node) is FUNCTION else []
+    todo = [*node.body] if type(node) is FUNCTION and not _calls(routine, places.memories) else []
     while todo:
         part = todo.pop()
         if type(part) is WITH:
