@@ -103,7 +103,9 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
-        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _several(frame, param, position))
+        if type(seen) is Seq and declared is UNKNOWN:
+            return seen
+        return Seq("tuple", None, declared if declared is not UNKNOWN else _several(frame, param, position))
     if world.places.is_("names", "devices", param.name):
         there = _device(frame, param, declared, seen)
         if there is not None:
