@@ -1,4 +1,4 @@
-"""What a test has found to be no tensor is data, of which torch makes one; what nobody asked may be a tensor already."""
+"""What a test found to be no tensor is data, of which torch makes one; what nobody asked may be a tensor already."""
 
 from __future__ import annotations
 

@@ -53,11 +53,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     made_array(name, args, nodes, frame)
     op = frame.world.op(name)
     if op is not None:
-        if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
-            args = [operand(args[0]), *args[1:]]
-        elif args and nodes and asks_data(op) and plain(args[0]) and no_tensor(nodes[0], frame):
-            args = [Host("object"), *args[1:]]
-        return apply(frame, op, at, args, keywords, nodes)
+        first = [taken(args[0], op, nodes, frame)] if args and name.startswith("torch.") else args[:1]
+        return apply(frame, op, at, [*first, *args[1:]], keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE
     if name.startswith("builtins."):
@@ -80,9 +77,12 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     return from_tensors([*args, *keywords.values()], at, frame)
 
 
-def asks_data(op: Op) -> bool:
-    """Whether an operation makes a tensor of whatever it is given first."""
-    return any(condition in ("data", "data_or_unknown") for wait in op.waits for condition, _ in wait.when)
+def taken(value: Value, op: Op, nodes: Nodes, frame: Frame) -> Value:
+    """What a function of torch is given first: a tensor, or the data of which it makes one."""
+    if op.args[:1] and op.args[0] in frame.world.operand_names:
+        return operand(value)
+    data = any(condition in ("data", "data_or_unknown") for wait in op.waits for condition, _ in wait.when)
+    return Host("object") if data and plain(value) and nodes and no_tensor(nodes[0], frame) else value
 
 
 def done(name: str, frame: Frame) -> None:

@@ -1,4 +1,4 @@
-"""A parameter in, what its annotation says that it holds out, or else a decorator, or its name in a hook of a library."""
+"""A parameter in, what its annotation says that it holds out, or else a decorator, or its name in a library's hook."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from syncguard.read.tags import CONST
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
-    """What the annotation says that a parameter may hold, its default None included, or else a decorator, or its name in
-    a hook."""
+    """What is said that a parameter may hold, its default None included: by its annotation, or else by a decorator, or
+    by its name in a hook."""
     if param.annotation is not None:
         declared = promised(param.annotation, frame, place)
-    else:
-        declared = dispatched(param, frame, place)
-        declared = _handed(param, frame) if declared is UNKNOWN else declared
+    elif (declared := dispatched(param, frame, place)) is UNKNOWN:
+        declared = _handed(param, frame)
     if place == "host" and tensor_in(declared) is not None and of_items(frame):
         declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):

@@ -103,9 +103,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
-        if type(seen) is Seq and declared is UNKNOWN:
-            return seen
-        return Seq("tuple", None, declared if declared is not UNKNOWN else _several(frame, param, position))
+        return _several(frame, param, position, declared, seen)
     if world.places.is_("names", "devices", param.name):
         there = _device(frame, param, declared, seen)
         if there is not None:
@@ -339,10 +337,13 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     return UNKNOWN
 
 
-def _several(frame: Frame, param: Param, position: int) -> Value:
-    """What `*inputs` of a module's forward holds: some are tensors, and which nobody knows."""
-    each = _forwarded(frame, param, position)
-    return Unknown(each.why) if type(each) is Tensor else each
+def _several(frame: Frame, param: Param, position: int, declared: Value, seen: Value | None) -> Value:
+    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward some are tensors, and which
+    nobody knows."""
+    if declared is UNKNOWN and type(seen) is Seq:
+        return seen
+    each = declared if declared is not UNKNOWN else _forwarded(frame, param, position)
+    return Seq("tuple", None, Unknown(each.why) if declared is UNKNOWN and type(each) is Tensor else each)
 
 
 def _tested(node: core.Function, name: str) -> bool:
