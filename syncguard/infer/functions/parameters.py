@@ -338,8 +338,8 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
 
 
 def _several(frame: Frame, param: Param, position: int, declared: Value, seen: Value | None) -> Value:
-    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward some are tensors, and which
-    nobody knows."""
+    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward some are tensors, and
+    which nobody knows."""
     if declared is UNKNOWN and type(seen) is Seq:
         return seen
     each = declared if declared is not UNKNOWN else _forwarded(frame, param, position)
