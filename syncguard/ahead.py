@@ -59,7 +59,9 @@ class Ahead:
     def _begin(self) -> None:
         """Fork: such a process has all that is imported and read here."""
         self.numbers, numbers = os.pipe()
-        os.write(numbers, b"".join(number.to_bytes(DIGITS, "big") for number in range(len(self.sources))))
+        # The largest first: then both end at about the same time.
+        order = sorted(range(len(self.sources)), key=lambda n: len(self.sources[n].text), reverse=True)
+        os.write(numbers, b"".join(number.to_bytes(DIGITS, "big") for number in order))
         os.close(numbers)
         self.pipe, writes = os.pipe()
         self.child = os.fork()

@@ -31,6 +31,7 @@ from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
 from syncguard.read.notebook import facts_in, in_cells
 from syncguard.read.source import FileNote, Source, read
+from syncguard.read.words import numbers_of
 from syncguard.selection import Selection, selection
 from syncguard.terms import Finding
 
@@ -54,6 +55,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     cites: tuple[Cited, ...] = ()  # what is quoted of other files
     caused: tuple[Finding, ...] = ()  # in other files, by what this one passes to them
     passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
+    words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
 
 
@@ -217,6 +219,7 @@ class Examiner:
             cites=self.cited(home, (*every, *caused)),
             caused=caused,
             passes=passes,
+            words=numbers_of(source.text),
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

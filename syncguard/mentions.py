@@ -40,8 +40,7 @@ class Mentions:
 
     def _holds(self, path: str, name: str) -> bool:
         """Whether a file may name this."""
-        may = self._files.may_hold(path, (name,))
-        return may and self._files.may_hold(path, [f"{before}{name}" for before in BEFORE])
+        return self._files.names(path, name) and self._files.may_hold(path, [f"{before}{name}" for before in BEFORE])
 
 
 def mentions_in(text: str, path: str, name: str) -> Iterator[Mention]:

@@ -20,6 +20,7 @@ from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
+from syncguard.judge.common import told_by
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
 from syncguard.judge.opted import off_by_default
@@ -36,6 +37,7 @@ from syncguard.selection import selection
 from syncguard.templates import templates
 from syncguard.terms import Fact, Finding, Rule
 from syncguard.texts import Files
+from syncguard.unheard import unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 
@@ -59,6 +61,15 @@ class Report(msgspec.Struct, frozen=True):
     hot_loops: int = 0
     left_out: int = 0  # findings that run too seldom for what is asked for
     faults: tuple[str, ...] = ()  # the tracebacks of errors of ours: each left one file unchecked
+
+
+class Around(msgspec.Struct, frozen=True):
+    """What is known of the files that are not checked: those that pass something to these as they were examined, and of
+    all that are remembered what they call, and their words."""
+
+    tellers: list[Examined] = []
+    calls: dict[str, tuple[Function, ...]] = {}
+    words: dict[str, bytes] = {}
 
 
 def check(
@@ -87,16 +98,17 @@ def check(
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        alone, tellers, others, warning = examine(sources, config, rules, frozenset(asked), given)
-    calls = {**others, **{one.note.path: one.calls for one in alone}}
-    files, hot = Files(sources, given), reached(calls)
+        alone, around, warning = examine(sources, config, rules, frozenset(asked), given)
+    calls = {**around.calls, **{one.note.path: one.calls for one in alone}}
+    words = {**around.words, **{one.note.path: one.words for one in alone}}
+    files, hot = Files(sources, given, words), reached(calls)
     callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
     checked = {source.path for source in sources}
-    brought = [(one.note.path, f.site.path) for one in (*alone, *tellers) for f in one.caused]
+    brought = [(one.note.path, f.site.path) for one in (*alone, *around.tellers) for f in one.caused]
     told |= {path for by, at in brought if at in checked for path in (by, at)}
     made = templates(told | callers, files, rules.places)
-    examined = with_callers(alone, sources, tellers, rules.rules, made.made_into)
+    examined = with_callers(alone, sources, around.tellers, rules.rules, made.made_into)
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
@@ -105,15 +117,18 @@ def check(
     optional = behind(calls, elsewhere)
     hosted = {**idle(calls, hot), **elsewhere}
     rare = gated(calls, hot, hosted)
-    rare = {where: rare[where] for where in unsure if where in rare and left_to(where, calls, rare, files)}
+    rare = {where: rare[where] for where in left_to(unsure, calls, rare, files)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
-    lonely = uncalled(lone(examined), files, rules.places)
+    unknown = [*of_unknown_heat(examined)]
+    lonely = uncalled(((path, f.name) for path, f in unknown if f.alone), files, rules.places)
+    nobody_yet = unheard(unknown, calls, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
         warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
+        warm = [unless_heard(f, nobody_yet.get((one.note.path, f.function), "")) for f in warm]
         return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
@@ -182,14 +197,13 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 def examine(
     sources: Sequence[Source], config: Config, rules: pack.Pack, fixes: frozenset[str], texts: Mapping[str, str]
-) -> tuple[list[Examined], list[Examined], dict[str, tuple[Function, ...]], str]:
-    """What was found in each source, and in other files that pass something to these, what earlier runs know of the
-    calls in other files, and why the cache is not written.
+) -> tuple[list[Examined], Around, str]:
+    """What was found in each source, what is known of other files, and why the cache is not written.
 
     What is to be fixed is examined anew, and kept without its fixes; nothing is where `texts` stand in for files.
     """
     if not config.cache:
-        return [*workers.examine(sources, config, fixes, texts)[0]], [], {}, ""
+        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), ""
     ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
     state = table.load(file)
@@ -202,17 +216,18 @@ def examine(
     changed = [source for source in sources if source.path not in same]
     ahead.only(changed)
     known = store.still_true(state, digests, texts)
-    tellers = [read(path, texts) for path in callers if path not in known]
+    unsure = [read(path, texts) for path in callers if path not in known]
     doubtful = [source for source in sources if source.path in same and source.path not in known]
-    fresh, interfaces = ahead.result([*doubtful, *tellers])
+    fresh, interfaces = ahead.result([*doubtful, *unsure])
     known.update((one.note.path, one) for one in fresh)
-    others = {path: kept.calls for path, kept in remembered.items() if path not in given and state.unchanged(path)}
-    others |= {path: known[path].calls for path in callers}
+    kept = {path: one for path, one in remembered.items() if path not in given and state.unchanged(path)}
+    words = {path: one.words for path, one in kept.items() if path not in texts}
+    tellers = [known[path] for path in callers]
+    calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
     warning = ""
     if fresh and not texts:
         warning = table.save(file, state, store.grown(state, map(without_fixes, fresh), interfaces))
-    found = [known[source.path] for source in sources]
-    return found, [known[path] for path in callers], others, warning
+    return [known[source.path] for source in sources], Around(tellers, calls, words), warning
 
 
 def without_fixes(one: Examined) -> Examined:
@@ -272,13 +287,11 @@ def unsettled(examined: Sequence[Examined]) -> Iterator[Where]:
         yield from {(one.note.path, f.function) for f in (*one.findings, *one.allowed) if may_be_told(f)}
 
 
-def lone(examined: Sequence[Examined]) -> Iterator[Where]:
-    """The private functions that hold something of unknown heat and that their own files do not name."""
+def of_unknown_heat(examined: Sequence[Examined]) -> Iterator[tuple[str, Function]]:
+    """The functions that hold something of unknown heat, each with its file."""
     for one in examined:
         held = {finding.function for finding in (*one.findings, *one.allowed) if finding.heat == "unknown"}
-        yield from [
-            (one.note.path, function.name) for function in one.calls if function.alone and function.name in held
-        ]
+        yield from [(one.note.path, function) for function in one.calls if function.name in held]
 
 
 def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
@@ -287,9 +300,14 @@ def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
     return replace(finding, heat="cold", hot_path=(Fact(why, 0),)) if finding.heat == "unknown" else finding
 
 
+def unless_heard(finding: Finding, told: str) -> Finding:
+    """A finding in what nothing calls yet, with what is said of that: it may be unused, or there for others."""
+    return replace(finding, hot_path=(Fact(told, 0),)) if told and finding.heat == "unknown" else finding
+
+
 def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:
     """A finding with the options that all calls of its function stand behind, before its own."""
-    above = optional.get((path, finding.function), ())
+    above = [one for one in optional.get((path, finding.function), ()) if not told_by(one, finding.options)]
     options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
     return replace(finding, options=options) if above else finding
 

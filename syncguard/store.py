@@ -25,7 +25,7 @@ from syncguard.read.source import read
 from syncguard.table import Kept, State, Table, stamp
 
 T = TypeVar("T")
-FORMAT = 6
+FORMAT = 7
 ROOMS = ("read", "infer", "judge")  # what a finding is made by, beside what stands around them
 ALL = frozenset({"*"})  # of the parts of a file
 MIXED = "?"  # behind the digest of a file that was searched since: no text has such a one
@@ -63,12 +63,12 @@ def grown(state: State, fresh: Iterable[Examined], interfaces: Mapping[str, Inte
     for one in fresh:
         seen = stamp(one.note.path)
         if one.digest and seen is not None:
-            rest = msgspec.Raw(msgspec.msgpack.encode(replace(one, calls=())))
-            examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, one.passes, rest)
+            rest = memoryview(msgspec.msgpack.encode(replace(one, calls=(), words=b"")))
+            examined[one.note.path] = Kept(one.digest, one.calls, seen, state.run, one.passes, one.words, rest)
     kept, changes = {}, {}
     for path, now in interfaces.items():
         known, changed = _learnt(path, state.interface(path), now)
-        kept[path] = msgspec.Raw(msgspec.msgpack.encode(known))
+        kept[path] = memoryview(msgspec.msgpack.encode(known))
         if changed is not None:
             changes[path] = {**state.table.changes.get(path, {}), **dict.fromkeys(changed, state.run)}
     return Table(examined, kept, changes)

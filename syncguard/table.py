@@ -27,7 +27,8 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     stamp: tuple[int, int]  # when it was last written, and its size
     run: int  # in which it was examined
     passes: tuple[str, ...]  # the files to whose functions it passes tensors
-    rest: msgspec.Raw
+    words: bytes  # that are in its text, as numbers
+    rest: memoryview  # packed by itself: who decodes the table passes over it
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True):
@@ -36,7 +37,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True):
     """
 
     examined: dict[str, Kept] = {}
-    interfaces: dict[str, msgspec.Raw] = {}
+    interfaces: dict[str, memoryview] = {}
     changes: dict[str, dict[str, int]] = {}
 
     def with_(self, more: Table) -> Table:
@@ -70,7 +71,7 @@ class State:
     def examined(self, path: str) -> Examined:
         """What was found in a file that is remembered. Raises `msgspec.MsgspecError` where it is damaged."""
         kept = self.table.examined[path]
-        return replace(msgspec.msgpack.decode(kept.rest, type=Examined), calls=kept.calls)
+        return replace(msgspec.msgpack.decode(kept.rest, type=Examined), calls=kept.calls, words=kept.words)
 
     def interface(self, path: str) -> Interface | None:
         """A file as those knew it who import it; None where that is not known, or damaged."""

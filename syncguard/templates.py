@@ -17,7 +17,6 @@ from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, packages
 
 HEAD: Final = 1_500  # characters at the top of a file, where it says what it is made of
-START: Final = 8  # letters of a name by which texts are searched
 SAID: Final = re.compile(r"""\bgenerated\b[^\n]{0,40}?\bfrom[ \t]+["'`]{0,2}([\w./\\-]+\.py)\b""")
 
 
@@ -108,25 +107,27 @@ def _named(templates: set[str], made: Made, places: Places) -> frozenset[str]:
     """The names of templates that are named anywhere but in tests, comments, other templates and what they are made
     into, where that says so."""
     files, stems = made.files, {*map(_stem, templates)}
-    starts = {stem[:START] for stem in stems}
-    words = [re.compile(rf"{re.escape(start)}\w*") for start in starts]
     folders = {os.path.dirname(path) for path in templates}
-    tops = sorted({([*packages(folder)] or [folder])[-1] for folder in folders})
+    tops = {([*packages(folder)] or [folder])[-1] for folder in folders}
+    having: dict[str, set[str]] = {}
+    for top in tops:
+        naming = files.naming(stems, top)
+        for stem in stems:
+            having.setdefault(stem, set()).update(naming[stem])
     found: set[str] = set()
-    for path in {*files.known, *(path for top in tops for path in files.inside(top))}:
-        if path in templates or places.is_test(path) or not files.may_hold(path, starts):
-            continue
-        text = files.text(path)
-        every = (met for word in words for met in word.finditer(text) if met.group() in stems)
-        names = {met.group() for met in every if not _only_said(met, text)}
-        if names:
+    for stem, paths in having.items():
+        said = re.compile(rf"{re.escape(stem)}\b")  # which is found faster than what begins with a boundary
+        for path in paths - templates:
+            if places.is_test(path) or not _is_said(said, files.text(path)):
+                continue
             made.look_beside(path)
-            if path not in made.into:
-                found |= names - ({_stem(made.of[path])} if path in made.of else set())
+            if path not in made.into and not (path in made.of and _stem(made.of[path]) == stem):
+                found.add(stem)
+                break
     return frozenset(found)
 
 
-def _only_said(met: re.Match[str], text: str) -> bool:
-    """Whether this is the end of another word, or in a comment."""
-    before = text[text.rfind("\n", 0, met.start()) + 1 : met.start()]
-    return "#" in before or before[-1:].isalnum() or before.endswith("_")
+def _is_said(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether this is said anywhere but in comments, and not as the end of another word."""
+    lines = (text[text.rfind("\n", 0, met.start()) + 1 : met.start()] for met in pattern.finditer(text))
+    return any("#" not in before and not (before[-1:].isalnum() or before.endswith("_")) for before in lines)

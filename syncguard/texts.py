@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from syncguard.read.source import Source, read
+from syncguard.read.words import FEW, Wanted, numbers_of
 
-FEW: Final = 4  # names that are looked for one by one
-NAMES: Final = re.compile(r"(?<!\w)_\w+")
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
 
 Item = TypeVar("Item")
@@ -33,14 +32,16 @@ class Remembered(Generic[Item]):
 
 
 class Files:
-    """The texts of files, each read once, and the private names in each: all are noted once several are looked for."""
+    """The texts of files, each read once, and which of some words are in each: of what is known by its words no text is
+    read."""
 
-    def __init__(self, sources: Iterable[Source], given: Texts) -> None:
+    def __init__(self, sources: Iterable[Source], given: Texts, words: Mapping[str, bytes] | None = None) -> None:
+        """With the numbers of the words that are known to be in files."""
         self.known = {source.path: source.text for source in sources}
         self._given = given
         self._texts: dict[str, str] = {}
-        self._names: dict[str, frozenset[str]] = {}
-        self._looked: dict[str, int] = {}  # how many names were looked for in a file that has none of them
+        self._words = {path: numbers for path, numbers in (words or {}).items() if numbers}
+        self._naming: dict[str, dict[str, list[str]]] = {}
         self._inside: dict[str, Remembered[str]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
 
@@ -78,16 +79,35 @@ class Files:
             self._has[path, pattern] = pattern.search(self.text(path)) is not None
         return self._has[path, pattern]
 
+    def has_once(self, path: str, name: str) -> bool:
+        """Whether a file has a name in one place."""
+        text = self.text(path)
+        return text.count(name) == 1 or len(re.findall(rf"\b{name}\b", text)) == 1
+
     def names(self, path: str, name: str) -> bool:
-        """Whether a file names a module or function; of private ones all are noted."""
-        if not name.startswith("_"):
-            return self.may_hold(path, (name,)) and re.search(rf"\b{name}\b", self.text(path)) is not None
-        if path not in self._names:
-            looked = self._looked[path] = self._looked.get(path, 0) + 1
-            if looked <= FEW and name not in self.text(path):
-                return False
-            self._names[path] = frozenset(NAMES.findall(self.text(path)))
-        return name in self._names[path]
+        """Whether a file has a name."""
+        return bool(self._met(path, Wanted((name,))))
+
+    def naming(self, names: Iterable[str], package: str = "") -> dict[str, list[str]]:
+        """The files that have each of these names, of those that are known or in a package; each is looked at once for
+        all names that were not asked for before."""
+        found = self._naming.setdefault(package, {})
+        lacking = {name for name in names if name not in found}
+        if lacking:
+            found.update({name: [] for name in lacking})
+            wanted = Wanted(lacking)
+            for path in dict.fromkeys((*self.known, *(self.inside(package) if package else ()))):
+                for name in self._met(path, wanted):
+                    found[name].append(path)
+        return found
+
+    def _met(self, path: str, wanted: Wanted) -> list[str]:
+        """Those of some names that a file has."""
+        if path not in self._words:
+            if len(wanted.words) <= FEW and not self.may_hold(path, wanted.words):
+                return []
+            self._words[path] = numbers_of(self.text(path))
+        return wanted.among(self._words[path])
 
 
 def packages(folder: str) -> Iterator[str]:
@@ -99,10 +119,15 @@ def packages(folder: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
+def outermost(path: str) -> str:
+    """The folder of the outermost package around a file; "" of one in no package."""
+    return ([*packages(os.path.dirname(path))] or [""])[-1]
+
+
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:
     """What may name a module, in a folder and below it."""
     for here, _, names in os.walk(folder):
-        yield from (os.path.join(here, name) for name in sorted(names) if PurePath(name).suffix in READABLE)
+        yield from (os.path.join(here, name) for name in sorted(names) if name.endswith(READABLE))
         if not deep:
             return
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from syncguard.judge.called import Function, Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import Files, files_in, packages
+from syncguard.texts import Files, files_in, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -31,46 +31,66 @@ def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str
 def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
-    return frozenset([where for where in asked if not _called(*where, files, places)])
+    known = {where: outermost(where[0]) for where in asked}
+    named_by = _naming(known, files)
+    return frozenset(
+        [
+            where
+            for where, package in known.items()
+            if package
+            and not _made_up(where, files)
+            and not any(_counts(other, where[0], places) for other in named_by[where])
+        ]
+    )
 
 
-def left_to(where: Where, calls: Mapping[str, tuple[Function, ...]], among: Container[Where], files: Files) -> bool:
-    """Whether no file of its package names a function, or one of some that lead to it, but its own and those that are
-    known to call it."""
-    todo = [where]
-    for one in todo:
-        every = [(path, f.name) for path, functions in calls.items() for f in functions if _calls(f, one)]
-        if named_beside(one, {path for path, _ in every}, files):
-            return False
-        todo += [caller for caller in every if caller in among and caller not in todo]
-    return True
+def left_to(
+    asked: Iterable[Where], calls: Mapping[str, tuple[Function, ...]], among: Collection[Where], files: Files
+) -> Iterator[Where]:
+    """Those of the functions that are asked about, and are among some, that nobody may call unseen: no file of the
+    package names one of them, nor what leads to it among these, but its own and those that are known to call it."""
+    callers: dict[Where, set[Where]] = {where: set() for where in among}
+    for path, functions in calls.items():
+        for function in functions:
+            for call in function.calls:
+                if (called := (call.path, call.name)) in callers:
+                    callers[called].add((path, function.name))
+    leading = {where: _leading(where, callers) for where in asked if where in callers}
+    every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
+    for one, others in _naming(every, files).items():
+        if {*others} - {one[0], *[path for path, _ in callers[one]]}:
+            del every[one]
+    return (where for where, ways in leading.items() if every.keys() >= ways)
 
 
-def _calls(function: Function, where: Where) -> bool:
-    return any((call.path, call.name) == where for call in function.calls)
+def _leading(where: Where, callers: Mapping[Where, set[Where]]) -> set[Where]:
+    """A function, and those that lead to it, as far as they are known."""
+    found, todo = {where}, [where]
+    while todo:
+        more = callers[todo.pop()] & callers.keys() - found
+        found |= more
+        todo += more
+    return found
 
 
-def named_beside(where: Where, but: Container[str], files: Files) -> bool:
-    """Whether a file of its package names a function, but for its own and some others."""
+def _naming(functions: Mapping[Where, str], files: Files) -> dict[Where, list[str]]:
+    """The files that name each of these functions, of those that are known or in the package that is told of it."""
+    names: dict[str, set[str]] = {}
+    for (_, function), package in functions.items():
+        names.setdefault(package, set()).add(_last(function))
+    found = {package: files.naming(some, package) for package, some in names.items()}
+    return {where: found[package][_last(where[1])] for where, package in functions.items()}
+
+
+def _last(function: str) -> str:
+    return function.rpartition(".")[2]
+
+
+def _made_up(where: Where, files: Files) -> bool:
+    """Whether the own file of a function names it once more, or makes up names by which it may."""
     path, function = where
-    return _beside(path, function.rpartition(".")[2], files, lambda other: other != path and other not in but)
-
-
-def _beside(path: str, name: str, files: Files, counts: Callable[[str], bool]) -> bool:
-    """Whether a file that counts, of those that are known or in the package of this one, has a name."""
-    around = [*packages(os.path.dirname(path))]
-    every = (files.known, files.inside(around[-1])) if around else (files.known,)
-    return any(files.names(other, name) for some in every for other in some if counts(other))
-
-
-def _called(path: str, function: str, files: Files, places: Places) -> bool:
-    """Whether anything but tests may call a private function."""
-    around = [*packages(os.path.dirname(path))]
     owner, _, name = function.rpartition(".")
-    own = re.findall(rf"\b{name}\b", files.text(path))
-    if not around or len(own) > 1 or files.has(path, MADE_UP if owner else MADE_UP_HERE):
-        return True
-    return _beside(path, name, files, lambda other: _counts(other, path, places))
+    return not files.has_once(path, name) or files.has(path, MADE_UP if owner else MADE_UP_HERE)
 
 
 def _named(path: str, files: Files, places: Places) -> bool:

@@ -1443,7 +1443,7 @@ PRIVATE = """
         ("_kept", "x, mask=mask", "if mask is not None: x = x[mask > 0]", "hot"),
         ("_kept", "*(x, mask)", "if mask is not None: x = x[mask > 0]", "hot"),
         ("_kept", "x, **{'mask': mask}", "if mask is not None: x = x[mask > 0]", "hot"),
-        ("kept", "x", "if mask is not None: x = x[mask > 0]", "hot"),
+        ("kept", "x", "if mask is not None: x = x[mask > 0]", "unknown"),
         ("_kept", "x", "if x.ndim == 2: mask = x > 0\n            if mask is not None: x = x[mask > 0]", "hot"),
         (
             "_kept",

@@ -261,8 +261,10 @@ def test_a_private_function_has_the_options_that_all_its_calls_share() -> None:
     option = "only where `a` holds; by default `a` is `False`"
     assert told(text.format(name="_read", other="a and b")) == [[option]]
     assert told(text.format(name="_read", other="a")) == [[option]]
-    assert told(text.format(name="_read", other="b")) == [[]]
-    assert told(text.format(name="read", other="b")) == [[]]
+    either = "only where `a` holds or `b` holds; by default `a` is `False` and `b` is `False`"
+    assert told(text.format(name="_read", other="b")) == [[either]]
+    assert told(text.format(name="read", other="b")) == [[f"in this file called {either}"]]
+    assert told(text.format(name="read", other="x.ndim == 2")) == [[]]
     assert told(text.format(name="read", other="a")) == [[f"in this file called {option}"]]  # others may call it
     assert told(text.format(name="forward_read", other="a")) == [[]]  # and this one is called by another name
 
@@ -300,7 +302,8 @@ def test_options_in_a_notebook_stand_in_their_cells(tmp_path: Path, ran: Callabl
         ("flag=False", "", "amortized"),
         ("flag", "", "unknown"),  # nobody sees what it is by default
         ("flag=True", "", "unknown"),
-        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x)\n", "hot"),
+        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x)\n", "amortized"),
+        ("flag=False", "class Net(torch.nn.Module):\n    def forward(self, x):\n        return step(x, True)\n", "hot"),
     ],
 )
 def test_what_nobody_asks_for_is_left_out(signature: str, caller: str, heat: str) -> None:

@@ -281,6 +281,8 @@ def test_what_comes_in_two_ways_asks_for_none_of_what_stands_behind_one() -> Non
     assert told(text) == [[]]
 
 
+NAMED = "in this file named only where "
+EITHER = f'{NAMED}`self.loss == "nll"` holds or `self.loss == "mse"` does not hold; by default `self.loss` is `"mse"`'
 KINDS = """
     def nll(dist: torch.distributions.Normal, y: torch.Tensor):
         return -dist.log_prob(y).sum().item()
@@ -304,7 +306,8 @@ KINDS = """
     ("more", "options"),
     [
         ("", ['in this file named only where `self.loss == "nll"` holds; by default `self.loss` is `"mse"`']),
-        ("else: loss = nll", []),
+        ("else: loss = nll", [EITHER]),
+        ("if x.ndim == 2: loss = nll", []),
         ("KEPT = 1", ['in this file named only where `self.loss == "nll"` holds; by default `self.loss` is `"mse"`']),
     ],
 )

@@ -9,11 +9,11 @@ from typing import Final
 from syncguard.infer.stores import stored
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.words import APART
 
 WORDS: Final = ("_validate_args",)  # what a file may say that counts for others, whoever else looks at it
 NAMED: Final = "="  # in front of a name: what binds it, as a part of its file
 ANY: Final = f"{NAMED}*"  # whatever binds such names
-APART: Final = bytes(byte if byte > 127 or chr(byte).isalnum() or byte == 95 else 32 for byte in range(256))
 WINDOW: Final = 12  # lines that the part of an expression which is quoted may take
 
 

@@ -1,29 +1,78 @@
-"""A function in, whether it is private, or left out of `__all__`, and nothing in its file calls it out: only what names
-it elsewhere may."""
+"""A function in, the names by which alone it can be called out, of which its file has none: who has them elsewhere may
+call it."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.ungiven import lines_of, only_bound, private
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import BINDING, lines_of, only_bound, private
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import ClassOf, Named
+from syncguard.infer.domain.values import Call, ClassOf, Named
+from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import by_name
 from syncguard.judge.defaults import bound_once
 from syncguard.places import Places
+from syncguard.read import core
 from syncguard.read.tags import CONST, FUNCTION, SEQ
 
 
 def alone(routine: Routine, places: Places) -> bool:
-    """Whether its file has no name for it, no decorator hands it on, and no class above it may call it."""
+    """Whether a function that is private, or left out of `__all__`, is called by nothing in its file: it has no name
+    for it, no decorator hands it on, and no class above it may call it."""
     node, owner = routine.node, routine.owner
     if type(node) is not FUNCTION or routine.closure or not only_bound(node):
         return False
-    if not (private(routine) or (owner is None and _left_out(node.name, routine.home))):
+    hidden = private(routine) or (owner is None and _left_out(node.name, routine.home))
+    return hidden and _unasked(node.name, routine, places)
+
+
+def asked_by(routine: Routine, places: Places) -> tuple[str, ...]:
+    """The names of which somebody must have each to call a function, and its file has none: its own, and its class's.
+    A method that Python names has no other than that."""
+    node, owner = routine.node, routine.owner
+    if type(node) is not FUNCTION or routine.closure or not _plain(node.decorators, places):
+        return ()
+    own = not node.name.startswith("__") and _unasked(node.name, routine, places)
+    if owner is None or owner.qualname != owner.name:
+        return (node.name,) if own else ()
+    made = not (owner.node.decorators or lines_of(owner.name, routine.home))
+    return (*((node.name,) if own else ()), *((owner.name,) if made else ()))
+
+
+def abstract(routine: Routine) -> str:
+    """The name of the class of a method of which there can be no instance: a method of it is still to be written, and
+    no other class of its file descends from it."""
+    owner = routine.owner
+    if owner is None or owner.qualname != owner.name:
+        return ""
+    bases = tuple(owner.external())
+    if "abc.ABC" not in bases or heirs(owner):
+        return ""
+    names = dict.fromkeys([name for info in owner.mro for name in info.members])
+    found = [member[0] for name in names if (member := owner.find(name)) is not None]
+    missing = [one for one in found if type(one) is Call and unwritten(one.routine) and _declared(one.routine)]
+    return owner.name if missing else ""
+
+
+def _unasked(name: str, routine: Routine, places: Places) -> bool:
+    """Whether nothing in its file has a name of a function, and no class above it may call it by that."""
+    owner = routine.owner
+    if lines_of(name, routine.home):
         return False
-    if lines_of(node.name, routine.home):
-        return False
-    return owner is None or not (by_name(owner) or _from_above(owner, node.name, places))
+    return owner is None or not (by_name(owner) or _from_above(owner, name, places))
+
+
+def _plain(decorators: tuple[core.Node, ...], places: Places) -> bool:
+    """Whether these leave a function to the same callers."""
+    names = map(last_name, decorators)
+    return all(name in BINDING or places.is_("cold", "wrapping", name) for name in names)
+
+
+def _declared(routine: Routine) -> bool:
+    """Whether a method is declared to be abstract."""
+    node = routine.node
+    return type(node) is FUNCTION and any(last_name(one) in ABSTRACT for one in node.decorators)
 
 
 def _left_out(name: str, home: Home) -> bool:
@@ -36,6 +85,8 @@ def _left_out(name: str, home: Home) -> bool:
 def _from_above(owner: ClassInfo, name: str, places: Places) -> bool:
     """Whether a class has this method from one above it, or from one that nobody sees."""
     if places.is_("names", "module_calls", name) or owner.find(name, above=True) is not None:
+        return True
+    if owner.is_module and owner.world.op(f"torch.nn.Module.{name}") is not None:
         return True
     bases = [base for info in owner.mro for base in info.bases if type(base) is not ClassOf]
     known = ("torch.nn.Module", *places.tables["names"]["bare_bases"])

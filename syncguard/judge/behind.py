@@ -15,6 +15,7 @@ from syncguard.infer.tell import Texts
 from syncguard.judge.built import Built
 from syncguard.judge.calling import Callers, Made, called_as
 from syncguard.judge.chosen import kept
+from syncguard.judge.common import either
 from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
 from syncguard.judge.warmth import Warmth
@@ -99,7 +100,10 @@ class Behind(msgspec.Struct):
                 now = self._shared(every, found, where)
                 if now is not None and now != found[asked]:
                     found[asked], changed = now, True
-        self.known |= {asked: found[asked] or {} for asked in calls}
+        for asked, every in calls.items():
+            where = HOT if asked in hot_names else HERE if asked in open_names else ""
+            told = either([tuple(around.values()) for around, _ in every]) if not found[asked] else []
+            self.known[asked] = found[asked] or {fact.text: replace(fact, text=f"{where}{fact.text}") for fact in told}
 
     def _is_hot(self, made: Made) -> bool:
         return not made.context.rare and self.warmth[made.caller].heat == "hot"

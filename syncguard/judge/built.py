@@ -17,6 +17,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers
+from syncguard.judge.common import common
 from syncguard.judge.opted import NAMED, opted
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -57,8 +58,7 @@ class Built(msgspec.Struct):
             self.named = _mentions(self.callers.home)
         if name not in self.known:
             every = self.named.get(name, ())
-            told = [{fact.text: fact for fact in self._around(*mention)} for mention in every]
-            shared = [fact for text, fact in told[0].items() if all(text in one for one in told)] if told else []
+            shared = common([self._around(*mention) for mention in every])
             self.known[name] = tuple([replace(fact, text=f"{says}{fact.text}") for fact in shared])
         return self.known[name]
 

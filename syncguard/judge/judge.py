@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
+from syncguard.judge.led import led
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
@@ -30,8 +33,11 @@ def findings_of(
     for routine in (*home.routines, *([home.top] if home.top else [])):
         seen = routine.sightings.values() if not kept_off(routine, callers, world.places) else ()
         for sighting in seen:
-            finding = judged(sighting, routine, world, pack, warmth[routine], text_of, callers)
+            way = led(sighting.context, routine, warmth, callers, world, text_of)
+            finding = judged(sighting, routine, world, pack, way.warmth, text_of, callers)
             if finding is not None:
+                if way.options:
+                    finding = replace(finding, options=(*way.besides(finding.options), *finding.options))
                 found.setdefault((sighting.at, finding.code), finding)
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 

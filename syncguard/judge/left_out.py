@@ -76,7 +76,7 @@ def _left(param: Param) -> bool:
 
 def _usual(param: Param, frame: Frame) -> bool:
     """Whether most calls give an argument, by its name."""
-    return frame.world.places.is_("names", "data", param.name) and not _listed(param, frame)
+    return frame.world.places.is_("names", "usual", param.name) and not _listed(param, frame)
 
 
 def _flagged(asked: core.Name, outcome: bool, place: Place) -> str:

@@ -24,6 +24,7 @@ from syncguard.read.tags import CLASS, CONST, DO, FUNCTION, IF, LEAVE
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
+ONLY: Final = "only where "
 BY_DEFAULT: Final = "; by default "
 NAMED: Final = "in this file named "
 
@@ -97,7 +98,7 @@ def off_by_default(option: Fact) -> bool:
 
 def only_where(test: str, outcome: bool, default: str) -> str:
     """What is said of a test, with what its options are by default."""
-    return f"only where `{test}` {'holds' if outcome else 'does not hold'}{default}"
+    return f"{ONLY}`{test}` {'holds' if outcome else 'does not hold'}{default}"
 
 
 def _written(test: Node, lines: Sequence[str]) -> str:

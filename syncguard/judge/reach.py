@@ -13,7 +13,7 @@ from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
-from syncguard.judge.alone import alone
+from syncguard.judge.alone import abstract, alone, asked_by
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.chosen import by_key
@@ -48,13 +48,16 @@ def functions_of(
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
         behind = options(routine)
         if warm.heat != "cold" or warm.here or calls or behind or routine.gpuless:
+            unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
-            lone = warm.heat == "unknown" and alone(routine, places)
+            lone = (
+                (alone(routine, places), asked_by(routine, places), abstract(routine)) if unknown else (False, (), "")
+            )
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, lone, *where))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where))
     return tuple(found)
 
 
@@ -126,16 +129,18 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
         for call in function.calls:
-            way = (Fact(call.step, call.step_line, path),) if call.step else hot
-            where = (call.path, call.name)
-            options = (*function.options, *call.options)
-            if way is None or call.rare or where not in cold or where in found or (free and options):
+            if call.rare or (hot is None and not call.step):
                 continue
+            where = (call.path, call.name)
+            if where in found or where not in cold or (free and (call.options or function.options)):
+                continue
+            way = (Fact(call.step, call.step_line, path),) if call.step else hot or ()
+            options = (*function.options, *call.options)
             shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in options]
             found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
             yield where
 
-    calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if f.calls]
+    calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
     for free in (True, False):
         queue = deque(found)
         for path, function in calling:
@@ -144,6 +149,11 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = queue.popleft()
             queue.extend(follow(where[0], cold[where], found[where], free))
     return found
+
+
+def _leads(function: Function) -> bool:
+    """Whether a function makes what it calls hot by itself."""
+    return function.heat == "hot" or any(call.step for call in function.calls)
 
 
 def behind(

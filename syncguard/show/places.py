@@ -41,4 +41,4 @@ def sentence(finding: Finding) -> str:
 
 def path_label(finding: Finding) -> str:
     """What the path of a finding's heat shows."""
-    return "cold" if finding.heat == "cold" else "hot"
+    return {"cold": "cold", "unknown": "heat"}.get(finding.heat, "hot")

@@ -121,7 +121,12 @@ def _result(finding: Finding, index: int, mark: str) -> dict[str, Any]:
         result["relatedLocations"] = [{"id": n, **_related(f, site.path)} for n, f in enumerate(facts, 1)]
     if finding.hot_path:
         steps = [{"location": _related(fact, site.path)} for fact in finding.hot_path]
-        result["codeFlows"] = [{"message": {"text": "Why it is hot"}, "threadFlows": [{"locations": steps}]}]
+        result["codeFlows"] = [
+            {
+                "message": {"text": "Why it is hot" if finding.heat == "hot" else "How often it runs"},
+                "threadFlows": [{"locations": steps}],
+            }
+        ]
     if finding.fix is not None and finding.fix.tier != "display":
         result["fixes"] = [_fix(finding.fix)]
     return result

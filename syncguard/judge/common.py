@@ -1,0 +1,51 @@
+"""The options that several places stand behind in, those out that all of them have in common: where they have none, but
+each has one, that one of these is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from syncguard.judge.chosen import ASKED
+from syncguard.judge.opted import BY_DEFAULT, ONLY
+from syncguard.terms import Fact
+
+MOST: Final = 3  # options of which one must be set
+OR: Final = " or "
+
+
+def common(every: Sequence[Iterable[Fact]]) -> list[Fact]:
+    """What all places have in common."""
+    told = [{fact.text: fact for fact in one} for one in every]
+    shared = [fact for text, fact in told[0].items() if all(text in one for one in told)] if told else []
+    return shared or either([tuple(one.values()) for one in told])
+
+
+def either(every: Sequence[tuple[Fact, ...]]) -> list[Fact]:
+    """That one of the options is set that are nearest to each place; nothing where one has none, or all have many."""
+    if not every or not all(every):
+        return []
+    first = {fact.text: fact for fact in map(_nearest, every)}
+    alone = all(text.startswith(ONLY) and OR not in text and ASKED not in text for text in first)
+    if not 1 < len(first) <= MOST or not alone:
+        return []
+    parts = [text.removeprefix(ONLY).partition(BY_DEFAULT) for text in first]
+    tests = OR.join(dict.fromkeys([test for test, _, _ in parts]))
+    defaults = [default for _, _, default in parts]
+    told = f"{BY_DEFAULT}{' and '.join(dict.fromkeys(defaults))}" if all(defaults) else ""
+    return [replace(next(iter(first.values())), text=f"{ONLY}{tests}{told}")]
+
+
+def told_by(option: Fact, others: Iterable[Fact]) -> bool:
+    """Whether one of several options that an option says must be set is among others."""
+    tests = option.text.partition(ONLY)[2].partition(BY_DEFAULT)[0].split(OR)
+    asked = [one.text.partition(ONLY)[2].partition(BY_DEFAULT)[0] for one in others]
+    return len(tests) > 1 and any(test in asked for test in tests)
+
+
+def _nearest(facts: tuple[Fact, ...]) -> Fact:
+    """The last option that is off by default, or else the last."""
+    off = [fact for fact in facts if BY_DEFAULT in fact.text]
+    return (off or facts)[-1]

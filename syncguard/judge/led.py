@@ -1,0 +1,131 @@
+"""A wait behind a test of an argument in, how often the calls run out that give the argument what the wait needs: what
+makes the function hot may leave it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import lacks
+from syncguard.infer.project import World
+from syncguard.infer.routine import Asked, Context, Frame, Routine
+from syncguard.infer.tell import Texts
+from syncguard.judge.behind import HERE, HOT
+from syncguard.judge.calling import Callers, Calling
+from syncguard.judge.common import common
+from syncguard.judge.defaults import Place
+from syncguard.judge.heat import around_what
+from syncguard.judge.opted import opted
+from syncguard.judge.settled import outcome_of
+from syncguard.judge.warmth import Warmth
+from syncguard.read.core import Node, Param
+from syncguard.read.tags import CALL, CONST, FUNCTION, NAME
+from syncguard.read.walk import walk
+from syncguard.terms import Fact
+
+LEAST: Final = 2  # facts of a path that ends with a call
+
+
+class Led(msgspec.Struct, frozen=True):
+    """How often a place runs by the calls that lead to it, and the options that these stand behind where others lead
+    elsewhere."""
+
+    warmth: Warmth
+    options: tuple[Fact, ...] = ()
+
+    def besides(self, own: tuple[Fact, ...]) -> list[Fact]:
+        """The options of the calls, but for those that the place itself names, too."""
+        return [fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)]
+
+
+def led(
+    context: Context,
+    routine: Routine,
+    warmth: Mapping[Routine, Warmth],
+    callers: Callers,
+    world: World,
+    text_of: Texts,
+) -> Led:
+    """The warmth of a function as those calls of its file have it that come to a place in it."""
+    known = warmth[routine]
+    if known.heat != "hot" or len(known.path) < LEAST or not context.tests:
+        return Led(known)
+    needs = [*_needs(context.tests, routine, callers, world)]
+    calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine] if needs else []
+    leading = [call for call in calls if _comes(call, needs, routine)]
+    if len(leading) == len(calls):
+        return Led(known)
+    ways = [_way(call, routine, warmth, world) for call in leading]
+    for heat in ("hot", "amortized"):
+        found = [(way, call) for way, call in zip(ways, leading, strict=True) if way.heat == heat]
+        if found:
+            shown = known if known in [way for way, _ in found] else min([way for way, _ in found], key=_length)
+            around = [opted(context, caller, callers, world, text_of) for _, (caller, _, context) in found]
+            said = HOT if heat == "hot" else HERE
+            return Led(shown, tuple([replace(fact, text=f"{said}{fact.text}") for fact in common(around)]))
+    return Led(Warmth("unknown"))
+
+
+def _length(way: Warmth) -> int:
+    return len(way.path)
+
+
+def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: World) -> Iterator[frozenset[str]]:
+    """The parameters of which a call must give one, for each test that comes out otherwise where it leaves them out."""
+    node = routine.node
+    left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
+    kept = [param for param in left if not binders(routine).get(param.name)]
+    place = Place(Frame(world, routine, {}), callers)
+    for test, outcome in tests:
+        asked = {part.id for part in walk(test) if type(part) is NAME} if kept else set()
+        about = [param for param in kept if param.name in asked]
+        if nothing := [param for param in about if _nothing(param) and lacks(test, outcome, param.name)]:
+            yield frozenset([nothing[0].name])
+        elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
+            names = frozenset(told.by)
+            if names and names <= {param.name for param in about}:
+                yield names
+
+
+def _nothing(param: Param) -> bool:
+    return type(param.default) is CONST and param.default.value is None
+
+
+def _comes(call: Calling, needs: list[frozenset[str]], routine: Routine) -> bool:
+    """Whether a call gives what a place needs, as far as it is seen."""
+    caller, at, _ = call
+    written = next((part for part in walk(caller.node.body) if part.at == at and type(part) is CALL), None)
+    node = routine.node
+    if type(written) is not CALL or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
+        return True  # it is handed about, or has another name there
+    if spread(written) or any(not key for key, _ in written.keywords):
+        return True
+    places = positional(node)
+    left = {param.name for param in node.params if all(_same(one, param) for one in given(written, param, places))}
+    return not any(names <= left for names in needs)
+
+
+def _same(value: Node, param: Param) -> bool:
+    """Whether what is given is the default, written out."""
+    default = param.default
+    return type(value) is CONST and type(default) is CONST and value.value is default.value
+
+
+def _way(call: Calling, routine: Routine, warmth: Mapping[Routine, Warmth], world: World) -> Warmth:
+    """How often a call runs, with the path that leads there."""
+    caller, at, context = call
+    step = next((loop for loop in context.loops if loop.reason), None)
+    known = warmth[caller]
+    if step is not None:
+        known = Warmth("hot", (Fact(step.reason, step.at[0], caller.home.path),))
+    if context.failing or known.heat not in ("hot", "amortized"):
+        return Warmth("unknown")
+    seldom = context.rare or (step is None and bool(around_what(caller, context, world.places)))
+    path = (*known.path, Fact(f"calls `{routine.qualname}`", at[0], caller.home.path))
+    return Warmth("amortized" if seldom else known.heat, path)

@@ -1,0 +1,63 @@
+"""Functions of packages in, those out that nothing calls yet: no file of the package has a name that it takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Final
+
+from syncguard.judge.called import Function, Where
+from syncguard.texts import Files, outermost
+
+FEW: Final = 3  # files of a package that is there for what calls it from outside
+
+
+def unheard(
+    asked: Iterable[tuple[str, Function]], calls: Mapping[str, tuple[Function, ...]], files: Files
+) -> dict[Where, str]:
+    """What is said of those of these functions that nothing in their package calls, nor in what is checked beside it,
+    for a name that it takes stands nowhere: neither in tests nor in texts. Of other files their calls are known."""
+    lone = [(path, function, _names(path, function, files)) for path, function in asked]
+    placed = [(path, function, names, outermost(path)) for path, function, names in lone if names or function.abstract]
+    wanted: dict[str, set[str]] = {}
+    for _, function, names, package in placed:
+        if package and _is_large(package, files):
+            wanted.setdefault(package, set()).update((*names, *filter(None, (function.abstract,))))
+    having = {package: files.naming(every, package) for package, every in wanted.items()}
+    called = _called(calls) if having else set()
+    told = {}
+    for path, function, names, package in placed:
+        if package in having:
+            where = path, function.name
+            told[where] = _told(path, function, names if where not in called else (), having[package], files)
+    return {where: text for where, text in told.items() if text}
+
+
+def _called(calls: Mapping[str, tuple[Function, ...]]) -> set[Where]:
+    return {(call.path, call.name) for functions in calls.values() for one in functions for call in one.calls}
+
+
+def _names(path: str, function: Function, files: Files) -> list[str]:
+    """The names that a call of a function takes, but for those that its own file says once more, if only in a text."""
+    return [name for name in function.names if files.has_once(path, name)]
+
+
+def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
+    for name in names:
+        if not {*having[name]} - {path}:
+            return f"nothing in its package names `{name}` yet"
+    above = function.abstract
+    if above and not any(_descends(files.text(other), above) for other in having[above]):
+        return f"`{above}` is abstract, and nothing in its package descends from it yet"
+    return ""
+
+
+def _descends(text: str, name: str) -> bool:
+    """Whether a class of this text may descend from one of this name."""
+    return re.search(rf"^\s*class\s+\w+[^:]*[(,\s.]{name}\b|\b{name}\s+as\b", text, re.MULTILINE) is not None
+
+
+def _is_large(package: str, files: Files) -> bool:
+    """Whether a package is more than a few files."""
+    return len([*islice((path for path in files.inside(package) if path.endswith(".py")), FEW + 1)]) > FEW

@@ -1,0 +1,83 @@
+"""A wait that only some calls of its function lead to is as warm as these, and stands behind what they do."""
+
+from __future__ import annotations
+
+import pytest
+from test_opted import found
+
+HOT = "in this file hot "
+NET = """
+    class Net(torch.nn.Module):
+        def forward(self, x, images: torch.Tensor | None = None, videos: torch.Tensor | None = None, deep=False):
+            if images is not None:
+                x = self.masks(x, images=images)
+            if videos is not None:
+                x = self.masks(x, {second})
+            return x
+
+        def masks(self, x: torch.Tensor, images=None, videos=None):
+            if videos is not None:
+                print(x.sum())
+            return x
+    """
+SET = """
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            return self.decode(x{forward})
+
+        def decode(self, x: torch.Tensor, exact: bool = False):
+            if exact:
+                x = x + x.max().item()
+            return x
+
+        def generate(self, x):
+            x = self.decode(x, exact=True)
+            for _ in range(9):
+                x = self(x){turn}
+            return x
+    """
+
+
+def of(text: str) -> tuple[str, list[int], list[str]]:
+    (finding,) = found(text)
+    return finding.heat, [fact.line for fact in finding.hot_path][1:], [fact.text for fact in finding.options]
+
+
+@pytest.mark.parametrize("second", ["videos=videos", "None, videos", "images=None, videos=videos"])
+def test_the_path_leads_by_a_call_that_gives_what_the_line_needs(second: str) -> None:
+    assert of(NET.format(second=second)) == ("hot", [10], ["only where `videos` is given"])
+
+
+def test_the_options_of_these_calls_count_alone() -> None:
+    text = NET.replace("if videos is not None:\n                x", "if deep:\n                x")
+    told = "only where `videos` is given"
+    assert of(text.format(second="videos=videos"))[1:] == (
+        [10],
+        [f"{HOT}only where `deep` holds; by default `deep` is `False`", told],
+    )
+    either = "in this file called only where `images` is given or `deep` holds"
+    text = text.replace("images=images", "None, images")
+    assert of(text.format(second="videos=videos"))[1:] == ([8], [either, told])
+
+
+def test_arguments_out_of_a_list_may_be_any() -> None:
+    assert of(NET.replace("images=images", "*images").format(second="videos=videos"))[1] == [8]
+
+
+def test_a_parameter_that_is_bound_anew_may_be_anything() -> None:
+    text = NET.replace("images=None, videos=None):", "images=None, videos=None):\n            videos = images")
+    assert of(text.format(second="videos=videos"))[1] == [8]
+
+
+@pytest.mark.parametrize(
+    ("forward", "turn", "heat"),
+    [
+        ("", "", "amortized"),
+        (", exact=False", "", "amortized"),
+        (", exact=True", "", "hot"),
+        ("", " + self.decode(x, True)", "hot"),
+        (", exact=self.exact", "", "hot"),
+    ],
+)
+def test_what_only_calls_now_and_then_lead_to_runs_now_and_then(forward: str, turn: str, heat: str) -> None:
+    assert of(SET.format(forward=forward, turn=turn))[0] == heat

@@ -1,0 +1,120 @@
+"""What nothing in a package names yet: its heat stays unknown, and the finding says so."""
+
+import pytest
+from packaged import found
+
+SCORE = "import torch\n\n\ndef score(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n"
+CLASS = """
+import torch
+
+
+class Score:
+    def total(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+"""
+ABSTRACT = """
+import abc
+import torch
+
+
+class Base(abc.ABC):
+    @abc.abstractmethod
+    def read(self): ...
+
+    def total(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+"""
+HERE = {f"pkg/{name}.py": "" for name in ("__init__", "fit", "load")}
+
+
+def said(core: str, more: dict[str, str] | None = None, asked: str = "") -> str:
+    """What is said of the heat of what is found in a module of a package, which is unknown."""
+    finding = found({**HERE, "pkg/core.py": core, **(more or {})}, *([asked] if asked else []))["pkg/core.py"]
+    assert finding.heat == "unknown"
+    return " ".join([fact.text for fact in finding.hot_path])
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+@pytest.mark.parametrize(
+    ("core", "name"),
+    [
+        (SCORE, "score"),
+        (SCORE.replace("def", "@torch.no_grad()\ndef"), "score"),
+        (CLASS, "total"),
+        (CLASS.replace("total", "__call__"), "Score"),
+        (CLASS.replace("class Score", "class Above:\n    pass\n\n\nclass Score(Above)"), "total"),
+        (CLASS.replace("class Score", "class Score(torch.nn.Module)"), "total"),
+        (CLASS + "\n\ndef fit(score, x):\n    score.total(x)\n", "Score"),
+        (ABSTRACT.replace("Base", "Other"), "total"),
+    ],
+)
+def test_it_is_said_what_nothing_names(asked, core, name):
+    assert said(core, {"pkg/fit.py": "from pkg.core import score_of, Scores"}, asked) == (
+        f"nothing in its package names `{name}` yet"
+    )
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"pkg/fit.py": "from pkg.core import score\n"},
+        {"pkg/__init__.py": "from .core import score\n"},
+        {"pkg/__init__.py": 'LAZY = {"core": ["score"]}\n'},
+        {"pkg/tests/__init__.py": "", "pkg/tests/test_core.py": "from pkg.core import score\n"},
+        {"pkg/fast.pyx": "from pkg.core import score\n"},
+        {"pkg/core.py": '__all__ = ["score"]\n' + SCORE},
+        {"pkg/core.py": SCORE + "\n\nRULES = {'score': 1}\n"},
+        {"pkg/core.py": SCORE.replace("def score", "@torch.library.impl\ndef score")},
+        {"pkg/core.py": SCORE.replace("def score", "@property\ndef score")},
+        {"pkg/core.py": "import library\n" + CLASS.replace("Score:", "Score(library.Metric):"), "pkg/fit.py": "Score"},
+        {"pkg/core.py": "import torch\n\n\ndef outer():\n    def score(x: torch.Tensor):\n        return x.item()\n"},
+    ],
+)  # fmt: skip
+def test_nothing_is_said_of_what_something_may_name(asked, more):
+    assert said(SCORE, more, asked) == ""
+
+
+def test_a_file_that_is_checked_beside_the_package_may_name_it():
+    assert said(SCORE, {"run.py": "from pkg.core import score\n"}) == ""
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+def test_a_method_of_a_class_that_is_named_needs_its_own_name(asked):
+    assert said(CLASS, {"pkg/fit.py": "from .core import Score\nScore().total(3)"}, asked) == ""
+    assert said(CLASS, {"pkg/fit.py": "from .core import Score"}, asked) == "nothing in its package names `total` yet"
+    assert said(CLASS, {"pkg/fit.py": "def f(x):\n    return x.total(3)\n"}, asked) == (
+        "nothing in its package names `Score` yet"
+    )
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/core.py"])
+def test_nothing_calls_a_method_of_an_abstract_class_without_heirs(asked):
+    use = "from .core import Base\n\n\ndef run(it: Base, x):\n    return it.total(x)\n"
+    bare = "`Base` is abstract, and nothing in its package descends from it yet"
+    assert said(ABSTRACT, {"pkg/fit.py": use}, asked) == bare
+    assert said(ABSTRACT, {"pkg/fit.py": use + "\n\nclass Kind(Basement):\n    pass\n"}, asked) == bare
+    assert said(ABSTRACT, {"pkg/fit.py": use + "\n\nclass Kind(Base):\n    pass\n"}, asked) == ""
+    assert (
+        said(ABSTRACT, {"pkg/fit.py": use + "\n\nclass Kind(\n    Other,\n    core.Base[int],\n): ...\n"}, asked) == ""
+    )
+    assert said(ABSTRACT, {"pkg/fit.py": use.replace("Base\n", "Base as Above\n", 1)}, asked) == ""
+    heir = "\n\nclass Kind(Base):\n    def read(self):\n        return 1\n"
+    assert said(ABSTRACT + heir, {"pkg/fit.py": use}, asked) == ""
+    written = ABSTRACT.replace("    @abc.abstractmethod\n", "").replace(": ...", ":\n        return 1")
+    assert said(written, {"pkg/fit.py": use}, asked) == ""
+
+
+@pytest.mark.parametrize("core", [SCORE, CLASS])
+def test_scripts_and_small_packages_are_there_for_others(core):
+    for files in (
+        {"core.py": core, "fit.py": "", "load.py": "", "more.py": ""},
+        {"a/core.py": core, "a/__init__.py": ""},
+    ):
+        for path, finding in found(files).items():
+            assert (path.endswith("core.py"), finding.heat, finding.hot_path) == (True, "unknown", ())
+
+
+def test_what_is_hot_stays_hot():
+    hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
+    assert found({**HERE, "pkg/core.py": hot})["pkg/core.py"].heat == "hot"
