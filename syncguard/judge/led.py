@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
@@ -82,7 +83,8 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
     kept = [param for param in left if not binders(routine).get(param.name)]
     place = Place(Frame(world, routine, {}), callers)
-    for test, outcome in tests:
+    for written, outcome in tests:
+        test = spelled_out(written, place.frame) if kept else written
         asked = {part.id for part in walk(test) if type(part) is NAME} if kept else set()
         about = [param for param in kept if param.name in asked]
         if nothing := [param for param in about if _nothing(param) and lacks(test, outcome, param.name)]:

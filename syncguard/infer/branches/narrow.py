@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.arms import recalled
+from syncguard.infer.branches.asking import none_asked
 from syncguard.infer.branches.each import of_each
 from syncguard.infer.branches.instances import of_options, of_types, with_method
 from syncguard.infer.branches.keyed import beside
 from syncguard.infer.branches.kinds import on_gpu
-from syncguard.infer.branches.meant import answer, meant
+from syncguard.infer.branches.meant import meant
 from syncguard.infer.branches.ranks import of_rank, ranked
 from syncguard.infer.branches.subjects import dotted, path_of, value_at
 from syncguard.infer.domain.contents import without
@@ -18,7 +19,6 @@ from syncguard.infer.domain.sureness import MASKS
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
-    Call,
     Const,
     Host,
     Table,
@@ -32,7 +32,7 @@ from syncguard.infer.functions.leaning import leaning
 from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, DO, EITHER, NAME
 
 EQUAL: Final = ("is", "is not", "==", "!=")
 
@@ -158,25 +158,13 @@ def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return of_options(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name(id="all" | "any" as which), args=(core.Comp(),), keywords=()):
             return of_each(inner, which, outcome, frame, _told)
-        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
+        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
     return {}
 
 
 def _falsy(option: Value) -> bool:
     return type(option) is Const and not option.value
-
-
-def _none_asked(fn: core.Name, frame: Frame) -> str:
-    """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
-    called = frame.lookup(fn.id)
-    node = called.routine.node if type(called) is Call else None
-    if type(node) is not FUNCTION or len(node.params) != 1:
-        return ""
-    match answer(node):
-        case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
-            return what if what in ("is", "is not") and name == node.params[0].name else ""
-    return ""
 
 
 def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:
