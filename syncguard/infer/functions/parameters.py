@@ -338,12 +338,11 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
 
 
 def _several(frame: Frame, param: Param, position: int, declared: Value, seen: Value | None) -> Value:
-    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward some are tensors, and
-    which nobody knows."""
-    if declared is UNKNOWN and type(seen) is Seq:
-        return seen
-    each = declared if declared is not UNKNOWN else _forwarded(frame, param, position)
-    return Seq("tuple", None, Unknown(each.why) if declared is UNKNOWN and type(each) is Tensor else each)
+    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward nobody knows which."""
+    if declared is not UNKNOWN:
+        return Seq("tuple", None, declared)
+    each = _forwarded(frame, param, position)
+    return seen if type(seen) is Seq else Seq("tuple", None, Unknown(each.why) if type(each) is Tensor else each)
 
 
 def _tested(node: core.Function, name: str) -> bool:
