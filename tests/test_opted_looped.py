@@ -43,6 +43,7 @@ NET = """
         ("for i, rule in zip(x, self.rules):", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
         ("for step in self.steps:", []),
         ("for rule in extra or []:", ["only where `extra or []` holds; by default `extra` is `None`"]),
+        ("for rule in extra:", []),  # None cannot be gone through
         ("for one in range(size):", []),
         ("if self.part is not None:", ["only where `self.part is not None` holds; by default `self.part` is `None`"]),
         ("if self.part is None:", []),
@@ -72,3 +73,17 @@ def test_a_function_named_for_a_step_is_run_by_those_who_call_it() -> None:
                 return sample_normal(x) if random else x
         """
     assert told(text) == [["in this file called only where `random` holds; by default `random` is `False`"]]
+
+
+@pytest.mark.parametrize("before", ["y, z = None, None", "y = z = None", "y = None"])
+def test_what_is_bound_with_others_is_there_only_where_it_is_bound(before: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, more=False):
+                {before}
+                if more:
+                    y, z = self.parts(x)
+                if y is not None:
+                    return x.sum().item()
+        """
+    assert told(text) == [["only where `more` holds; by default `more` is `False`"]]

@@ -70,7 +70,11 @@ def bound_to(bind: Node, path: str) -> Node | None:
     """What an assignment gives the name or attribute of this path; None where that is for the run to say."""
     if type(bind) is not BIND or bind.value is None:
         return None
-    target, value = bind.targets[0], bind.value
+    given = [_given(target, bind.value, path) for target in bind.targets]
+    return next((value for value in given if value is not None), None)
+
+
+def _given(target: Node, value: Node, path: str) -> Node | None:
     if type(target) is not SEQ:
         return value if path_of(target) == path else None
     found = [index for index, item in enumerate(target.items) if path_of(item) == path]
@@ -78,7 +82,7 @@ def bound_to(bind: Node, path: str) -> Node | None:
     if len(found) != 1 or any(type(item) is DO and item.what == "*" for item in (*target.items, *parts)):
         return None
     if type(value) is not SEQ:  # one of what it gives
-        return core.Index(value, core.Const(found[0], bind.at), bind.at)
+        return core.Index(value, core.Const(found[0], target.at), target.at)
     return parts[found[0]] if len(parts) == len(target.items) else None
 
 

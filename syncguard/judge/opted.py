@@ -19,7 +19,7 @@ from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
-from syncguard.judge.settled import UNSET, outcome_of
+from syncguard.judge.settled import UNSET, outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CLASS, CONST, DO, EITHER, FUNCTION, IF, LEAVE, LOOP, NAME
@@ -46,7 +46,8 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
-    looped = _looped(context)
+    here = Place(Frame(world, routine, {}), callers)
+    looped = _looped(context, here)
     if not (context.tests or looped or decorated or routine.name in table or outside):
         return ()
     found: dict[str, Fact] = {}
@@ -55,7 +56,6 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         if kept is not None:
             found[kept.text] = kept
     there = Place(Frame(world, top or routine, {}), callers)
-    here = Place(Frame(world, routine, {}), callers)
     tests = [(test, outcome, None, there) for test, outcome in (outside if top is not None else ())]
     stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
     inner = [(*one, here) for one in _tested((*looped, *context.tests), here.frame)]
@@ -74,11 +74,13 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     return tuple(found.values())
 
 
-def _looped(context: Context) -> list[Asked]:
-    """That there is something for the loops around a place to go through: `for rule in self.rules or []`."""
+def _looped(context: Context, place: Place) -> list[Asked]:
+    """That there is something for the loops around a place to go through that may be empty: `for rule in rules or []`.
+    None cannot be gone through."""
     over = [loop.node.iterable for loop in context.loops if type(loop.node) is LOOP]
     found = [one for iterable in over if iterable is not None for one in _gone_through(iterable)]
-    return [(core.Do("truth", (one,), one.at), True) for one in found if type(one) in (NAME, ATTR, EITHER)]
+    named = [(one, told_of(one, place)) for one in found if type(one) in (NAME, ATTR, EITHER)]
+    return [(core.Do("truth", (one,), one.at), True) for one, told in named if told is not None and told.value == ()]
 
 
 def _gone_through(iterable: Node) -> tuple[Node, ...]:

@@ -74,16 +74,20 @@ def _told(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 
 def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
     """What one of several outcomes tells, of which nobody knows which it is: of what each speaks of, the kinds are out
-    that none of them leaves. A kind that only a test names is believed where nothing else is left."""
+    that none of them leaves. A kind that only a test names is believed where nothing else is left, or anything may
+    be."""
     names = [name for name in found[0] if '["' not in name and all(name in one for one in found)]
-    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN)) for name in names}
+    vague = frame.routine.vague
+    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN), name in vague) for name in names}
 
 
-def _left(outcomes: list[Value], before: Value) -> Value:
+def _left(outcomes: list[Value], before: Value, vague: bool) -> Value:
     left = [value for value in outcomes if value is not UNKNOWN]
     if len(left) < len(outcomes) and any(type(option) is Unknown for option in options(before)):
         return before  # of which one outcome leaves all that it may be
     those = [option for value in left for option in options(value)]
+    if vague or any(type(option) is Unknown for option in options(before)):
+        return join_all(left or [UNKNOWN])
     tensor = any(type(option) is Tensor for option in those)
     kept = without(before, lambda o: not (tensor if type(o) is Tensor else any(o is other for other in those)))
     return kept if kept is not UNKNOWN else join_all(left or [UNKNOWN])

@@ -104,7 +104,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if _loader(frame, param):
         declared = UNKNOWN  # all that it says is what a loader is for
     if param.kind == "*":
-        return Seq("tuple", None, declared if declared is not UNKNOWN else seen or _several(frame, param, position))
+        return _several(frame, param, position, declared, seen)
     if world.places.is_("names", "devices", param.name):
         there = _device(frame, param, declared, seen)
         if there is not None:
@@ -341,7 +341,9 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     return UNKNOWN
 
 
-def _several(frame: Frame, param: Param, position: int) -> Value:
-    """What `*inputs` of a module's forward holds: some are tensors, and which nobody knows."""
+def _several(frame: Frame, param: Param, position: int, declared: Value, seen: Value | None) -> Value:
+    """What `*inputs` holds: all as declared, or each what callers give; of a module's forward nobody knows which."""
+    if declared is not UNKNOWN:
+        return Seq("tuple", None, declared)
     each = _forwarded(frame, param, position)
-    return Unknown(each.why) if type(each) is Tensor else each
+    return seen if type(seen) is Seq else Seq("tuple", None, Unknown(each.why) if type(each) is Tensor else each)
