@@ -115,9 +115,9 @@ def check(
     unsure = frozenset(unsettled(examined))
     elsewhere = gpuless(calls, unsure, Mentions(files, rules.places))
     optional = behind(calls, elsewhere)
-    seldom = idle(calls, hot, public=True)
+    seldom = idle(calls, hot, rules.places, public=True)
     known = left_to(unsure, calls, seldom, files, rules.places)
-    hosted = {**idle(calls, hot), **{where: seldom[where] for where in known}, **elsewhere}
+    hosted = {**idle(calls, hot, rules.places), **{where: seldom[where] for where in known}, **elsewhere}
     rare = gated(calls, hot, hosted)
     rare = {where: rare[where] for where in left_to(unsure, calls, rare, files, rules.places)}
     unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)

@@ -299,7 +299,8 @@ def test_what_its_own_file_seldom_calls_another_one_may_call_at_every_step(proje
         ("_fit", "forward", "hot"),
         ("_fit", "other", "unknown"),
         ("_fit", "main", "unknown"),  # a script tells nothing of how often what it calls runs
-        ("fit", "load_weights", "unknown"),  # others may call it
+        ("fit", "load_weights", "cold"),  # nobody else in the package names it
+        ("fit", "test_weights", "unknown"),  # others may call what is tried there
     ],
 )
 def test_what_only_setup_of_other_files_calls_is_setup(project, name, caller, heat):

@@ -8,13 +8,27 @@ from typing import Final
 
 from syncguard.judge.called import Function, Where
 from syncguard.judge.warmth import by_name
+from syncguard.places import Places
 from syncguard.terms import Fact
 
 SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
 
 
-def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where], public: bool = False) -> dict[Where, Fact]:
+def idle(
+    files: dict[str, tuple[Function, ...]], hot: Container[Where], places: Places, public: bool = False
+) -> dict[Where, Fact]:
     """These functions, by a call that shows it: the private ones, or those as well that others may call unseen."""
+
+    def seldom(where: Where, caller: Where, function: Function) -> bool:
+        """Whether a call is made by setup: one that others may make as well, by that of another file, and by nothing
+        that tries a function, or prepares batches."""
+        if caller in hot or not _setup(function):
+            return False
+        if where[1].startswith("_"):
+            return True
+        name = caller[1].rpartition(".")[2]
+        return caller[0] != where[0] and not (function.host or places.is_("cold", "tries", name))
+
     asked_of = {
         (path, f.name): f
         for path, functions in files.items()
@@ -35,7 +49,7 @@ def idle(files: dict[str, tuple[Function, ...]], hot: Container[Where], public: 
     while changed:
         changed = False
         for where in sorted(asked - found.keys()):
-            if all(one in found or (one not in hot and _setup(by, public)) for one, _, by in callers[where]):
+            if all(caller in found or seldom(where, caller, by) for caller, _, by in callers[where]):
                 (path, name), line = min((one, line) for one, line, _ in callers[where])
                 found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
     return found
@@ -46,8 +60,7 @@ def _left_to_others(function: Function) -> bool:
     return function.heat == "unknown" and not (function.open or function.keeper)
 
 
-def _setup(function: Function, public: bool) -> bool:
-    """Whether it is its own nature, or its name, that says that a function runs seldom; what prepares batches may give
-    others than private ones what is on the device."""
-    by_nature = (not function.here or by_name(function.path)) and not (public and function.host)
+def _setup(function: Function) -> bool:
+    """Whether it is its own nature, or its name, that says that a function runs seldom."""
+    by_nature = not function.here or by_name(function.path)
     return function.heat == "cold" and by_nature and function.name not in SCRIPTS

@@ -70,9 +70,8 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     loops = sighting.context.loops
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
-    if sighting.hazard in places.tables["hot"]["settings"] or not all(
-        small(one.node) and not one.reason for one in loops
-    ):
+    lasting = sighting.hazard in places.tables["hot"]["settings"]
+    if lasting or routine.steps or not all(small(one.node) and not one.reason for one in loops):
         return ""
     return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
 
@@ -80,12 +79,11 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
 def _beside(context: Context, routine: Routine) -> int:
     """The line that takes the steps which a place stands around, behind or before; 0 where there is none. A small loop
     of its own is run once there, as is what stands in none."""
-    loops = context.loops
-    if not loops or (
-        routine.steps and not any(loop.reason for loop in loops) and all(small(one.node) for one in loops)
-    ):
-        return routine.steps
-    return loops[-1].steps
+    loops, line = context.loops, routine.steps
+    if not loops:
+        return line
+    beside = all(small(one.node) and not (one.reason or one.at[0] <= line <= one.at[2]) for one in loops)
+    return line if line and beside else loops[-1].steps
 
 
 def _over(loop: core.Node, sighting: Sighting) -> bool:
