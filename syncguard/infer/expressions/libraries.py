@@ -50,7 +50,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     made_array(name, args, nodes, frame)
     op = frame.world.op(name)
     if op is not None:
-        if name.startswith("torch.") and args and op.args[:1] and op.args[0] in frame.world.operand_names:
+        if frame.world.computing(name) and args and op.args[:1] and op.args[0] in frame.world.operand_names:
             args = [operand(args[0]), *args[1:]]
         return apply(frame, op, at, args, keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):

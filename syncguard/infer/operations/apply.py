@@ -112,7 +112,7 @@ def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:
 def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:
     """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
     other two tell where it runs."""
-    function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
+    function = frame.world.computing(op.name) and not op.name.startswith("torch.Tensor.")
     if not function or not (frame.world.asks_tensor(op) or (alone and op.args[:1] == ("condition",))):
         return value
     if value.batch is not None:
