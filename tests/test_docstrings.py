@@ -6,7 +6,7 @@ import pytest
 
 from syncguard.config import Config
 from syncguard.pipeline import check
-from syncguard.read.docstrings import tensors
+from syncguard.read.docstrings import ranks, tensors
 
 TEXT = """A function.
 
@@ -35,6 +35,22 @@ def test_google():
     assert tensors(TEXT) == {
         "boxes": "", "scores": "", "input_ids": "int", "many": "", "inliers": "bool", "verts": "float",
     }  # fmt: skip
+
+
+def test_shapes():
+    assert ranks(TEXT) == {"boxes": 2, "input_ids": 2, "inliers": 1, "verts": 2}
+
+
+@pytest.mark.parametrize(
+    ("shape", "rank"),
+    [
+        ("`(n,)`", 1), ("[n, 2]", 2), ("(B, N*3, h//2)", 3), ("[..., 2]", None), ("(*, 2)", None), ("()", None),
+        ("(n, 2) or (2,)", None), ("(n, 2), or shape (2,) for one", None), ("(n, 2) / (2,)", None), ("(n x 2)", None),
+        ("(n, [h, w])", None), ("(n, 2) or None", None),
+    ],
+)  # fmt: skip
+def test_a_shape_that_is_the_only_one(shape, rank):
+    assert ranks(f"Text.\n\n    x (Tensor): of shape {shape}\n").get("x") == rank
 
 
 @pytest.mark.parametrize(

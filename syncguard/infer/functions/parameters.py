@@ -226,7 +226,7 @@ def _documented(frame: Frame, param: Param, place: str) -> Value:
     """What the docstring says; it is not checked by anybody, so it is no proof."""
     if _typed(param):
         return UNKNOWN
-    return Tensor(param.told or "", place, sure=False, why=frame.why("docstring", param.at))
+    return Tensor(param.told or "", place, param.rank, sure=False, why=frame.why("docstring", param.at))
 
 
 def _by_use(frame: Frame, param: Param, position: int) -> Value:
