@@ -13,7 +13,7 @@ from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
-from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq
+from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq, options
 from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
@@ -218,7 +218,16 @@ def _counts(node: Node, frame: Frame) -> bool:
     if type(node) not in (CALL, INDEX) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
         return False
     given = node.args[0] if type(node) is CALL and node.args else None
-    return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+    return given is None or not _tells_sizes(given, frame)
+
+
+def _tells_sizes(node: Node, frame: Frame) -> bool:
+    """Whether this is a shape, by its name or what it holds: `x.shape`, `self.batch_shape`, `lead = x.shape[:-2]`."""
+    name, is_ = last_name(node), frame.world.places.is_
+    if is_("gates", "sizes", name) or is_("gates", "shapes", name):
+        return True
+    held = options(value_at(node, frame)) if type(node) is NAME or type(node) is ATTR else ()
+    return bool(held) and all(type(option) is Host and option.kind == "shape" for option in held)
 
 
 def _sorted(node: Node, frame: Frame) -> bool:
