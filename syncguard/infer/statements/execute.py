@@ -14,7 +14,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.remembers import recalled
 from syncguard.infer.branches.stepping import epochs, step_reason, waits_for_people
-from syncguard.infer.domain.lattice import join_all, same
+from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (
     FALSE,
@@ -213,7 +213,7 @@ def attempt(node: core.Try, frame: Frame) -> None:
     frame.failed.update(flags(ends[0], ends[1:]))
     frame.env = ends[0]
     for env in ends[1:]:
-        frame.env = joined(frame.env, env)
+        frame.env = joined(frame.env, env, pooled)
     if node.final:
         dead = not alive(frame)
         if dead:
