@@ -29,13 +29,10 @@ import torch
 class Head(torch.nn.Module):
     def forward(self, x, y):
         try:
-            kept = self.keep(x, y)
+            kept = x > y
         except RuntimeError:
-            kept = self.keep(x.cpu(), y.cpu())
+            kept = x.cpu() > y.cpu()
         return x[kept]
-
-    def keep(self, x, y):
-        return x > y
 """
 PICKED = [("SG102", "likely"), ("SG102", "likely")]
 
@@ -88,3 +85,18 @@ def test_what_is_asked_twice_is_copied_once() -> None:
 
 def test_what_a_handler_does_is_rare() -> None:
     assert masks(FALLS_BACK) == [("SG102", "likely")]
+
+
+def test_what_a_handler_makes_elsewhere_tells_nothing_of_what_is_on_the_host() -> None:
+    text = """
+    import torch
+
+
+    def number(key, device):
+        try:
+            key = torch.as_tensor([1, 2])
+        except ValueError:
+            key = torch.zeros(2, device=device)
+        return int(key[0])
+    """
+    assert findings(text) == ()

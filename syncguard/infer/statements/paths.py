@@ -37,6 +37,14 @@ def joined(a: Env, b: Env, meets: Callable[[Value, Value], Value] = join) -> Env
     return result
 
 
+def unless(usual: Value, failed: Value) -> Value:
+    """Join what is there after a failure to what is there usually: where that is tells where all of it is."""
+    both = join(usual, failed)
+    if type(both) is Tensor and type(usual) is Tensor and both.device == "mixed":
+        return both.but(device=usual.device)
+    return both
+
+
 def stand_in(ends: list[Env]) -> None:
     """Where the first of several ends has a class, or an import, it is meant by those that follow a failure, too: what
     is brought there under its name stands in for it."""
