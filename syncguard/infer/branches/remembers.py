@@ -47,6 +47,20 @@ def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
             return _looked_up(name, frame) if (what == "is") is outcome else None
         case core.Do(what="in" | "not in" as what, args=(key, table)) if (what == "not in") is outcome:
             return key, table
+        case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
+            return _held_for(left, frame) or _held_for(right, frame)
+    return None
+
+
+def _held_for(node: Node, frame: Frame) -> tuple[Node, Node] | None:
+    """The key and the table of what is asked for its shape or device: `grid = self.grids[k]`, `grid.shape[2:]`."""
+    told = node.of if type(node) is INDEX else node
+    if type(told) is not ATTR or told.name not in ABOUT or type(told.of) is not NAME:
+        return None
+    for part in binders(frame.routine).get(told.of.id, ()):
+        match part:
+            case core.Bind(value=core.Index(of=table, key=key)):
+                return key, table
     return None
 
 

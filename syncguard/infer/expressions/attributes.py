@@ -194,8 +194,8 @@ def kept(of: Instance, held: Value, name: str, node: core.Attr, frame: Frame) ->
 
 
 def chosen_later(value: Value, name: str, info: ClassInfo, node: core.Attr, frame: Frame) -> Value:
-    """The same; of a declared device that is the CPU, that it is so unless who makes an instance gives another, and of a
-    declared number that is zero, that it is some number: a size is set before anything is made of it."""
+    """The same; of a declared device that is the CPU, that it is so unless who makes an instance gives another, and of
+    a declared number that is zero, that it is some number: a size is set before anything is made of it."""
     if type(value) is not Const:
         return value
     if type(value.value) is int:

@@ -29,6 +29,7 @@ from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluatio
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted
 from syncguard.infer.functions.declared import annotated
+from syncguard.infer.functions.dtypes import dtype_given
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.numbers import asks_kind, is_data
 from syncguard.infer.functions.refined import refined
@@ -111,8 +112,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if declared is not UNKNOWN:
         return _chosen(declared, seen) if routine.aside else refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
-        left_out = seen is None and type(param.default) is CONST and param.default.value is None
-        return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
+        return dtype_given(param, seen, routine)
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
