@@ -33,6 +33,7 @@ from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
 from syncguard.terms import Op, Wait
 
 SIZE: Final = "tensor-as-size"
+COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
 READS: Final = frozenset(
     ("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality")
 )
@@ -53,6 +54,8 @@ def apply(
     placing = data or tensors
     why = frame.why(op.name, at, _cause(placing, args))
     result = result_of(op.name, op.returns, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
+    if type(result) is Host and result.kind in COUNTS and not op.waits:
+        result = Host(result.kind)  # the host knows it: nothing was read
     if not tensors and type(result) is Tensor and _on_host(result, args, arguments, frame):
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
