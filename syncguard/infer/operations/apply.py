@@ -53,9 +53,7 @@ def apply(
     data = _data(op, arguments, tensors)
     placing = data or tensors
     why = frame.why(op.name, at, _cause(placing, args))
-    result = result_of(op.name, op.returns, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
-    if type(result) is Host and result.kind in COUNTS and not op.waits:
-        result = Host(result.kind)  # the host knows it: nothing was read
+    result = _told(op, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
     if not tensors and type(result) is Tensor and _on_host(result, args, arguments, frame):
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
@@ -83,6 +81,13 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _told(op: Op, arguments: Arguments, placing: list[Tensor], why: Why) -> Value:
+    """What a row says that a call gives back; what the host knows of a tensor, such as its size, is not read from it."""
+    result = result_of(op.name, op.returns, arguments, placing, why)
+    known = type(result) is Host and result.kind in COUNTS and not op.waits
+    return Host(result.kind) if type(result) is Host and known else result
 
 
 def _takes_host(op: Op, args: list[Value]) -> bool:
