@@ -84,7 +84,7 @@ def apply(
 
 
 def _told(op: Op, arguments: Arguments, placing: list[Tensor], why: Why) -> Value:
-    """What a row says that a call gives back; what the host knows of a tensor, such as its size, is not read from it."""
+    """What a row says that a call gives back; what the host knows of a tensor, as its size, is not read from it."""
     result = result_of(op.name, op.returns, arguments, placing, why)
     known = type(result) is Host and result.kind in COUNTS and not op.waits
     return Host(result.kind) if type(result) is Host and known else result

@@ -101,5 +101,6 @@ def _copied(now: Why | None, was: Why | None) -> bool:
     """Whether one value was made of another by copying that to the host: `x = x.cpu().float()`."""
     left, links = False, 0
     while now is not None and now is not was and links < LINKS:
-        now, left, links = now.parent, left or now.left, links + 1
+        left, links = left or now.left, links + 1
+        now = now.parent
     return left and now is was
