@@ -58,3 +58,18 @@ def test_a_name_that_stands_for_one_of_two_libraries_is_no_tensor() -> None:
         return lib.argsort(lib.bincount(img.short()))[::-1]
     """
     assert codes(text, head="") == []
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("torch.as_tensor(KMeans(2).fit(some).cluster_centers_, device=x.device)", ["SG302"]),
+        ("torch.as_tensor(np.load(some).values.astype('f4'), device=x.device)", ["SG302"]),
+        ("[torch.as_tensor(row, device=x.device) for row in np.load(some).values]", ["SG302"]),
+        ("torch.as_tensor(KMeans(2).fit(some).cluster_centers_)", []),
+        ("torch.as_tensor(convert(some).centers, device=x.device)", []),
+        ("torch.as_tensor(x.values, device=x.device)", []),
+    ],
+)
+def test_an_attribute_of_what_is_on_the_host_is_data(made: str, found: list[str]) -> None:
+    assert codes(f"from sklearn.cluster import KMeans\n    return {made}") == found

@@ -81,3 +81,23 @@ def test_a_parameter_that_is_bound_anew_may_be_anything() -> None:
 )
 def test_what_only_calls_now_and_then_lead_to_runs_now_and_then(forward: str, turn: str, heat: str) -> None:
     assert of(SET.format(forward=forward, turn=turn))[0] == heat
+
+
+def test_what_is_handed_on_must_be_given_above() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x, first=None):
+                x = self.outer(x)
+                return self.outer(x, {given})
+
+            def outer(self, x, end=None):
+                return self.inner(x, end)
+
+            def inner(self, x: torch.Tensor, end=None):
+                if end is not None:
+                    x = x[x > 0]
+                return x
+        """
+    assert of(text.format(given="x"))[:2] == ("hot", [8, 11])
+    assert of(text.format(given="first"))[:2] == ("hot", [8, 11])
+    assert of(text.format(given="None"))[:2] == ("amortized", [])  # nobody asks for it

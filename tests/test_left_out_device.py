@@ -72,3 +72,23 @@ def test_the_text_of_a_device_names_it(device: str, found: list[str]) -> None:
             assert build(3, {device}).any()
         """
     assert [code for code in codes(text) if code == "SG204"] == found
+
+
+@pytest.mark.parametrize(("given", "waits"), [("", False), (", device=None", False), (", device=x.device", True)])
+def test_a_device_that_is_left_out_and_handed_on(given: str, waits: bool) -> None:
+    text = f"""
+        import torch
+        from typing import Optional
+
+        def ramp(n: int, device: Optional[torch.device] = None) -> torch.Tensor:
+            return torch.exp(torch.arange(n, device=device) / n)
+
+        def window(n: int, device: Optional[torch.device] = None) -> torch.Tensor:
+            slope = ramp(n, device)
+            return torch.outer(slope, slope)
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x * window(5{given}).max().item()
+        """
+    assert ("SG201" in codes(text)) == waits

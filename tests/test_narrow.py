@@ -222,3 +222,26 @@ def test_what_was_asked_of_each_item_is_told_of_those_that_were_there() -> None:
     text = EACH.format(test="not all(isinstance(x, float) for x in xs)", use="int(xs[0])")
     assert codes(text.replace("    return", "    xs.append(a)\n    return"), confidence="possible") == ["SG203"]
     assert codes(text.replace("    return", "    xs = [a]\n    return"), confidence="possible") == ["SG203"]
+
+
+@pytest.mark.parametrize("given", ["", "first(Left(x))", "first(Left(x)), first(x.kept)"])
+def test_a_kind_that_one_of_several_tests_names_is_believed_where_a_caller_gives_what_nobody_knows(given: str) -> None:
+    text = f"""
+class Left:
+    def __init__(self, x: Tensor):
+        self.x = x
+
+class Right:
+    def __init__(self, x: Tensor):
+        self.y = x
+
+def first(of):
+    assert isinstance(of, Left) or isinstance(of, Right)
+    if isinstance(of, Left):
+        return 1
+    return int(of.y)
+
+def both(x: Tensor):
+    return {given or None}
+"""
+    assert codes(text) == ([] if given == "first(Left(x))" else ["SG203"])

@@ -203,21 +203,21 @@ class World(Sharing):
                 passed = [*args, *keywords.values()] if frame.home.own else []
                 if not any(holds_tensor(value) or callbacks.is_own(value) for value in passed):
                     return UNKNOWN
-            handed = learnt.given(routine, given, keywords, receiver is not None)
+            handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
                 named = {name: told(value) for name, value in keywords.items()}
-                told_of = learnt.given(routine, sure, named, receiver is not None)
+                told_of = learnt.given(routine, sure, named, receiver is not None, frame.several != at)
                 if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver), at)
             if self.waits:
                 wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
             return found
-        handed = learnt.given(routine, given, keywords, receiver is not None)
+        handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
         leans = leaning.note(routine, handed, receiver is not None, at, frame)
         leans = flagged.note(routine, receiver, handed, at, frame) or leans
         if learnt.learn(routine, handed, frame) or leans:

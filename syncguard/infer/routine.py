@@ -246,6 +246,7 @@ class Frame:
         "quiet",
         "returned",
         "routine",
+        "several",
         "sometimes",
         "taken",
         "unused",
@@ -280,6 +281,7 @@ class Frame:
         self.nested: dict[int, Routine] = {}  # what the defs in it made, by their identity: of another file's function
         self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
+        self.several: At | None = None  # that call, where it is given nobody knows how many: `f(*found)`
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def uses(self, path: str) -> frozenset[str]:

@@ -43,7 +43,7 @@ class Sharing(Definitions):
             return found
         if kinds := callbacks.of_kinds(routine, handed):
             return self.apart(routine, {**routine.seen, **kinds})
-        if (unplaced := promises.placeless(routine, at, frame)) and not any_on_device(passed):
+        if (unplaced := promises.placeless(routine, handed, at, frame)) and not any_on_device(passed):
             hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
             return self.apart(routine, {**hostly, **handed, **unplaced})
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))

@@ -43,6 +43,7 @@ class Written:
         "rebuilds",
         "replaced",
         "sizes",
+        "spelled",
         "takes",
         "thin",
         "turns",
@@ -61,6 +62,7 @@ class Written:
         self.consumed: Consumed | None = None  # the orders that its loops use up
         self.counted: frozenset[str] | None = None  # the names that the body uses as counts
         self.demanded: frozenset[tuple[int, bool]] | None = None  # its tests, by identity, all else of which raises
+        self.spelled: dict[int, tuple[Node, Node]] = {}  # its tests, by identity, with what calls only ask written out
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
         self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
         self.rebuilds: bool | None = None  # whether it goes through the parts of a module, which it gives back

@@ -135,5 +135,7 @@ def _runs_itself(routine: Routine, places: Places) -> bool:
     """Whether what calls a function does not name it: a protocol of Python, a step of training."""
     name, owner = routine.name, routine.owner
     dotted = f"{owner.name}.{name}" if owner is not None else name
+    if owner is None:  # its name may say that it runs at every step, but somebody has to call it
+        return name.endswith("__")
     hot = places.each_step(name) or places.each_step(dotted)
-    return hot or name.endswith("__") or (owner is not None and places.is_("hot", "module_methods", name))
+    return hot or name.endswith("__") or places.is_("hot", "module_methods", name)

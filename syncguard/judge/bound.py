@@ -70,14 +70,20 @@ def bound_to(bind: Node, path: str) -> Node | None:
     """What an assignment gives the name or attribute of this path; None where that is for the run to say."""
     if type(bind) is not BIND or bind.value is None:
         return None
-    target, value = bind.targets[0], bind.value
+    given = [_given(target, bind.value, path) for target in bind.targets]
+    return next((value for value in given if value is not None), None)
+
+
+def _given(target: Node, value: Node, path: str) -> Node | None:
     if type(target) is not SEQ:
         return value if path_of(target) == path else None
-    if type(value) is not SEQ or len(value.items) != len(target.items):
-        return None
     found = [index for index, item in enumerate(target.items) if path_of(item) == path]
-    starred = any(type(item) is DO and item.what == "*" for item in (*target.items, *value.items))
-    return value.items[found[0]] if len(found) == 1 and not starred else None
+    parts = value.items if type(value) is SEQ else ()
+    if len(found) != 1 or any(type(item) is DO and item.what == "*" for item in (*target.items, *parts)):
+        return None
+    if type(value) is not SEQ:  # one of what it gives
+        return core.Index(value, core.Const(found[0], target.at), target.at)
+    return parts[found[0]] if len(parts) == len(target.items) else None
 
 
 def path_of(node: Node) -> str:

@@ -26,8 +26,8 @@ def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
     decorator = _keeper(owner.node if owner is not None else routine.node)
     if decorator is None or (owner is None and sum(_same(one.node, decorator) for one in routine.home.routines) < 2):
         return None
-    key = _key(decorator)
-    shown = snippet(key.at, lines) if key is not None else ""
+    keys = [one for one in (_key(decorator), *_more(decorator)) if one is not None]
+    shown = ", ".join([snippet(key.at, lines) for key in keys])
     return Fact(f"only where `{shown}` {ASKED} `{last_name(decorator.fn)}` keeps it", decorator.at[0])
 
 
@@ -76,6 +76,13 @@ def _keeper(node: Node) -> core.Call | None:
             if key is not None:
                 return None if type(key) is CONST and "::" in str(key.value) else decorator
     return None
+
+
+def _more(decorator: core.Call) -> tuple[Node, ...]:
+    """The texts beside the first that a key is made of: `@register("models", "fast")`."""
+    more = decorator.args[1:]
+    texts = type(decorator.args[0]) is CONST and all(type(one) is CONST and isinstance(one.value, str) for one in more)
+    return more if texts else ()
 
 
 def _key(decorator: core.Call) -> Node | None:

@@ -12,7 +12,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.infer.tell import Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
-from syncguard.judge.led import led
+from syncguard.judge.led import Ways
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
@@ -30,10 +30,11 @@ def findings_of(
 ) -> tuple[Finding, ...]:
     """The findings of one file, in order of place."""
     found: dict[tuple[tuple[int, int, int, int], str], Finding] = {}
+    ways = Ways(warmth, callers, world, text_of)
     for routine in (*home.routines, *([home.top] if home.top else [])):
         seen = routine.sightings.values() if not kept_off(routine, callers, world.places) else ()
         for sighting in seen:
-            way = led(sighting.context, routine, warmth, callers, world, text_of)
+            way = ways.to(sighting.context, routine)
             finding = judged(sighting, routine, world, pack, way.warmth, text_of, callers)
             if finding is not None:
                 if way.options:

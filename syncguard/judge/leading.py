@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.routine import Asked, Routine
+from syncguard.judge.bound import bound_to
 from syncguard.judge.standing import enclosing
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import BIND, CHOOSE, CONST, FUNCTION, IF
+from syncguard.read.tags import CHOOSE, CONST, FUNCTION, IF
 from syncguard.read.walk import around
 
 
@@ -21,8 +22,8 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     if not name or name in [param.name for param in params]:
         return
     binds = binders(routine).get(name, ())
-    something = [part for part in binds if not _nothing(part)]
-    choices = [dict(_chosen(part)) for part in something]
+    something = [part for part in binds if not _is_nothing(bound_to(part, name))]
+    choices = [dict(_chosen(bound_to(part, name))) for part in something]
     if len(something) == len(binds) and not any(choices):
         return
     around_each = [dict(tests_around(node.body, part.at)) for part in something]
@@ -45,17 +46,12 @@ def _asked(test: Node, outcome: bool) -> str:
     return ""
 
 
-def _chosen(bind: Node) -> Iterator[tuple[tuple[int, bool], Asked]]:
+def _chosen(value: Node | None) -> Iterator[tuple[tuple[int, bool], Asked]]:
     """The test behind which alone a choice gives something: `x if test else None`."""
-    value = bind.value if type(bind) is BIND else None
     if type(value) is CHOOSE:
         for arm, other, outcome in ((value.yes, value.no, True), (value.no, value.yes, False)):
             if _is_nothing(other) and not _is_nothing(arm):
                 yield (id(value.test), outcome), (value.test, outcome)
-
-
-def _nothing(bind: Node) -> bool:
-    return type(bind) is BIND and _is_nothing(bind.value)
 
 
 def _is_nothing(value: Node | None) -> bool:

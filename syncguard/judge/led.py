@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
@@ -30,6 +31,7 @@ from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
 LEAST: Final = 2  # facts of a path that ends with a call
+DEEPEST: Final = 4  # functions that hand on what they are given
 
 
 class Led(msgspec.Struct, frozen=True):
@@ -44,32 +46,62 @@ class Led(msgspec.Struct, frozen=True):
         return [fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)]
 
 
-def led(
-    context: Context,
-    routine: Routine,
-    warmth: Mapping[Routine, Warmth],
-    callers: Callers,
-    world: World,
-    text_of: Texts,
-) -> Led:
-    """The warmth of a function as those calls of its file have it that come to a place in it."""
-    known = warmth[routine]
-    if known.heat != "hot" or len(known.path) < LEAST or not context.tests:
-        return Led(known)
-    needs = [*_needs(context.tests, routine, callers, world)]
-    calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine] if needs else []
-    leading = [call for call in calls if _comes(call, needs, routine)]
-    if len(leading) == len(calls):
-        return Led(known)
-    ways = [_way(call, routine, warmth, world) for call in leading]
-    for heat in ("hot", "amortized"):
-        found = [(way, call) for way, call in zip(ways, leading, strict=True) if way.heat == heat]
-        if found:
-            shown = known if known in [way for way, _ in found] else min([way for way, _ in found], key=_length)
-            around = [opted(context, caller, callers, world, text_of) for _, (caller, _, context) in found]
-            said = HOT if heat == "hot" else HERE
-            return Led(shown, tuple([replace(fact, text=f"{said}{fact.text}") for fact in common(around)]))
-    return Led(Warmth("unknown"))
+Needs = list[frozenset[str]]  # parameters, of each of which a call must give one
+
+
+class Ways(msgspec.Struct, frozen=True):
+    """The calls of a file's functions, and how often each function runs."""
+
+    warmth: Mapping[Routine, Warmth]
+    callers: Callers
+    world: World
+    text_of: Texts
+
+    def to(self, context: Context, routine: Routine) -> Led:
+        """The warmth of a function as those calls of its file have it that come to a place in it."""
+        known = self.warmth[routine]
+        if known.heat != "hot" or not context.tests:
+            return Led(known)
+        return self._giving([*_needs(context.tests, routine, self.callers, self.world)], routine, 0)
+
+    def _giving(self, needs: Needs, routine: Routine, deep: int) -> Led:
+        """The same of the calls that give a function what is needed."""
+        known = self.warmth[routine]
+        if not needs or known.heat != "hot" or len(known.path) < LEAST or deep > DEEPEST:
+            return Led(known)
+        calls = [call for call in self.callers.of_each.get(routine, ()) if call[0] is not routine]
+        asked = [_asked(call, needs, routine) for call in calls]
+        leading = [(call, above) for call, above in zip(calls, asked, strict=True) if above is not None]
+        every = len(leading) == len(calls)
+        if every and not any(above for _, above in leading):
+            return Led(known)
+        ways = [(self._way(call, above, routine, deep), call) for call, above in leading]
+        for heat in ("hot", "amortized"):
+            found = [(way, call) for way, call in ways if way.heat == heat]
+            if found:
+                shown = known if known in [way for way, _ in found] else min([way for way, _ in found], key=_length)
+                those = [call for _, call in found] if not every else []
+                return Led(shown, tuple(self._options(those, HOT if heat == "hot" else HERE)))
+        return Led(Warmth("unknown"))
+
+    def _way(self, call: Calling, needs: Needs, routine: Routine, deep: int) -> Warmth:
+        """How often a call runs that must be given something itself, with the path that leads there."""
+        caller, at, context = call
+        step = next((loop for loop in context.loops if loop.reason), None)
+        known = self._giving(needs, caller, deep + 1).warmth
+        if step is not None:
+            known = Warmth("hot", (Fact(step.reason, step.at[0], caller.home.path),))
+        if context.failing or known.heat not in ("hot", "amortized"):
+            return Warmth("unknown")
+        seldom = context.rare or (step is None and bool(around_what(caller, context, self.world.places)))
+        path = (*known.path, Fact(f"calls `{routine.qualname}`", at[0], caller.home.path))
+        return Warmth("amortized" if seldom else known.heat, path)
+
+    def _options(self, calls: list[Calling], said: str) -> Iterator[Fact]:
+        """The options that calls have in common."""
+        around = [opted(context, caller, self.callers, self.world, self.text_of) for caller, _, context in calls]
+        for fact in common(around):
+            yield replace(fact, text=f"{said}{fact.text}")
 
 
 def _length(way: Warmth) -> int:
@@ -82,7 +114,8 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
     kept = [param for param in left if not binders(routine).get(param.name)]
     place = Place(Frame(world, routine, {}), callers)
-    for test, outcome in tests:
+    for written, outcome in tests:
+        test = spelled_out(written, place.frame) if kept else written
         asked = {part.id for part in walk(test) if type(part) is NAME} if kept else set()
         about = [param for param in kept if param.name in asked]
         if nothing := [param for param in about if _nothing(param) and lacks(test, outcome, param.name)]:
@@ -97,35 +130,34 @@ def _nothing(param: Param) -> bool:
     return type(param.default) is CONST and param.default.value is None
 
 
-def _comes(call: Calling, needs: list[frozenset[str]], routine: Routine) -> bool:
-    """Whether a call gives what a place needs, as far as it is seen."""
+def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
+    """What the caller must be given to hand it on, where a call gives what is needed, as far as it is seen; None where
+    it does not."""
     caller, at, _ = call
     written = next((part for part in walk(caller.node.body) if part.at == at and type(part) is CALL), None)
     node = routine.node
     if type(written) is not CALL or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
-        return True  # it is handed about, or has another name there
+        return []  # it is handed about, or has another name there
     if spread(written) or any(not key for key, _ in written.keywords):
-        return True
+        return []
     places = positional(node)
-    left = {param.name for param in node.params if all(_same(one, param) for one in given(written, param, places))}
-    return not any(names <= left for names in needs)
+    gives = {param.name: given(written, param, places) for param in node.params}
+    left = {param.name for param in node.params if all(_same(one, param) for one in gives[param.name])}
+    if any(names <= left for names in needs):
+        return None
+    alone = [param for param in node.params if frozenset([param.name]) in needs]
+    return [frozenset([name]) for param in alone for name in _handed_on(gives[param.name], param, caller)]
+
+
+def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:
+    """The parameter of the caller that stands there alone, and is the same where it is left out."""
+    value, node = values[0] if len(values) == 1 else None, caller.node
+    if type(value) is not NAME or type(node) is not FUNCTION or binders(caller).get(value.id):
+        return []
+    return [one.name for one in node.params if one.name == value.id and one.default and _same(one.default, param)]
 
 
 def _same(value: Node, param: Param) -> bool:
     """Whether what is given is the default, written out."""
     default = param.default
     return type(value) is CONST and type(default) is CONST and value.value is default.value
-
-
-def _way(call: Calling, routine: Routine, warmth: Mapping[Routine, Warmth], world: World) -> Warmth:
-    """How often a call runs, with the path that leads there."""
-    caller, at, context = call
-    step = next((loop for loop in context.loops if loop.reason), None)
-    known = warmth[caller]
-    if step is not None:
-        known = Warmth("hot", (Fact(step.reason, step.at[0], caller.home.path),))
-    if context.failing or known.heat not in ("hot", "amortized"):
-        return Warmth("unknown")
-    seldom = context.rare or (step is None and bool(around_what(caller, context, world.places)))
-    path = (*known.path, Fact(f"calls `{routine.qualname}`", at[0], caller.home.path))
-    return Warmth("amortized" if seldom else known.heat, path)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
 from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
@@ -18,9 +19,10 @@ from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
 from syncguard.judge.precision import of_precision
 from syncguard.judge.settings import asks
-from syncguard.judge.settled import UNSET, outcome_of
+from syncguard.judge.settled import UNSET, outcome_of, told_of
+from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CLASS, CONST, DO, FUNCTION, IF, LEAVE
+from syncguard.read.tags import ATTR, CLASS, CONST, DO, EITHER, FUNCTION, IF, LEAVE, LOOP, NAME
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
@@ -44,7 +46,9 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
-    if not (context.tests or decorated or routine.name in table or outside):
+    here = Place(Frame(world, routine, {}), callers)
+    looped = _looped(context, here)
+    if not (context.tests or looped or decorated or routine.name in table or outside):
         return ()
     found: dict[str, Fact] = {}
     lines = text_of(routine.home.path)
@@ -52,10 +56,9 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         if kept is not None:
             found[kept.text] = kept
     there = Place(Frame(world, top or routine, {}), callers)
-    here = Place(Frame(world, routine, {}), callers)
     tests = [(test, outcome, None, there) for test, outcome in (outside if top is not None else ())]
     stands_for: dict[int, str] = {}  # what is told of a name's test is told better by those it was bound behind
-    inner = [(*one, here) for one in _tested(context.tests, routine)]
+    inner = [(*one, here) for one in _tested((*looped, *context.tests), here.frame)]
     equal = [test for test, outcome, _, _ in inner if outcome and _equals(test)]
     for test, outcome, behind, place in (*tests, *inner):
         if not outcome and any(_apart(test, one) for one in equal):
@@ -69,6 +72,25 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
             if (before := stands_for.get(id(behind), "")) != text:
                 found.pop(before, None)
     return tuple(found.values())
+
+
+def _looped(context: Context, place: Place) -> list[Asked]:
+    """That there is something for the loops around a place to go through that may be empty: `for rule in rules or []`.
+    None cannot be gone through."""
+    over = [loop.node.iterable for loop in context.loops if type(loop.node) is LOOP]
+    found = [one for iterable in over if iterable is not None for one in _gone_through(iterable)]
+    named = [(one, told_of(one, place)) for one in found if type(one) in (NAME, ATTR, EITHER)]
+    return [(core.Do("truth", (one,), one.at), True) for one, told in named if told is not None and told.value == ()]
+
+
+def _gone_through(iterable: Node) -> tuple[Node, ...]:
+    """What a loop takes its items from: `for i, rule in enumerate(self.rules)`."""
+    match iterable:
+        case core.Call(fn=core.Name(id="enumerate" | "reversed" | "sorted" | "list" | "tuple"), args=(first, *_)):
+            return (first,)
+        case core.Call(fn=core.Name(id="zip"), args=args):
+            return args
+    return (iterable,)
 
 
 def _equals(test: Node) -> bool:
@@ -109,14 +131,17 @@ def _written(test: Node, lines: Sequence[str]) -> str:
     return shown
 
 
-def _tested(tests: tuple[Asked, ...], routine: Routine) -> Iterator[tuple[Node, bool, Node | None]]:
+def _tested(tests: tuple[Asked, ...], frame: Frame) -> Iterator[tuple[Node, bool, Node | None]]:
     """The parts of these tests that must each come out so, and of those that must for what they ask for to be there,
     with what asks for it."""
+    routine = frame.routine
     demanded = _demanded(routine) if tests else ()
     todo: list[tuple[Node, bool, Node | None]] = [(asked, wanted, None) for asked, wanted in tests]
     met = {(id(asked), wanted) for asked, wanted in tests}
     for asked, wanted, behind in todo:
-        for test, outcome in necessary(asked, wanted) if (id(asked), wanted) not in demanded else ():
+        if (id(asked), wanted) in demanded:
+            continue
+        for test, outcome in necessary(spelled_out(asked, frame), wanted):
             yield test, outcome, behind
             for before in leading(test, outcome, routine):
                 if (id(before[0]), before[1]) not in met:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from syncguard.infer.branches.rhythm import throws
 from syncguard.judge.answered import answer_of
 from syncguard.judge.bound import path_of
 from syncguard.judge.carried import carried, read_of
@@ -87,6 +88,8 @@ def _told(node: Node, place: Place) -> Told | None:
             return _all(args, place, operator.neg)
         case core.Do(what="truth" | "not"):
             return outcome_of(node, place)
+        case core.Do(what="<" | "<=", args=(core.Call() as lot, chance)) if throws(lot, place.frame):
+            return _never_less(chance, place)
         case core.Do(what=what, args=sides) if what in COMPARE and len(sides) == 2:
             # Two options that must be the same, or another, belong to one thing: nobody sets one of them alone.
             options = [one for side in sides if (one := told_of(side, place)) is not None and one.by]
@@ -109,6 +112,13 @@ def _told(node: Node, place: Place) -> Told | None:
         case core.Call():
             return _called(node, place) or _option(node, place) or _taken(node, place)
     return _option(node, place)
+
+
+def _never_less(chance: Node, place: Place) -> Told | None:
+    """That a number between 0 and 1 is less than another one, which is 0 by default: it never is."""
+    told = told_of(chance, place)
+    none = told is not None and isinstance(told.value, int | float) and told.value <= 0
+    return Told(False, told.by) if told is not None and none else None
 
 
 def _alike(one: Told | None, other: Told | None) -> Told | None:

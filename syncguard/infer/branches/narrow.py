@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.arms import recalled
+from syncguard.infer.branches.asking import none_asked
 from syncguard.infer.branches.each import of_each
 from syncguard.infer.branches.instances import of_options, of_types, with_method
 from syncguard.infer.branches.keyed import beside
 from syncguard.infer.branches.kinds import on_gpu
-from syncguard.infer.branches.meant import answer, meant
+from syncguard.infer.branches.meant import meant
 from syncguard.infer.branches.ranks import of_rank, ranked
 from syncguard.infer.branches.subjects import dotted, path_of, value_at
 from syncguard.infer.domain.contents import without
@@ -18,7 +19,6 @@ from syncguard.infer.domain.sureness import MASKS
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
-    Call,
     Const,
     Host,
     Table,
@@ -32,7 +32,7 @@ from syncguard.infer.functions.leaning import leaning
 from syncguard.infer.routine import Frame, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, DO, EITHER, NAME
 
 EQUAL: Final = ("is", "is not", "==", "!=")
 
@@ -74,16 +74,20 @@ def _told(test: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
 
 def _one_of(found: list[dict[str, Value]], frame: Frame) -> dict[str, Value]:
     """What one of several outcomes tells, of which nobody knows which it is: of what each speaks of, the kinds are out
-    that none of them leaves. A kind that only a test names is believed where nothing else is left."""
+    that none of them leaves. A kind that only a test names is believed where nothing else is left, or anything may
+    be."""
     names = [name for name in found[0] if '["' not in name and all(name in one for one in found)]
-    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN)) for name in names}
+    vague = frame.routine.vague
+    return {name: _left([one[name] for one in found], frame.env.get(name, UNKNOWN), name in vague) for name in names}
 
 
-def _left(outcomes: list[Value], before: Value) -> Value:
+def _left(outcomes: list[Value], before: Value, vague: bool) -> Value:
     left = [value for value in outcomes if value is not UNKNOWN]
     if len(left) < len(outcomes) and any(type(option) is Unknown for option in options(before)):
         return before  # of which one outcome leaves all that it may be
     those = [option for value in left for option in options(value)]
+    if vague or any(type(option) is Unknown for option in options(before)):
+        return join_all(left or [UNKNOWN])
     tensor = any(type(option) is Tensor for option in those)
     kept = without(before, lambda o: not (tensor if type(o) is Tensor else any(o is other for other in those)))
     return kept if kept is not UNKNOWN else join_all(left or [UNKNOWN])
@@ -154,25 +158,13 @@ def _called(inner: Node, outcome: bool, frame: Frame) -> dict[str, Value]:
             return of_options(subject, outcome, frame, lambda option: type(option) is Tensor)
         case core.Call(fn=core.Name(id="all" | "any" as which), args=(core.Comp(),), keywords=()):
             return of_each(inner, which, outcome, frame, _told)
-        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := _none_asked(fn, frame):
+        case core.Call(fn=core.Name() as fn, args=(subject,)) if said := none_asked(fn, frame):
             return _none(subject, (said == "is") is outcome, frame)
     return {}
 
 
 def _falsy(option: Value) -> bool:
     return type(option) is Const and not option.value
-
-
-def _none_asked(fn: core.Name, frame: Frame) -> str:
-    """'is' or 'is not', where a function of one line only asks that of what it is given and None: `exists(mask)`."""
-    called = frame.lookup(fn.id)
-    node = called.routine.node if type(called) is Call else None
-    if type(node) is not FUNCTION or len(node.params) != 1:
-        return ""
-    match answer(node):
-        case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
-            return what if what in ("is", "is not") and name == node.params[0].name else ""
-    return ""
 
 
 def _none(subject: Node, is_none: bool, frame: Frame) -> dict[str, Value]:

@@ -56,8 +56,7 @@ def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=what, args=(left, right)) if what in TURNED:
             if type(left) is CALL and type(right) is CONST and isinstance(right.value, float | int):
                 rare = right.value <= SELDOM if what in LESS else right.value >= 1 - SELDOM
-                lots = frame.world.places.tables["gates"]["lots"]
-                return CHANCE if outcome and rare and _asks(lots, left, frame) else ""
+                return CHANCE if outcome and rare and throws(left, frame) else ""
             if not _tells_time(frame):
                 return ""
             here, there = _reads_clock(left, frame), _reads_clock(right, frame)
@@ -75,6 +74,11 @@ def _tells_time(frame: Frame) -> bool:
         clocks = {clock.partition(".")[0] for clock in frame.world.clocks}
         home.tells_time = not clocks.isdisjoint(imported_by(frame))
     return home.tells_time
+
+
+def throws(call: core.Call, frame: Frame) -> bool:
+    """Whether this gives a number between 0 and 1, as luck has it."""
+    return _asks(frame.world.places.tables["gates"]["lots"], call, frame)
 
 
 def _asks(whom: Container[str], call: core.Call, frame: Frame) -> bool:

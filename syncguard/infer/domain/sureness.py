@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.domain.values import (
     DEEPEST,
     NONE,
+    Bound,
     Const,
     Host,
     Seq,
@@ -80,6 +81,8 @@ def data_sureness(value: Value) -> int:
             if value.kind in ("int", "float", "bool", "number", "size", "shape", "array"):
                 return CERTAIN
             return LIKELY if value.kind == "object" else NO
+        case Bound(of=Host(kind="array" | "object")):  # `frame.values`: no tensor is made of a method
+            return LIKELY
         case Union():
             return max(map(data_sureness, value.options))
         case Seq(kind="slice"):

@@ -349,7 +349,12 @@ def is_array(value: Value) -> bool:
 SHAPES: Final = ("size", "shape")  # the kinds of what holds sizes
 
 
+KIND_OF: Final = {
+    bool: "bool", int: "int", float: "float", complex: "number", str: "str", type(None): "none",
+}  # fmt: skip
+
+
 def kind_of(value: Value) -> str:
     """The host kind of a literal."""
     literal = value.value if type(value) is Const else None
-    return {bool: "bool", int: "int", float: "float", str: "str", type(None): "none"}.get(type(literal), "object")
+    return KIND_OF.get(type(literal), "object")

@@ -86,6 +86,8 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of_unknown(of, name, node, frame)
         case Bound(of=Unknown()):
             return of_unknown(UNKNOWN, name, node, frame)  # `part.data.float()`
+        case Bound(of=Host() as held):
+            return of_host(held, held.kind, name)  # `frame.values.astype(kind)`
     return UNKNOWN
 
 

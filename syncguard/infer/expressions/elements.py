@@ -10,6 +10,7 @@ from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
+    Bound,
     Const,
     Host,
     Instance,
@@ -81,6 +82,8 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
         case Const() | Host():
             part = PARTS.get(kind(value))
             return UNKNOWN if part is None else Host(part)
+        case Bound(of=Host() as held):  # `frame.values`
+            return _element(held, at, frame)
         case Instance():
             return calls.iterate(value, at, frame)
         case Unknown():

@@ -124,9 +124,9 @@ def call(node: core.Call, frame: Frame) -> Value:
     fn = member(node.fn, frame) if type(node.fn) is ATTR else value_of(node.fn, frame)
     several = fn.options if type(fn) is Union else None
     told_apart = calls.has_parameters(fn) if several is None else any(map(calls.has_parameters, several))
-    args, nodes = positional(node, frame, told_apart)
+    args, nodes, counted = positional(node, frame, told_apart)
     keywords = named(node, frame)
-    frame.given = (node, args, keywords)
+    frame.given, frame.several = (node, args, keywords), None if counted else node.at
     receiver: tuple[Node, ...] = ()
     if type(node.fn) is ATTR:
         receiver = (node.fn.of,)
@@ -160,9 +160,10 @@ def started(node: core.Call, result: Value, frame: Frame) -> None:
         copies[node.at[0]] = len(frame.context.loops)
 
 
-def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Value], list[Node]]:
-    """The arguments of a call that have no keyword, and where each is written: all of `*pair` are written there. What
-    stands behind nobody knows how many is unknown, where what is called tells its parameters apart."""
+def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Value], list[Node], bool]:
+    """The arguments of a call that have no keyword, where each is written (all of `*pair` are written there), and
+    whether it is known how many they are. What stands behind nobody knows how many is unknown, where what is called
+    tells its parameters apart."""
     args: list[Value] = []
     nodes: list[Node] = []
     counted = True
@@ -174,12 +175,12 @@ def positional(node: core.Call, frame: Frame, told_apart: bool) -> tuple[list[Va
                 nodes += [part] * len(value.items)
                 continue
             value = element_of(value, node.at, frame)
-            counted = not told_apart
-        elif not counted:
+            counted = False
+        elif not counted and told_apart:
             value = UNKNOWN
         args.append(value)
         nodes.append(part)
-    return args, nodes
+    return args, nodes, counted
 
 
 def named(node: core.Call, frame: Frame) -> dict[str, Value]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from syncguard.infer.branches.no_tensor import no_tensor
+from syncguard.infer.domain.sureness import plain
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -26,6 +28,7 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, MODULE
+from syncguard.terms import Op
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -50,9 +53,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     made_array(name, args, nodes, frame)
     op = frame.world.op(name)
     if op is not None:
-        if frame.world.computing(name) and args and op.args[:1] and op.args[0] in frame.world.operand_names:
-            args = [operand(args[0]), *args[1:]]
-        return apply(frame, op, at, args, keywords, nodes)
+        first = [taken(args[0], op, nodes, frame)] if args and frame.world.computing(name) else args[:1]
+        return apply(frame, op, at, [*first, *args[1:]], keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE
     if name.startswith("builtins."):
@@ -73,6 +75,14 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         told = asks or frame.world.places.is_("names", "descriptions", name)
         return UNKNOWN if told else Unknown(frame.why(name, at))
     return from_tensors([*args, *keywords.values()], at, frame)
+
+
+def taken(value: Value, op: Op, nodes: Nodes, frame: Frame) -> Value:
+    """What a function of torch is given first: a tensor, or the data of which it makes one."""
+    if op.args[:1] and op.args[0] in frame.world.operand_names:
+        return operand(value)
+    data = any(condition in ("data", "data_or_unknown") for wait in op.waits for condition, _ in wait.when)
+    return Host("object") if data and plain(value) and nodes and no_tensor(nodes[0], frame) else value
 
 
 def done(name: str, frame: Frame) -> None:

@@ -19,7 +19,7 @@ from syncguard.infer.domain.values import (
     Why,
 )
 from syncguard.infer.operations.arguments import Arguments
-from syncguard.infer.operations.results import result_of
+from syncguard.infer.operations.results import parsed, result_of
 from syncguard.infer.routine import Frame
 from syncguard.pack import Pack
 from syncguard.places import matches
@@ -213,7 +213,7 @@ class Names:
         op = self.op(name)
         if op is not None and op.returns.startswith("named("):
             return result_of(name, op.returns, Arguments((), [], {}, device), [Tensor("", device, why=why)], why)
-        if op is not None and op.returns not in ("new", "new like", "new host"):
+        if op is not None and not all(shape.kind == "new" and not shape.of for _, shape in parsed(op.returns)):
             return UNKNOWN
         return Instance(None, name, device)
 

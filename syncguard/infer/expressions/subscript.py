@@ -69,6 +69,8 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             return item_of_unknown(of, key, node, frame)
         case Bound(of=Tensor() as kept):  # `x.indices[:, 0]`: a method has no items, so `x` keeps tensors
             return item_of_unknown(Unknown(kept.why), key, node, frame)
+        case Bound(of=Host() as host):  # `frame.values[:, 0]`, likewise
+            return item_of_host(host, key, node, frame)
     return UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""A parameter in, what its annotation says that it holds out, or else its name in a hook of a library."""
+"""A parameter in, what its annotation says that it holds out, or else a decorator, or its name in a library's hook."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import NONE, UNKNOWN, Instance, Tensor, Value
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.batches import of_items
+from syncguard.infer.functions.dispatched import dispatched
 from syncguard.infer.routine import Frame
 from syncguard.read.core import Param
 from syncguard.read.tags import CONST
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
-    """What the annotation says that a parameter may hold, its default None included, or else its name in a hook."""
-    declared = promised(param.annotation, frame, place) if param.annotation is not None else _handed(param, frame)
+    """What is said that a parameter may hold, its default None included: by its annotation, or else by a decorator, or
+    by its name in a hook."""
+    if param.annotation is not None:
+        declared = promised(param.annotation, frame, place)
+    elif (declared := dispatched(param, frame, place)) is UNKNOWN:
+        declared = _handed(param, frame)
     if place == "host" and tensor_in(declared) is not None and of_items(frame):
         declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):

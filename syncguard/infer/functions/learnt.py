@@ -8,6 +8,7 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Const,
     Host,
+    Seq,
     Table,
     Value,
     kind_of,
@@ -17,8 +18,10 @@ from syncguard.read.core import Param
 from syncguard.read.tags import FUNCTION
 
 
-def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool) -> dict[str, Value]:
-    """The parameters of a routine that a call gives something known, without the receiver."""
+def given(
+    routine: Routine, args: list[Value], keywords: dict[str, Value], bound: bool, counted: bool = True
+) -> dict[str, Value]:
+    """The parameters of a routine that a call gives something known, without the receiver; `*rest` is given a tuple."""
     node = routine.node
     if type(node) is not FUNCTION:
         return {}
@@ -27,19 +30,19 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     rest = next((param for param in node.params if param.kind == "*"), None)
     found: dict[str, Value] = {}
     pairs: list[tuple[Param, Value]] = []
-    for i, arg in enumerate(args):
-        if i < len(positional):
-            pairs.append((positional[i], arg))
-        elif rest is not None:
-            pairs.append((rest, arg))
+    pairs += zip(positional, args)
     pairs += [(params[name], arg) for name, arg in keywords.items() if name in params]
     for param, arg in pairs:
         if arg is UNKNOWN or (bound and param is node.params[0]):
             continue
-        if type(arg) is Const and isinstance(arg.value, int | float | str if param.kind == "*" else int | float):
-            arg = Host(kind_of(arg))  # one caller's number is not every caller's, nor the first text the second one
+        if type(arg) is Const and isinstance(arg.value, int | float):
+            arg = Host(kind_of(arg))  # one caller's number is not every caller's
         known = found.get(param.name)
         found[param.name] = arg if known is None else pooled(known, arg)
+    several = args[len(positional) :]
+    if rest is not None and any(arg is not UNKNOWN for arg in several):
+        each = [_kept(arg) for arg in several]
+        found[rest.name] = Seq("tuple", tuple(each)) if counted else Seq("tuple", None, _pooled(each))
     others = next((param for param in node.params if param.kind == "**"), None) if keywords else None
     if others is not None and "**" not in keywords:  # else nobody knows which there are
         left = {name: _kept(arg) for name, arg in keywords.items() if name not in params}
@@ -48,8 +51,30 @@ def given(routine: Routine, args: list[Value], keywords: dict[str, Value], bound
     return found
 
 
+def _pooled(values: list[Value]) -> Value:
+    """What any of these may be."""
+    found: Value = UNKNOWN
+    for value in values:
+        found = value if found is UNKNOWN else found if value is UNKNOWN else pooled(found, value)
+    return found
+
+
+def _both(known: Value, arg: Value) -> Value:
+    """What several calls give `*rest`: each in its place, where they give as many."""
+    if type(known) is not Seq or type(arg) is not Seq:
+        return passed(known, arg)
+    if known.items is None or arg.items is None or len(known.items) != len(arg.items):
+        return Seq("tuple", None, _pooled([*(known.items or (known.element,)), *(arg.items or (arg.element,))]))
+    return Seq("tuple", tuple([_either(one, other) for one, other in zip(known.items, arg.items)]))
+
+
+def _either(one: Value, other: Value) -> Value:
+    """What is known of either, as of a parameter: a call that gives what nobody knows tells nothing."""
+    return other if one is UNKNOWN else one if other is UNKNOWN else passed(one, other)
+
+
 def _kept(arg: Value) -> Value:
-    """What is passed by a name that no parameter has, as calls share it."""
+    """What is passed without a parameter of its own, as calls share it."""
     return Host(kind_of(arg)) if type(arg) is Const and isinstance(arg.value, int | float | str) else arg
 
 
@@ -60,9 +85,11 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     vague = _vague(routine, handed)
     news = not routine.vague.issuperset(vague)
     routine.vague.update(vague)
+    node = routine.node
+    rest = next((param.name for param in node.params if param.kind == "*"), "") if type(node) is FUNCTION else ""
     for name, arg in handed.items():
         known = routine.seen.get(name)
-        joined = arg if known is None else passed(known, arg)
+        joined = arg if known is None else _both(known, arg) if name == rest else passed(known, arg)
         if known is None or not same(known, joined):
             routine.seen[name] = joined
             news = True

@@ -100,7 +100,8 @@ class Outcomes(Modules):
         self.lend(told, given, frame, at)
         self.teaches, self.showing, routine.actual = teaches, showing, None
         always = {key: sighting for key, sighting in sightings.items() if sighting.always}
-        self.waits = self.costs(routine, always, found, frame) if always else ()
+        told_more = key != self.context({}, None)
+        self.waits = self.costs(routine, always, found, told_more, frame) if always else ()
         if self.waits:
             routine.pays[key] = self.waits
         self.left = left
@@ -193,11 +194,15 @@ class Outcomes(Modules):
         routine.inner = None
         return again if there(again[0]) else None
 
-    def costs(self, routine: Routine, waits: Sightings, returned: Value, frame: Frame) -> tuple[Sighting, ...]:
+    def costs(
+        self, routine: Routine, waits: Sightings, returned: Value, told_more: bool, frame: Frame
+    ) -> tuple[Sighting, ...]:
         """The waits of a function of another file that a call is told of: all of a mere name for them, and those
         that only what this caller passes brings about, which nobody can see there."""
         if wrappers.names(returned):
             return tuple([wait for wait in waits.values() if wait.operand is None or returned is not NONE])
+        if not told_more:
+            return ()  # asked once more, a file that is only half run would have it run again
         alone = self.alone(routine, frame)
         return tuple([wait for key, wait in waits.items() if key not in alone])
 

@@ -164,8 +164,9 @@ def by_place(returned: Value, args: list[Value]) -> bool:
     return bool(passed) and not any(tensor.on_device for tensor in passed)
 
 
-def placeless(routine: Routine, at: At, frame: Frame) -> Given:
-    """The devices that a call leaves None, where what the routine returns is on some device that nobody names."""
+def placeless(routine: Routine, handed: Given, at: At, frame: Frame) -> Given:
+    """The devices that a call leaves None, or gives as None, where what the routine returns is on some device that
+    nobody names."""
     written = routine.written
     if written.placeless is None:
         written.placeless = placeless_of(routine.node, frame.world.places)
@@ -173,7 +174,8 @@ def placeless(routine: Routine, at: At, frame: Frame) -> Given:
         return {}
     if not any(tensor.device == "assumed" for tensor in tensors_in(routine.returned)):
         return {}
-    return {p.name: NONE for p in left_out(frame.given[0], at, routine.node) if p.name in written.placeless}
+    left = {param.name for param in left_out(frame.given[0], at, routine.node)}
+    return {name: NONE for name in written.placeless if name in left or handed.get(name) is NONE}
 
 
 def placeless_of(node: Node, places: Places) -> frozenset[str]:

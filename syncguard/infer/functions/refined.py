@@ -11,6 +11,7 @@ from syncguard.infer.domain.values import (
     Call,
     Const,
     Host,
+    Instance,
     Seq,
     Table,
     Tensor,
@@ -48,6 +49,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
         return seen  # a list of sizes, where a tensor of them is asked for
     if type(declared) is Union:
         return _refined_options(declared, seen)
+    if type(declared) is Instance and all(_made(option, declared) for option in options(seen)):
+        return seen  # with what it was made with
     if type(declared) is not Tensor:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
@@ -76,6 +79,11 @@ def _refined_options(declared: Union, seen: Value) -> Value:
     if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
         return declared
     return join_all([refined(option, passed) if type(option) is Tensor else option for option in kept])
+
+
+def _made(option: Value, declared: Instance) -> bool:
+    """Whether this is of the class of another library that is declared."""
+    return type(option) is Instance and option.info is None is declared.info and option.name == declared.name
 
 
 def _number(option: Value) -> bool:

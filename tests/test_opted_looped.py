@@ -1,0 +1,89 @@
+"""Options that a question of None in a function, a loop over what may be empty, or a number out of a hat stands for."""
+
+from __future__ import annotations
+
+import pytest
+from test_opted import told
+
+NET = """
+    import random
+
+    def exists(value):
+        return value is not None
+
+    class Net(torch.nn.Module):
+        def __init__(self, chance: float = 0.0, rules=None, steps=(), **kwargs):
+            self.chance, self.rules, self.steps = chance, rules or [], [1, 2]
+            part = kwargs.get("part", None)
+            if part is not None:
+                part, more = self.build(part)
+            self.part = part
+
+        def forward(self, x: torch.Tensor, end=None, extra=None, size: int = 1):
+            {head}
+                x = x + x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("head", "options"),
+    [
+        ("if exists(end):", ["only where `exists(end)` holds; by default `end` is `None`"]),
+        ("if x.ndim == 2 and exists(end):", ["only where `exists(end)` holds; by default `end` is `None`"]),
+        ("if not exists(end):", []),
+        (
+            "if random.random() < self.chance:",
+            ["only where `random.random() < self.chance` holds; by default `self.chance` is `0.0`"],
+        ),
+        ("if random.random() > self.chance:", []),
+        ("if random.random() < 0.5:", []),
+        ("for rule in self.rules:", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
+        ("for i, rule in enumerate(self.rules):", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
+        ("for i, rule in zip(x, self.rules):", ["only where `self.rules` holds; by default `self.rules` is `()`"]),
+        ("for step in self.steps:", []),
+        ("for rule in extra or []:", ["only where `extra or []` holds; by default `extra` is `None`"]),
+        ("for rule in extra:", []),  # None cannot be gone through
+        ("for one in range(size):", []),
+        ("if self.part is not None:", ["only where `self.part is not None` holds; by default `self.part` is `None`"]),
+        ("if self.part is None:", []),
+    ],
+)
+def test_what_must_be_set_is_named(head: str, options: list[str]) -> None:
+    assert told(NET.format(head=head)) == [options]
+
+
+def test_a_key_of_several_texts_is_told_whole() -> None:
+    text = """
+        @tables.register("models", "Fast")
+        class Fast(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x.sum().item()
+        """
+    assert told(text) == [['only where `"models", "Fast"` is asked for, as `register` keeps it']]
+
+
+def test_a_function_named_for_a_step_is_run_by_those_who_call_it() -> None:
+    text = """
+        def sample_normal(mean: torch.Tensor):
+            return mean.sum().item()
+
+        class Net(torch.nn.Module):
+            def forward(self, x, random=False):
+                return sample_normal(x) if random else x
+        """
+    assert told(text) == [["in this file called only where `random` holds; by default `random` is `False`"]]
+
+
+@pytest.mark.parametrize("before", ["y, z = None, None", "y = z = None", "y = None"])
+def test_what_is_bound_with_others_is_there_only_where_it_is_bound(before: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, more=False):
+                {before}
+                if more:
+                    y, z = self.parts(x)
+                if y is not None:
+                    return x.sum().item()
+        """
+    assert told(text) == [["only where `more` holds; by default `more` is `False`"]]
