@@ -1,19 +1,29 @@
-"""A test in, whether it comes out so for those who leave the parameters that it asks about with their defaults out."""
+"""A test or a number in, what it is for those who leave parameters and settings with their defaults out."""
 
 from __future__ import annotations
 
 from syncguard.infer.branches.meant import as_given, ruled_out
+from syncguard.infer.branches.subjects import value_at
 from syncguard.infer.branches.ungiven import private
-from syncguard.infer.domain.values import Const
+from syncguard.infer.domain.values import UNKNOWN, Const
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CONST, FUNCTION, NAME
 
 
 def only_if_given(test: Node, outcome: bool, frame: Frame) -> bool:
     """Whether a test comes out so only where a caller gives what is something else by default."""
     return ruled_out(test, outcome, lambda part: _by_default(part, frame))
+
+
+def one(node: Node, frame: Frame) -> bool:
+    """Whether a number is one unless somebody sets it: a parameter, a field of the settings or a constant."""
+    default = _default(node, frame)
+    if default is None:
+        held = value_at(node, frame) if type(node) is NAME or type(node) is ATTR else UNKNOWN
+        return type(held) is Const and type(held.value) is int and held.value == 1
+    return type(default.value) is int and default.value == 1
 
 
 def _by_default(test: Node, frame: Frame) -> bool | None:
