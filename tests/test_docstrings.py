@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fixing
 import pytest
 
 from syncguard.config import Config
@@ -137,3 +138,23 @@ def test_a_kernel_is_no_python(decorator):
     )
     assert found(text) == []
     assert found(text.replace(decorator, "functools.cache")) == [(6, "SG203")]
+
+
+PROVES = """
+import torch
+
+
+def first(table: torch.Tensor, order: torch.Tensor, own):
+    '''A row.
+
+    Args:
+        order (torch.Tensor): places, of shape (n,)
+    '''
+    place = order.long()[0]
+    return own(table[place]), table[table.argmax()]
+"""
+
+
+def test_a_shape_that_nobody_checks_proves_nothing() -> None:
+    found = fixing.findings(PROVES)
+    assert [(one.code, one.fix is not None) for one in found] == [("SG208", False), ("SG208", True)]

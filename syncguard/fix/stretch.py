@@ -28,7 +28,7 @@ class Stretch:
 
 def again(world: World, routine: Routine) -> None:
     """Run a settled routine once more, and leave it as it was."""
-    kept = routine.sightings, routine.calls, routine.yielded, routine.seen
+    kept = routine.sightings, routine.calls, routine.yielded, routine.seen, routine.node
     routine.sightings, routine.calls = {}, {}
     # The callers in this file are not all the callers: of the shape and dtype of what they pass nothing is proven.
     routine.seen = {
@@ -36,13 +36,16 @@ def again(world: World, routine: Routine) -> None:
     }
     try:
         if type(routine.node) is core.Function:
-            world.body(routine, _unsaid(routine.node))
+            routine.node = _unsaid(routine.node)
+            world.body(routine, routine.node)
         else:
             run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
     finally:
-        routine.sightings, routine.calls, routine.yielded, routine.seen = kept
+        routine.sightings, routine.calls, routine.yielded, routine.seen, routine.node = kept
 
 
 def _unsaid(node: core.Function) -> core.Function:
     """A function without the shapes that its docstring tells, which nobody checks."""
+    if all(param.rank < 0 for param in node.params):
+        return node
     return replace(node, params=tuple([replace(param, rank=-1) for param in node.params]))
