@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
-from syncguard.infer.branches.left_out import one
+from syncguard.infer.branches.left_out import is_one
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
@@ -90,7 +90,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         return _divided(inner, rest, outcome, frame)
     match inner:
         case core.Do(what="%", args=(left, right)):
-            return "" if outcome or _measures(left, frame) or one(right, frame) else EVERY
+            return "" if outcome or _measures(left, frame) or is_one(right, frame) else EVERY
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -128,7 +128,7 @@ def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
     if _measures(divided, frame) or (type(divided) is CALL and last_name(divided) == "sum"):  # how many are so
         return ""
     by = inner.args[0].args[-1] if type(inner.args[0]) is DO else inner.args[0]
-    if one(by, frame):
+    if is_one(by, frame):
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):

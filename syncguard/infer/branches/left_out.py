@@ -17,7 +17,7 @@ def only_if_given(test: Node, outcome: bool, frame: Frame) -> bool:
     return ruled_out(test, outcome, lambda part: _by_default(part, frame))
 
 
-def one(node: Node, frame: Frame) -> bool:
+def is_one(node: Node, frame: Frame) -> bool:
     """Whether a number is one unless somebody sets it: a parameter, a field of the settings or a constant."""
     default = _default(node, frame)
     if default is None:
