@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fixing
 import pytest
 
 from syncguard.config import Config
 from syncguard.pipeline import check
-from syncguard.read.docstrings import tensors
+from syncguard.read.docstrings import ranks, tensors
 
 TEXT = """A function.
 
@@ -35,6 +36,22 @@ def test_google():
     assert tensors(TEXT) == {
         "boxes": "", "scores": "", "input_ids": "int", "many": "", "inliers": "bool", "verts": "float",
     }  # fmt: skip
+
+
+def test_shapes():
+    assert ranks(TEXT) == {"boxes": 2, "input_ids": 2, "inliers": 1, "verts": 2}
+
+
+@pytest.mark.parametrize(
+    ("shape", "rank"),
+    [
+        ("`(n,)`", 1), ("[n, 2]", 2), ("(B, N*3, h//2)", 3), ("[..., 2]", None), ("(*, 2)", None), ("()", None),
+        ("(n, 2) or (2,)", None), ("(n, 2), or shape (2,) for one", None), ("(n, 2) / (2,)", None), ("(n x 2)", None),
+        ("(n, [h, w])", None), ("(n, 2) or None", None),
+    ],
+)  # fmt: skip
+def test_a_shape_that_is_the_only_one(shape, rank):
+    assert ranks(f"Text.\n\n    x (Tensor): of shape {shape}\n").get("x") == rank
 
 
 @pytest.mark.parametrize(
@@ -121,3 +138,23 @@ def test_a_kernel_is_no_python(decorator):
     )
     assert found(text) == []
     assert found(text.replace(decorator, "functools.cache")) == [(6, "SG203")]
+
+
+PROVES = """
+import torch
+
+
+def first(table: torch.Tensor, order: torch.Tensor, own):
+    '''A row.
+
+    Args:
+        order (torch.Tensor): places, of shape (n,)
+    '''
+    place = order.long()[0]
+    return own(table[place]), table[table.argmax()]
+"""
+
+
+def test_a_shape_that_nobody_checks_proves_nothing() -> None:
+    found = fixing.findings(PROVES)
+    assert [(one.code, one.fix is not None) for one in found] == [("SG208", False), ("SG208", True)]

@@ -276,6 +276,8 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
         ("x.ndim == 0", "hot"),
         ("len(x.shape) == 0", "hot"),
         ("len(x.size()) == 0", "hot"),
+        ("len(self.batch_shape) == 0", "hot"),
+        ("len(lead) == 0", "hot"),
         ("x.numel() == 0 or flag", "hot"),
         ("not flag", "hot"),
     ],
@@ -284,7 +286,7 @@ def test_where_there_is_nothing_is_rare(test: str, heat: str) -> None:
     text = """
         class Loss(torch.nn.Module):
             def forward(self, x: torch.Tensor, xs: list[int], flag: bool, count: int):
-                free = x.numel() - sum(x.shape)
+                free, lead = x.numel() - sum(x.shape), x.shape[:-2]
                 if {}:
                     return torch.tensor(0.0, device="cuda")
                 return x.sum()
@@ -2191,6 +2193,9 @@ MADE = "made = torch.arange(n).to(x.device)"
             "",
             "hot",
         ),
+        ("made = self.tables[key]\n            if made.shape[0] != n:", "self.tables", MADE, "", "amortized"),
+        ("made = self.tables[key]\n            if made.shape[0] == n:", "self.tables", MADE, "", "hot"),
+        ("made = self.tables[key]\n            if made.sum != n:", "self.tables", MADE, "", "hot"),
         ("if key not in tables:", "tables", MADE, "tables = {}", "hot"),
         ("if key not in tables:", "tables", MADE, "tables = self.tables[n]", "amortized"),
         ("if key not in tables:", "tables", MADE, "tables = dict(self.tables[n])", "hot"),

@@ -161,3 +161,40 @@ def test_a_test_of_nothing_that_is_written():
 def heats(test: str, *more: str) -> list[str]:
     text = "\n".join([LOOP.replace("TEST", test).rstrip(), *more, ""])
     return [finding.heat for finding in findings(text) if finding.code == "SG201"]
+
+
+SHOWS = """
+import torch
+from dataclasses import dataclass
+
+
+@dataclass
+class Settings:
+    often: int = 1
+    seldom: int = 100
+
+
+def fit(model, loader, optimizer, settings: Settings, often=1, seldom=100):
+    for step, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).sum()
+        loss.backward()
+        optimizer.step()
+        TEST
+            loss.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if step % often == 0:", "hot"),
+        ("if not step % often:", "hot"),
+        ("if step % settings.often == 0:", "hot"),
+        ("if step % seldom == 0:", "amortized"),
+        ("if step % settings.seldom == 0:", "amortized"),
+        ("often = model.often\n        if step % often == 0:", "amortized"),
+    ],
+)
+def test_every_step_unless_somebody_sets_another_number(test: str, heat: str) -> None:
+    found = findings(SHOWS.replace("TEST", test))
+    assert [one.heat for one in found if one.code == "SG201"] == [heat]

@@ -512,3 +512,17 @@ class Normal:
 )
 def test_what_is_said_to_be_of_another_library_is_no_tensor(declared: str, returns: str, found: list[str]) -> None:
     assert checked.codes(TOLD.format(declared=declared, returns=returns)) == found
+
+
+def test_a_shape_was_not_read_from_the_device() -> None:
+    text = """
+    import torch
+    from somewhere import Ragged
+
+
+    def best(scores: torch.Tensor, shape, beam: int):
+        size = scores.size(-1)
+        top, places = Ragged(shape, scores)[0].topk(beam)
+        return (places // size).tolist()
+    """
+    assert checked.codes(text) == ["SG202"]

@@ -154,7 +154,7 @@ def main() -> None:
         ("shaped", ["ndim", "shape"]),
         ("sized", ["dtype", "ndim", "shape", "size"]),
         ("placed", ["cpu", "cuda", "device", "is_cuda"]),
-        ("operands", ["A", "B", "input", "mat", "query", "self", "tensor", "x"]),
+        ("operands", ["A", "B", "boxes", "input", "mat", "query", "self", "tensor", "x"]),
         ("properties", properties()),
     ):
         lines = [", ".join(f'"{v}"' for v in values[i : i + 12]) for i in range(0, len(values), 12)]

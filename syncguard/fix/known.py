@@ -11,6 +11,7 @@ import libcst as cst
 from syncguard.fix.names import defined, stored, stores
 from syncguard.fix.nodes import children
 from syncguard.fix.region import Region
+from syncguard.fix.stretch import Stretch, again
 from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
@@ -26,10 +27,9 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.statements.execute import run
+from syncguard.infer.routine import Routine
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import At
 from syncguard.terms import Op
 
 NUMBERS = ("int", "float", "bool", "size", "number")
@@ -259,37 +259,6 @@ class Known:
     def _named(self, name: str) -> str:
         value: Any = self.world.resolved(name)
         return value.name if type(value) is Named else name
-
-
-class Stretch:
-    """A watch over some lines of a file: what the last pass believes of each expression there."""
-
-    def __init__(self, path: str, first: int, last: int) -> None:
-        self.path, self.first, self.last = path, first, last
-        self.values: dict[At, Value] = {}
-
-    def __call__(self, frame: Frame, node: Node, value: Value) -> None:
-        at = node.at
-        asked = type(node) is core.Do and node.what in ("truth", "format")  # at the place of what is asked
-        if self.first <= at[0] <= self.last and frame.home.path == self.path and not asked:
-            self.values[at] = value
-
-
-def again(world: World, routine: Routine) -> None:
-    """Run a settled routine once more, and leave it as it was."""
-    kept = routine.sightings, routine.calls, routine.yielded, routine.seen
-    routine.sightings, routine.calls = {}, {}
-    # The callers in this file are not all the callers: of the shape and dtype of what they pass nothing is proven.
-    routine.seen = {
-        name: value.but(rank=-1, dtype="") if type(value) is Tensor else value for name, value in routine.seen.items()
-    }
-    try:
-        if type(routine.node) is core.Function:
-            world.body(routine, routine.node)
-        else:
-            run(routine.node.body, Frame(world, routine, dict(routine.home.env)))
-    finally:
-        routine.sightings, routine.calls, routine.yielded, routine.seen = kept
 
 
 def _reduces(reduction: cst.BaseExpression | None) -> bool:

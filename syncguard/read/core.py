@@ -231,6 +231,7 @@ class Param(Node, frozen=True, gc=False, eq=False):
     """A parameter; kind is 'positional', 'keyword', '*' or '**'.
 
     `told` is the dtype class of what the docstring says is a tensor: 'bool', 'int', 'float', '' unknown; None: nothing.
+    `rank` is the number of its dimensions that the docstring says, -1 unknown.
     """
 
     name: str
@@ -239,6 +240,7 @@ class Param(Node, frozen=True, gc=False, eq=False):
     default: Piece | None
     at: At
     told: str | None = None
+    rank: int = -1
 
 
 class Function(Node, frozen=True, gc=False, eq=False):

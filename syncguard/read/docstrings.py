@@ -1,4 +1,5 @@
-"""A docstring -> the parameters that it says are tensors: Google's, numpy's and Sphinx's ways of writing it."""
+"""A docstring -> the parameters that it says are tensors, and of which shape: Google's, numpy's and Sphinx's ways of
+writing it."""
 
 from __future__ import annotations
 
@@ -32,6 +33,9 @@ ANOTHER = re.compile(
     r"(?:or|and|/|\|)\s*(?!\W{0,2}None\b)|,\s*(?:\w+\.)*(?:List|Tuple|Dict|list|tuple|dict|str|int|float|array|ndarray)\b"
     r"|-?(?:[Mm]odel[ -])?[Pp]arallel|(?:name|dimension|rank|core)s?\b"  # `tp_size: Tensor Parallel size`
 )
+SHAPE = re.compile(r"\bshape\b\W{0,4}[\[(]([^\[\]()]*)[\])](.*)")  # `tensor of shape [n, 2]`
+SIZES = re.compile(r"\s*\w[\w+*/ -]*(?:,\s*\w[\w+*/ -]*)*,?\s*")
+SEVERAL = re.compile(r"\W{0,4}(?:or|and|/|\|)\s|.*\bor\b\W{0,4}[\[(]|.*\bshape\b")  # `of shape (n, 2) or (2,)`
 
 
 def tensors(text: str) -> dict[str, str]:
@@ -52,4 +56,14 @@ def tensors(text: str) -> dict[str, str]:
             found.setdefault(
                 name, next((kind for word in words if (kind := NUMBERS.get(word.rstrip("0123456789")))), "")
             )
+    return found
+
+
+def ranks(text: str) -> dict[str, int]:
+    """Parameter -> the number of dimensions of those of which one shape is said, with all its sizes."""
+    found: dict[str, int] = {}
+    for match in LINE.finditer(text) if "shape" in text else ():
+        shape = SHAPE.search(match[2]) if match[1] else None
+        if shape and SIZES.fullmatch(shape[1]) and " x " not in shape[1] and not SEVERAL.match(shape[2]):
+            found.setdefault(match[1], len(shape[1].rstrip(", ").split(",")))
     return found

@@ -27,7 +27,7 @@ from syncguard.read.core import (
     Update,
     With,
 )  # fmt: skip
-from syncguard.read.docstrings import tensors
+from syncguard.read.docstrings import ranks, tensors
 from syncguard.read.expressions import (
     OPERATORS,
     annotation,
@@ -166,10 +166,13 @@ def documented(params: tuple[Param, ...], first: ast.stmt) -> tuple[Param, ...]:
     ):
         return params
     text = first.value.value
-    if all(param.annotation or param.name in ("self", "cls") for param in params) and "ool" not in text:
+    rank = ranks(text)
+    if all(param.annotation or param.name in ("self", "cls") for param in params) and "ool" not in text and not rank:
         return params
     told = tensors(text)
-    return tuple([replace(param, told=told[param.name]) if param.name in told else param for param in params])
+    if not told and not rank:
+        return params
+    return tuple([replace(param, told=told.get(param.name), rank=rank.get(param.name, -1)) for param in params])
 
 
 def class_(node: ast.ClassDef, scope: Scope) -> Node:

@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.undoes import LESS, MORE
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.lattice import same
-from syncguard.infer.domain.values import Call, Union
+from syncguard.infer.domain.values import Call, Tensor, Union, Value
 from syncguard.infer.routine import UNUSED, Env, Frame, Routine, of_part
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -27,12 +27,21 @@ def remember(node: core.If, yes: Env, no: Env, frame: Frame) -> None:
     question, outcome = _told(node.test)
     if not question:
         return
-    names = [name for name, value in frame.env.items() if type(value) is Union and yes.get(name) is not no.get(name)]
+    names = [name for name, value in frame.env.items() if _several(value, yes.get(name), no.get(name))]
     apart = [name for name in names if name in yes and name in no and not of_part(name)]
     if apart and all(_lasts(word, node, frame) for word in _words(question)):
         told, other = (yes, no) if outcome else (no, yes)
         both = {name: frame.env[name] for name in apart}
         frame.arms[question] = ({name: told[name] for name in apart}, {name: other[name] for name in apart}, both)
+
+
+def _several(value: Value, yes: Value | None, no: Value | None) -> bool:
+    """Whether a name may hold one of two things, or one arm puts on the host what it holds."""
+    return yes is not no and (type(value) is Union or _there(yes) is not _there(no))
+
+
+def _there(value: Value | None) -> bool:
+    return type(value) is Tensor and not value.on_device
 
 
 def _lasts(word: str, node: core.If, frame: Frame) -> bool:

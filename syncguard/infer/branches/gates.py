@@ -7,13 +7,14 @@ from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
+from syncguard.infer.branches.left_out import is_one
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
-from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq
+from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq, options
 from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
@@ -88,8 +89,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
     if rest is not None:
         return _divided(inner, rest, outcome, frame)
     match inner:
-        case core.Do(what="%", args=(left, _)):
-            return "" if outcome or _measures(left, frame) else EVERY
+        case core.Do(what="%", args=(left, right)):
+            return "" if outcome or _measures(left, frame) or is_one(right, frame) else EVERY
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -125,6 +126,9 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
     """The same of a comparison with the rest of a division."""
     if _measures(divided, frame) or (type(divided) is CALL and last_name(divided) == "sum"):  # how many are so
+        return ""
+    by = inner.args[0].args[-1] if type(inner.args[0]) is DO else inner.args[0]
+    if is_one(by, frame):
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):
@@ -218,7 +222,16 @@ def _counts(node: Node, frame: Frame) -> bool:
     if type(node) not in (CALL, INDEX) or not frame.world.places.is_("gates", "sizes", last_name(counted)):
         return False
     given = node.args[0] if type(node) is CALL and node.args else None
-    return given is None or not frame.world.places.is_("gates", "sizes", last_name(given))
+    return given is None or not _tells_sizes(given, frame)
+
+
+def _tells_sizes(node: Node, frame: Frame) -> bool:
+    """Whether this is a shape, by its name or what it holds: `x.shape`, `self.batch_shape`, `lead = x.shape[:-2]`."""
+    name, is_ = last_name(node), frame.world.places.is_
+    if is_("gates", "sizes", name) or is_("gates", "shapes", name):
+        return True
+    held = options(value_at(node, frame)) if type(node) is NAME or type(node) is ATTR else ()
+    return bool(held) and all(type(option) is Host and option.kind == "shape" for option in held)
 
 
 def _sorted(node: Node, frame: Frame) -> bool:

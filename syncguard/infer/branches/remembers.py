@@ -10,7 +10,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CLASS, DO, FUNCTION, INDEX, LEAVE, LOOP, NAME, SEQ
-from syncguard.read.walk import targets, walk
+from syncguard.read.walk import bound_in, targets, walk
 
 ABOUT: Final = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
@@ -34,7 +34,13 @@ def _fills(body: tuple[Node, ...], asked: tuple[Node, Node] | None, frame: Frame
     if asked is None or not _outlives(asked[1], frame):
         return False
     stores = [part for part in walk(body) if type(part) is BIND and any(_is(aim, *asked) for aim in part.targets)]
-    return bool(stores) and not any(_reads(part, frame) for part in body)
+    made = {part.id for part in bound_in(body) if type(part) is NAME}
+    return bool(stores) and not any(_reads(part, frame) for part in body if not _puts(part, made))
+
+
+def _puts(part: Node, made: set[str]) -> bool:
+    """Whether a statement only puts somewhere what was made before: `self.table[key] = made`."""
+    return type(part) is BIND and type(part.value) is NAME and part.value.id in made
 
 
 def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
@@ -47,6 +53,20 @@ def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
             return _looked_up(name, frame) if (what == "is") is outcome else None
         case core.Do(what="in" | "not in" as what, args=(key, table)) if (what == "not in") is outcome:
             return key, table
+        case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
+            return _held_for(left, frame) or _held_for(right, frame)
+    return None
+
+
+def _held_for(node: Node, frame: Frame) -> tuple[Node, Node] | None:
+    """The key and the table of what is asked for its shape or device: `grid = self.grids[k]`, `grid.shape[2:]`."""
+    told = node.of if type(node) is INDEX else node
+    if type(told) is not ATTR or told.name not in ABOUT or type(told.of) is not NAME:
+        return None
+    for part in binders(frame.routine).get(told.of.id, ()):
+        match part:
+            case core.Bind(value=core.Index(of=table, key=key)):
+                return key, table
     return None
 
 

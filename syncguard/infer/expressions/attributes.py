@@ -196,8 +196,13 @@ def kept(of: Instance, held: Value, name: str, node: core.Attr, frame: Frame) ->
 
 
 def chosen_later(value: Value, name: str, info: ClassInfo, node: core.Attr, frame: Frame) -> Value:
-    """The same; of a declared device that is the CPU, that it is so unless who makes an instance gives another."""
-    if type(value) is not Const or type(value.value) is not str or not frame.world.places.is_("names", "devices", name):
+    """The same; of a declared device that is the CPU, that it is so unless who makes an instance gives another, and of
+    a declared number that is zero, that it is some number: a size is set before anything is made of it."""
+    if type(value) is not Const:
+        return value
+    if type(value.value) is int:
+        return Host("int") if not value.value and name in info.fields() else value
+    if type(value.value) is not str or not frame.world.places.is_("names", "devices", name):
         return value
     left = device_of(value) == "host" and name in info.fields()
     return Host(LEFT_ON_HOST, frame.why("left on host", node.at)) if left else value

@@ -53,7 +53,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     made_array(name, args, nodes, frame)
     op = frame.world.op(name)
     if op is not None:
-        first = [taken(args[0], op, nodes, frame)] if args and name.startswith("torch.") else args[:1]
+        first = [taken(args[0], op, nodes, frame)] if args and frame.world.computing(name) else args[:1]
         return apply(frame, op, at, [*first, *args[1:]], keywords, nodes)
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE

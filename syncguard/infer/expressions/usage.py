@@ -51,7 +51,7 @@ class Usage(Names):
                 own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
-                if type(value) is Named and value.name.partition(".")[0] == "torch":
+                if type(value) is Named and self.computing(value.name, rest):
                     called = f"{value.name}.{rest}" if rest else value.name
                     op = self.op(called)
                     differentiates = self.places.is_("names", "gradients", called)
@@ -76,11 +76,15 @@ class Usage(Names):
         for use in sorted(uses):
             head, _, rest = use[2:].partition(".") if use[:2] in ("[0", "*0") else ("", "", "")
             value = frame.lookup(head) if rest else UNKNOWN
-            if type(value) is Named and value.name.partition(".")[0] == "torch":
+            if type(value) is Named and self.computing(value.name, rest):
                 op = self.op(f"{value.name}.{rest}")
                 if op is not None and self.asks_tensor(op, use[0] == "["):
                     return use[2:]
         return ""
+
+    def computing(self, name: str, rest: str = "") -> bool:
+        """Whether a library's function, or what is called of its module, is one of those that take tensors alone."""
+        return self.places.is_("types", "functions", f"{name}.{rest}" if rest else name)
 
     def asks_tensor(self, op: Op, several: bool = False) -> bool:
         """Whether nothing but a tensor, or several of them, can be the first argument."""

@@ -26,7 +26,8 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
         return declared
     if type(declared) is Tensor:
         kind = declared.dtype or param.told or ""
-        declared = declared.but(dtype=kind, why=frame.why("parameter", param.at))
+        rank = declared.rank if declared.rank >= 0 else param.rank
+        declared = declared.but(dtype=kind, rank=rank, why=frame.why("parameter", param.at))
     none = type(param.default) is CONST and param.default.value is None
     return join(declared, NONE) if none else declared
 

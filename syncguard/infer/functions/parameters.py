@@ -29,9 +29,11 @@ from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluatio
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import counted, counts_here
 from syncguard.infer.functions.declared import annotated
+from syncguard.infer.functions.dtypes import dtype_given
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.inward import made_inward
 from syncguard.infer.functions.numbers import asks_kind, is_data, tested
+from syncguard.infer.functions.overriding import overriding
 from syncguard.infer.functions.refined import refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
 from syncguard.infer.routine import Frame
@@ -39,13 +41,11 @@ from syncguard.read import core
 from syncguard.read.core import Param
 from syncguard.read.tags import BIND, CONST, FUNCTION, INDEX, NAME
 from syncguard.read.walk import mentions, walk
-from syncguard.terms import Wait
 
 CONTAINER: Final = frozenset(
     ("[key]", "items", "keys", "get", "pop", "append", "extend")
 )  # what a dict or list is asked for, and no tensor
 COUNTED: Final = frozenset(("(0len", "(0sum"))  # a tensor is asked for its shape and its sum
-NUMBERS: Final = ("tensor-as-size", "python-number")  # hazards of what is a number as a rule
 
 
 def bind(frame: Frame, node: core.Function) -> None:
@@ -112,8 +112,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if declared is not UNKNOWN:
         return _chosen(declared, seen) if routine.aside else refined(declared, seen)
     if world.places.is_("names", "dtypes", param.name):
-        left_out = seen is None and type(param.default) is CONST and param.default.value is None
-        return NONE if routine.aside and (left_out or seen is NONE) else Host("dtype")
+        return dtype_given(param, seen, routine)
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
         return seen  # this call passes it: neither a default nor its uses tell more
     default = param.default
@@ -121,8 +120,8 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         known: Value = Host(kind_of(constant(default.value)))
         return known if seen is None else join(known, seen)
     found = _documented(frame, param, place) if param.told is not None else _by_use(frame, param, position)
-    if found is UNKNOWN:
-        found = _overriding(frame, param, position, place)
+    if found is UNKNOWN and not _typed(param):
+        found = overriding(frame, param, position, place)
     if found is UNKNOWN and seen is None:
         found = _by_all_uses(frame, param, place)
     if default is not None and type(default) is CONST:
@@ -195,42 +194,11 @@ def _default(param: Param, frame: Frame) -> Value:
     return UNKNOWN if param.default is None else value_of(param.default, Frame(frame.world, frame.routine, {}))
 
 
-def _overriding(frame: Frame, param: Param, position: int, place: str) -> Value:
-    """What overrides a method of a library is given what that is given: a `log_prob` gets a tensor, and so does the
-    constructor of a distribution by the same name."""
-    owner, name = frame.routine.owner, frame.routine.name
-    for base in owner.libraries() if owner is not None and position and not _typed(param) else ():
-        made = name == "__init__"
-        op = frame.world.op(base if made else f"{base}.{name}")
-        if op is None:
-            continue
-        asked = param.name if made and param.name in op.args else ""
-        if not made and position < len(op.args):
-            asked = op.args[position]
-        checked = made and frame.world.is_subclass(base, frame.world.distribution.name)
-        if any(_asks(wait, asked) or (checked and _checks(wait, asked, op.args)) for wait in op.waits):
-            return Tensor(device=place, sure=False, why=frame.why(f"overrides:{base}.{name}", param.at))
-    return UNKNOWN
-
-
-def _asks(wait: Wait, name: str) -> bool:
-    """Whether a wait is for a tensor under this name, where not a number is asked for that few give as a tensor."""
-    return wait.hazard not in NUMBERS and any(
-        condition == "tensor" and name in names.split("|") for condition, names in wait.when
-    )
-
-
-def _checks(wait: Wait, name: str, names: tuple[str, ...]) -> bool:
-    """Whether a wait is for whatever tensor is given, and this name is not one that tells how."""
-    told = {part for _, named in wait.when for part in named.split("|")}
-    return wait.on == "argument" and name in names and name not in told
-
-
 def _documented(frame: Frame, param: Param, place: str) -> Value:
     """What the docstring says; it is not checked by anybody, so it is no proof."""
     if _typed(param):
         return UNKNOWN
-    return Tensor(param.told or "", place, sure=False, why=frame.why("docstring", param.at))
+    return Tensor(param.told or "", place, param.rank, sure=False, why=frame.why("docstring", param.at))
 
 
 def _by_use(frame: Frame, param: Param, position: int) -> Value:

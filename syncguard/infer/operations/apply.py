@@ -33,6 +33,7 @@ from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
 from syncguard.terms import Op, Wait
 
 SIZE: Final = "tensor-as-size"
+COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
 READS: Final = frozenset(
     ("item", "python-number", "tensor-as-condition", "copy-to-host", "print-tensor", "tensor-equality")
 )
@@ -52,7 +53,7 @@ def apply(
     data = _data(op, arguments, tensors)
     placing = data or tensors
     why = frame.why(op.name, at, _cause(placing, args))
-    result = result_of(op.name, op.returns, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
+    result = _told(op, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
     if not tensors and type(result) is Tensor and _on_host(result, args, arguments, frame):
         result = result.but(device="host")
     if type(result) is Tensor and result.rank >= 0 and _several(nodes):
@@ -80,6 +81,13 @@ def apply(
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _told(op: Op, arguments: Arguments, placing: list[Tensor], why: Why) -> Value:
+    """What a row says that a call gives back; what the host knows of a tensor, as its size, is not read from it."""
+    result = result_of(op.name, op.returns, arguments, placing, why)
+    known = type(result) is Host and result.kind in COUNTS and not op.waits
+    return Host(result.kind) if type(result) is Host and known else result
 
 
 def _takes_host(op: Op, args: list[Value]) -> bool:
@@ -112,7 +120,7 @@ def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:
 def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:
     """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
     other two tell where it runs."""
-    function = op.name.startswith("torch.") and not op.name.startswith("torch.Tensor.")
+    function = frame.world.computing(op.name) and not op.name.startswith("torch.Tensor.")
     if not function or not (frame.world.asks_tensor(op) or (alone and op.args[:1] == ("condition",))):
         return value
     if value.batch is not None:

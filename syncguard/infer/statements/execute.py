@@ -33,7 +33,7 @@ from syncguard.infer.routine import Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.managers import managed, yielded
-from syncguard.infer.statements.paths import Dead, alive, alive_in, joined, stand_in
+from syncguard.infer.statements.paths import Dead, alive, alive_in, joined, stand_in, unless
 from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
@@ -213,7 +213,7 @@ def attempt(node: core.Try, frame: Frame) -> None:
     frame.failed.update(flags(ends[0], ends[1:]))
     frame.env = ends[0]
     for env in ends[1:]:
-        frame.env = joined(frame.env, env)
+        frame.env = joined(frame.env, env, unless)
     if node.final:
         dead = not alive(frame)
         if dead:

@@ -7,15 +7,18 @@ from syncguard.infer.operations.totals import root
 from syncguard.infer.routine import Frame
 from syncguard.places import Places
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, LOOP, MAP, NAME, SEQ
-from syncguard.read.walk import mentions, parts, walk
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, LOOP, MAP, MODULE, NAME, SEQ
+from syncguard.read.walk import everything, mentions, parts, walk
 
 
 def fills_alone(name: str, frame: Frame) -> bool:
     """Whether no call is handed it that may put something in, no other name or display holds it, and no comprehension
-    or function within calls a method of it."""
-    node, places = frame.routine.node, frame.world.places
-    return type(node) is FUNCTION and not any(_lets(part, name, places) for part in walk(node.body))
+    or function within calls a method of it. What a file holds is for the one function that speaks of it."""
+    node: Node | None = frame.routine.node
+    if type(node) is MODULE:
+        speaking = [part for part in node.body if any(_is(one, name) for one in everything(part))]
+        node = speaking[1] if len(speaking) == 2 and type(speaking[0]) is BIND else None
+    return type(node) is FUNCTION and not any(_lets(part, name, frame.world.places) for part in walk(node.body))
 
 
 def _lets(part: Node, name: str, places: Places) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import ClassOf, Const, Host, Later, Tensor, Value, options
+from syncguard.infer.domain.values import LINKS, ClassOf, Const, Host, Later, Tensor, Unknown, Value, Why, options
 from syncguard.infer.routine import Env, Frame, of_part
 
 
@@ -19,7 +21,7 @@ def alive(frame: Frame) -> bool:
     return type(frame.env) is not Dead
 
 
-def joined(a: Env, b: Env) -> Env:
+def joined(a: Env, b: Env, meets: Callable[[Value, Value], Value] = join) -> Env:
     """What two paths agree on; a name that only one of them binds keeps its value."""
     if type(a) is Dead:
         return b
@@ -29,10 +31,18 @@ def joined(a: Env, b: Env) -> Env:
     for name, value in b.items():
         other = a.get(name)
         if other is not value:
-            result[name] = value if other is None else join(other, value)
+            result[name] = value if other is None else meets(other, value)
     for path in [name for name in result if of_part(name) and not (name in a and name in b)]:
         del result[path]  # only one path knows it
     return result
+
+
+def unless(usual: Value, failed: Value) -> Value:
+    """Join what is there after a failure to what is there usually: where that is tells where all of it is."""
+    both = join(usual, failed)
+    if type(both) is Tensor and type(usual) is Tensor and both.device == "mixed":
+        return both.but(device=usual.device)
+    return both
 
 
 def stand_in(ends: list[Env]) -> None:
@@ -73,3 +83,24 @@ def follow(arm: Env, other: Env, before: Env, frame: Frame) -> None:
             moved = why is not None and why.parent is was.why and why.text.rpartition(".")[2] in world.moving
             if moved and other.get(name) is was:
                 other[name] = now
+
+
+def stayed(arm: Env, other: Env, before: Env) -> Env:
+    """What one arm alone copies to the host, as it is for those who do not go there."""
+    moved: Env = {}
+    for name, was in before.items():
+        now = arm.get(name)
+        if type(now) is Tensor and not now.on_device and other.get(name) is was:
+            copied = type(was) is Tensor and was.on_device and _copied(now.why, was.why)
+            if copied or type(was) is Unknown:
+                moved[name] = was
+    return moved
+
+
+def _copied(now: Why | None, was: Why | None) -> bool:
+    """Whether one value was made of another by copying that to the host: `x = x.cpu().float()`."""
+    left, links = False, 0
+    while now is not None and now is not was and links < LINKS:
+        left, links = left or now.left, links + 1
+        now = now.parent
+    return left and now is was

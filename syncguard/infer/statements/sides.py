@@ -6,13 +6,14 @@ from syncguard.infer.branches.arms import remember
 from syncguard.infer.branches.fallbacks import excused
 from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import aimed, off_device
+from syncguard.infer.branches.left_out import only_if_given
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.routine import Env, Frame
 from syncguard.infer.statements.arrivals import arrive
-from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined
+from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined, stayed
 from syncguard.read import core
 from syncguard.read.core import Node
 
@@ -71,6 +72,10 @@ def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
             follow(arm, other, before, frame)
         arrive(node, then, otherwise)
     frame.env = joined(then, otherwise)
+    for outcome, arm, other in ((True, then, otherwise), (False, otherwise, then)):
+        staying = stayed(arm, other, before) if alive_in(then) and alive_in(otherwise) else {}
+        if staying and only_if_given(node.test, outcome, frame):
+            frame.env = {**frame.env, **staying}
     if alive_in(then) and alive_in(otherwise):
         remember(node, then, otherwise, frame)
 
