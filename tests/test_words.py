@@ -90,3 +90,12 @@ def test_a_type_in_a_text_is_quoted_where_the_text_stands(declared: str, use: st
     (finding,) = found(f"from typing import Optional\n\n\ndef told(n, x: {declared}):\n    return {use}.item()\n")
     assert finding.because[0].line == finding.site.line - 1
     assert "torch.Tensor" in finding.because[0].text
+
+
+def test_what_a_stream_is_asked_of_is_said_to_be_no_tensor() -> None:
+    (finding,) = found("""
+        def step(self, x: torch.Tensor):
+            self.device_module.current_stream().synchronize()
+        """)
+    (reason,) = finding.because
+    assert reason.text.endswith("is the result of `torch.cuda.Stream.synchronize`")

@@ -120,7 +120,8 @@ def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:
 def _asked(op: Op, value: Unknown, node: Node, frame: Frame, alone: bool) -> Value:
     """The first argument of a function of torch that takes nothing but a tensor there; of `torch.where(c, a, b)` the
     other two tell where it runs."""
-    function = frame.world.computing(op.name) and not op.name.startswith("torch.Tensor.")
+    method = op.name.rpartition(".")[0].rpartition(".")[2][:1].isupper()  # of a stream, a tensor, a distribution
+    function = frame.world.computing(op.name) and not method
     if not function or not (frame.world.asks_tensor(op) or (alone and op.args[:1] == ("condition",))):
         return value
     if value.batch is not None:
