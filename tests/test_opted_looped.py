@@ -53,6 +53,23 @@ def test_what_must_be_set_is_named(head: str, options: list[str]) -> None:
     assert told(NET.format(head=head)) == [options]
 
 
+LOOPED = "only where `self.rules` holds; by default `self.rules` is `()`"
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (("for rule in self.rules: print(x.max())", "print(x.min())"), [[LOOPED], []]),
+        (("print(x.min())", "for rule in self.rules: print(x.max())"), [[], [LOOPED]]),
+        (("for rule in self.steps: print(x.max())", "for rule in self.rules: print(x.min())"), [[], [LOOPED]]),
+    ],
+)
+def test_what_stands_beside_a_loop_asks_for_nothing_to_go_through(body: tuple[str, str], options: list[object]) -> None:
+    first, second = body
+    text = NET.replace("{head}\n                x = x + x.sum().item()", f"{first}\n            {second}")
+    assert told(text) == options
+
+
 def test_a_key_of_several_texts_is_told_whole() -> None:
     text = """
         @tables.register("models", "Fast")

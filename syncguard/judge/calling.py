@@ -24,6 +24,9 @@ from syncguard.terms import Fact
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
 
 
+Around = tuple[Routine, tuple[tuple[int, bool], ...], tuple[int, ...]]  # the tests and loops around a place
+
+
 class Made(msgspec.Struct, frozen=True):
     """A call as it is written, who makes it, and what surrounds it."""
 
@@ -42,7 +45,7 @@ class Callers:
         self.home = home
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
-        self.behind: dict[tuple[Routine, tuple[tuple[int, bool], ...]], tuple[Fact, ...]] = {}  # options around tests
+        self.behind: dict[Around, tuple[Fact, ...]] = {}  # the options that a place stands behind
         self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
         self.asked: dict[tuple[int, bool, Routine, int], tuple[core.Node, bool]] = {}
         self.left: dict[tuple[Routine, str], core.Node | None] = {}  # what a constructor leaves an attribute with

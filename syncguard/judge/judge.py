@@ -84,7 +84,7 @@ def with_arms(sighting: Sighting, routine: Routine) -> Context:
     """What surrounds a wait, with the tests that what it waits for was bound behind."""
     context = sighting.context
     more = [asked for asked in put_behind(sighting.why, routine).values() if asked not in context.tests]
-    return Context(tests=(*context.tests, *more)) if more else context
+    return Context(context.loops, tests=(*context.tests, *more)) if more else context
 
 
 def source_of(sighting: Sighting, sync: Sync, lines: Sequence[str]) -> str:

@@ -32,9 +32,10 @@ NAMED: Final = "in this file named "
 
 
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
-    """Each test around a place that comes out the other way unless an option is set, from without; and the key that a
-    function is chosen by."""
-    key = (routine, tuple([(id(test), outcome) for test, outcome in context.tests]))
+    """Each test around a place that comes out the other way unless an option is set, from without, and each loop over
+    what is empty unless one is; and the key that a function is chosen by."""
+    tests = tuple([(id(test), outcome) for test, outcome in context.tests])
+    key = (routine, tests, tuple([id(loop.node) for loop in context.loops]))
     known = callers.behind.get(key)
     if known is None:
         known = callers.behind[key] = _opted(context, routine, callers, world, text_of)
