@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from syncguard.judge.warmth import TEMPLATE
 from syncguard.places import Places
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, packages
+from syncguard.texts import Files, outermost
 
 HEAD: Final = 1_500  # characters at the top of a file, where it says what it is made of
 SAID: Final = re.compile(r"""\bgenerated\b[^\n]{0,40}?\bfrom[ \t]+["'`]{0,2}([\w./\\-]+\.py)\b""")
@@ -107,8 +107,7 @@ def _named(templates: set[str], made: Made, places: Places) -> frozenset[str]:
     """The names of templates that are named anywhere but in tests, comments, other templates and what they are made
     into, where that says so."""
     files, stems = made.files, {*map(_stem, templates)}
-    folders = {os.path.dirname(path) for path in templates}
-    tops = {([*packages(folder)] or [folder])[-1] for folder in folders}
+    tops = {outermost(path) or os.path.dirname(path) for path in templates}
     having: dict[str, set[str]] = {}
     for top in tops:
         naming = files.naming(stems, top)

@@ -4,16 +4,15 @@ call it."""
 from __future__ import annotations
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import BINDING, lines_of, private
+from syncguard.infer.branches.ungiven import lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
-from syncguard.judge.calling import by_name
+from syncguard.judge.calling import by_name, plain
 from syncguard.judge.defaults import bound_once
 from syncguard.places import Places
-from syncguard.read import core
 from syncguard.read.tags import CONST, FUNCTION, SEQ
 
 
@@ -21,7 +20,7 @@ def alone(routine: Routine, places: Places) -> bool:
     """Whether a function that is private, or left out of `__all__`, is called by nothing in its file: it has no name
     for it, no decorator hands it on, and no class above it may call it."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or routine.closure or not _plain(node.decorators, places):
+    if type(node) is not FUNCTION or routine.closure or not plain(node.decorators, places):
         return False
     hidden = private(routine) or (owner is None and _left_out(node.name, routine.home))
     return hidden and _unasked(node.name, routine, places)
@@ -31,7 +30,7 @@ def asked_by(routine: Routine, places: Places) -> tuple[str, ...]:
     """The names of which somebody must have each to call a function, and its file has none: its own, and its class's.
     A method that Python names has no other than that."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or routine.closure or not _plain(node.decorators, places):
+    if type(node) is not FUNCTION or routine.closure or not plain(node.decorators, places):
         return ()
     own = not node.name.startswith("__") and _unasked(node.name, routine, places)
     if owner is None or owner.qualname != owner.name:
@@ -61,12 +60,6 @@ def _unasked(name: str, routine: Routine, places: Places) -> bool:
     if lines_of(name, routine.home):
         return False
     return owner is None or not (by_name(owner) or _from_above(owner, name, places))
-
-
-def _plain(decorators: tuple[core.Node, ...], places: Places) -> bool:
-    """Whether these leave a function to the same callers."""
-    names = map(last_name, decorators)
-    return all(name in BINDING or places.is_("cold", "wrapping", name) for name in names)
 
 
 def _declared(routine: Routine) -> bool:

@@ -91,19 +91,19 @@ class Behind(msgspec.Struct):
             open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
             leading = {called_as(caller) for _, caller in calls[asked] if self._called(caller)}
             todo += sorted(leading - calls.keys() - self.known.keys() - {*todo})
+        said = {asked: HOT if asked in hot_names else HERE if asked in open_names else "" for asked in calls}
         found: dict[str, Known | None] = {**self.known, **dict.fromkeys(calls)}  # None: whatever there is
         changed = True
         while changed:
             changed = False
             for asked, every in calls.items():
-                where = HOT if asked in hot_names else HERE if asked in open_names else ""
-                now = self._shared(every, found, where)
+                now = self._shared(every, found, said[asked])
                 if now is not None and now != found[asked]:
                     found[asked], changed = now, True
         for asked, every in calls.items():
-            where = HOT if asked in hot_names else HERE if asked in open_names else ""
-            told = either([tuple(around.values()) for around, _ in every]) if not found[asked] else []
-            self.known[asked] = found[asked] or {fact.text: replace(fact, text=f"{where}{fact.text}") for fact in told}
+            told = either([tuple(around.values()) for around, _ in every]) if not found[asked] else ()
+            one_of = {fact.text: replace(fact, text=f"{said[asked]}{fact.text}") for fact in told}
+            self.known[asked] = found[asked] or one_of
 
     def _is_hot(self, made: Made) -> bool:
         return not made.context.rare and self.warmth[made.caller].heat == "hot"

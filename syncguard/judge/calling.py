@@ -7,8 +7,8 @@ from functools import cached_property
 
 import msgspec
 
-from syncguard.infer.branches.subjects import ME
-from syncguard.infer.branches.ungiven import calls_of, lines_of, private
+from syncguard.infer.branches.subjects import ME, last_name
+from syncguard.infer.branches.ungiven import BINDING, calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
@@ -18,7 +18,7 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME, WITH
-from syncguard.read.walk import binds, everything, targets
+from syncguard.read.walk import binds, everything, targets, walk
 from syncguard.terms import Fact
 
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
@@ -142,6 +142,26 @@ class Callers:
                     for place, context in calls:
                         self.known.setdefault((callee.name, place), []).append((routine, place, context))
         return self.known.get((name, at), [])
+
+
+def call_at(at: At, routine: Routine) -> core.Call | None:
+    """The call that is written at a place of a function; None where what is there has another form."""
+    found = (part for part in walk(routine.node.body) if type(part) is CALL and part.at == at)
+    return next(found, None)
+
+
+def plain(decorators: tuple[core.Node, ...], places: Places, binding: tuple[str, ...] = BINDING) -> bool:
+    """Whether decorators leave a function to the same callers, for they only say what it is bound to, or wrap it."""
+    names = map(last_name, decorators)
+    return all(name in binding or places.is_("cold", "wrapping", name) for name in names)
+
+
+def is_open(routine: Routine, places: Places) -> bool:
+    """Whether a function may be called by others than those who name it: a method, or what a decorator hands on."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
+        return True
+    return not plain(node.decorators, places, ())
 
 
 def called_as(routine: Routine) -> str:

@@ -16,26 +16,34 @@ MOST: Final = 3  # options of which one must be set
 OR: Final = " or "
 
 
-def common(every: Sequence[Iterable[Fact]]) -> list[Fact]:
-    """What all places have in common."""
-    told = [{fact.text: fact for fact in one} for one in every]
-    shared = [fact for text, fact in told[0].items() if all(text in one for one in told)] if told else []
-    return shared or either([tuple(one.values()) for one in told])
+def common(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    """What all places have in common, or else that one of their options is set."""
+    return shared_by_all(every) or either(every)
 
 
-def either(every: Sequence[tuple[Fact, ...]]) -> list[Fact]:
+def shared_by_all(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
+    """The facts that all of these hold, once each; no more are asked for once nothing is left."""
+    asked = iter(every)
+    kept = {fact.text: fact for fact in next(asked, ())}
+    while kept and (facts := next(asked, None)) is not None:
+        texts = {fact.text for fact in facts}
+        kept = {text: fact for text, fact in kept.items() if text in texts}
+    return tuple(kept.values())
+
+
+def either(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
     """That one of the options is set that are nearest to each place; nothing where one has none, or all have many."""
     if not every or not all(every):
-        return []
+        return ()
     first = {fact.text: fact for fact in map(_nearest, every)}
     alone = all(text.startswith(ONLY) and OR not in text and ASKED not in text for text in first)
     if not 1 < len(first) <= MOST or not alone:
-        return []
+        return ()
     parts = [text.removeprefix(ONLY).partition(BY_DEFAULT) for text in first]
     tests = OR.join(dict.fromkeys([test for test, _, _ in parts]))
     defaults = [default for _, _, default in parts]
     told = f"{BY_DEFAULT}{' and '.join(dict.fromkeys(defaults))}" if all(defaults) else ""
-    return [replace(next(iter(first.values())), text=f"{ONLY}{tests}{told}")]
+    return (replace(next(iter(first.values())), text=f"{ONLY}{tests}{told}"),)
 
 
 def told_by(option: Fact, others: Iterable[Fact]) -> bool:

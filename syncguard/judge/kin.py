@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import ClassOf, Named
 from syncguard.infer.routine import Routine
+from syncguard.judge.calling import plain
 from syncguard.places import Places
 from syncguard.read.tags import FUNCTION
 
@@ -19,12 +19,11 @@ def kin(routine: Routine, places: Places) -> tuple[str, ...]:
     owner, node = routine.owner, routine.node
     if owner is None or owner.is_module or type(node) is not FUNCTION or routine.closure:
         return ()
-    names = map(last_name, node.decorators)
-    if not all(name in BINDS or places.is_("cold", "wrapping", name) for name in names):
+    if not plain(node.decorators, places, BINDS):
         return ()
     for info in owner.mro:
         for base in info.bases:
-            plain = type(base) is Named and places.is_("names", "bare_bases", base.name)
-            if not plain and type(base) is not ClassOf:
+            bare = type(base) is Named and places.is_("names", "bare_bases", base.name)
+            if not bare and type(base) is not ClassOf:
                 return ()
     return tuple([info.name for info in owner.mro])

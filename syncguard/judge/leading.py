@@ -22,11 +22,12 @@ def leading(test: Node, outcome: bool, routine: Routine) -> Iterator[Asked]:
     if not name or name in [param.name for param in params]:
         return
     binds = binders(routine).get(name, ())
-    something = [part for part in binds if not _is_nothing(bound_to(part, name))]
-    choices = [dict(_chosen(bound_to(part, name))) for part in something]
+    values = [(part, bound_to(part, name)) for part in binds]
+    something = [(part, value) for part, value in values if not _is_nothing(value)]
+    choices = [dict(_chosen(value)) for _, value in something]
     if len(something) == len(binds) and not any(choices):
         return
-    around_each = [dict(tests_around(node.body, part.at)) for part in something]
+    around_each = [dict(tests_around(node.body, part.at)) for part, _ in something]
     found = [{**asked, **choice} for asked, choice in zip(around_each, choices, strict=True)]
     # What is bound behind this very test was something before.
     paths = [path for path in found if not any(around(asked.at, test.at) for asked, _ in path.values())]

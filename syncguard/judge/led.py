@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.passing import given, none_if_left, positional, spread
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lacks
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts
 from syncguard.judge.behind import HERE, HOT
-from syncguard.judge.calling import Callers, Calling
+from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
 from syncguard.judge.heat import around_what
@@ -26,7 +26,7 @@ from syncguard.judge.opted import opted
 from syncguard.judge.settled import outcome_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import CALL, CONST, FUNCTION, NAME
+from syncguard.read.tags import CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -114,11 +114,11 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
     kept = [param for param in left if not binders(routine).get(param.name)]
     place = Place(Frame(world, routine, {}), callers)
-    for written, outcome in tests:
-        test = spelled_out(written, place.frame) if kept else written
-        asked = {part.id for part in walk(test) if type(part) is NAME} if kept else set()
+    for written, outcome in tests if kept else ():
+        test = spelled_out(written, place.frame)
+        asked = {part.id for part in walk(test) if type(part) is NAME}
         about = [param for param in kept if param.name in asked]
-        if nothing := [param for param in about if _nothing(param) and lacks(test, outcome, param.name)]:
+        if nothing := [param for param in about if none_if_left(param) and lacks(test, outcome, param.name)]:
             yield frozenset([nothing[0].name])
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
             names = frozenset(told.by)
@@ -126,17 +126,12 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
                 yield names
 
 
-def _nothing(param: Param) -> bool:
-    return type(param.default) is CONST and param.default.value is None
-
-
 def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
     """What the caller must be given to hand it on, where a call gives what is needed, as far as it is seen; None where
     it does not."""
     caller, at, _ = call
-    written = next((part for part in walk(caller.node.body) if part.at == at and type(part) is CALL), None)
-    node = routine.node
-    if type(written) is not CALL or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
+    written, node = call_at(at, caller), routine.node
+    if written is None or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
         return []  # it is handed about, or has another name there
     if spread(written) or any(not key for key, _ in written.keywords):
         return []

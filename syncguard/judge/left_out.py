@@ -6,18 +6,19 @@ from typing import Final
 
 from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Sighting
-from syncguard.judge.calling import Callers
+from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import BIND, CALL, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
@@ -42,8 +43,8 @@ def as_number(sighting: Sighting, routine: Routine, callers: Callers, world: Wor
     tensor is there already."""
     if sighting.op not in WRAPS or sighting.hazard != "host-data":
         return ()
-    call = next((one for one in walk(routine.node.body) if type(one) is CALL and one.at == sighting.at), None)
-    first = call.args[0] if type(call) is CALL and call.args else None
+    call = call_at(sighting.at, routine)
+    first = call.args[0] if call is not None and call.args else None
     text = _no_tensor(first, Place(Frame(world, routine, {}), callers)) if type(first) is NAME else ""
     return (Fact(text, sighting.at[0]),) if text else ()
 
@@ -55,7 +56,7 @@ def _nothing(asked: core.Name, given: bool, place: Place) -> str:
         return ""
     if param.default is None and not given and param.kind in ("positional", "keyword"):
         return f"only where `{asked.id}` is None"
-    if not _left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
+    if not none_if_left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
         return ""
     return f"only where `{asked.id}` is {'given' if given else 'not given'}"
 
@@ -67,11 +68,6 @@ def _still(asked: core.Name, place: Place) -> Param | None:
     if type(node) is not FUNCTION or bound_before(asked, _changing(asked.id, routine), node):
         return None
     return param
-
-
-def _left(param: Param) -> bool:
-    """Whether a parameter is None where it is left out."""
-    return type(param.default) is CONST and param.default.value is None
 
 
 def _usual(param: Param, frame: Frame) -> bool:
@@ -111,7 +107,7 @@ def _given_before(bind: core.Bind, place: Place) -> str:
             param = _still(asked, place) if (what == "is not") is outcome else None
         case _:
             return ""
-    return param.name if param is not None and _left(param) and not _usual(param, place.frame) else ""
+    return param.name if param is not None and none_if_left(param) and not _usual(param, place.frame) else ""
 
 
 def _no_tensor(asked: core.Name | None, place: Place) -> str:

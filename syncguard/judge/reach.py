@@ -8,7 +8,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
@@ -16,7 +15,9 @@ from syncguard.infer.routine import Context, Routine
 from syncguard.judge.alone import abstract, alone, asked_by
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
+from syncguard.judge.common import shared_by_all
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
@@ -51,7 +52,7 @@ def functions_of(
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
-            says = (routine.gpuless, _open(routine, places), kept_by(routine), behind, named, warm.here)
+            says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = (
                 (alone(routine, places), asked_by(routine, places), abstract(routine)) if unknown else (False, (), "")
             )
@@ -90,13 +91,13 @@ def _calls(
             if routine.gpuless or (known is not None and heat != "unknown"):
                 continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
-            shared = _shared(around(routine, context) for _, context in calls)
+            shared = shared_by_all(around(routine, context) for _, context in calls)
             yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
             break
         else:
             # Else it does not matter who calls it.
-            if not _open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
-                shared = _shared(around(routine, context) for _, context in calls)
+            if not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+                shared = shared_by_all(around(routine, context) for _, context in calls)
                 (line, *_), context = calls[0]
                 reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
                 handed = callee.name in handed_about(home)
@@ -111,14 +112,6 @@ def _idle(call: Called, places: Places) -> bool:
 def _beside_steps(call: tuple[At, Context]) -> bool:
     """Whether no loop around a call takes the steps: one that does tells more."""
     return not any(loop.reason for loop in call[1].loops)
-
-
-def _open(routine: Routine, places: Places) -> bool:
-    """Whether a function may be called by others than those who name it: a method, or what a decorator hands on."""
-    node = routine.node
-    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
-        return True
-    return not all(places.is_("cold", "wrapping", last_name(one)) for one in node.decorators)
 
 
 def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
@@ -228,7 +221,7 @@ def _from_elsewhere(
     def shared_by(calls: Calls) -> tuple[Fact, ...]:
         if not all(options or caller in own or caller in found for caller, options in calls):
             return ()
-        return _shared(tuple(around(*call)) for call in calls)
+        return shared_by_all(tuple(around(*call)) for call in calls)
 
     changed = True
     while changed:
@@ -252,13 +245,3 @@ def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
 def _text(fact: Fact) -> str:
     text = fact.text.removeprefix(HERE).removeprefix(HOT)
     return text.removeprefix(SEEN).removeprefix(THERE)
-
-
-def _shared(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
-    """The facts that all of these hold, once each; no more are asked for once nothing is left."""
-    asked = iter(every)
-    kept = {fact.text: fact for fact in next(asked, ())}
-    while kept and (facts := next(asked, None)) is not None:
-        texts = {fact.text for fact in facts}
-        kept = {text: fact for text, fact in kept.items() if text in texts}
-    return tuple(kept.values())

@@ -12,7 +12,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.calling import callers_of
+from syncguard.judge.calling import callers_of, is_open
 from syncguard.judge.few import small
 from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
@@ -45,11 +45,9 @@ def programs(routines: Sequence[Routine], places: Places) -> None:
 def _loops(routine: Routine, places: Places) -> bool:
     """Whether a function has a loop of its own that may run long, and its file does nothing but call it."""
     node = routine.node
-    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
+    if type(node) is not FUNCTION or is_open(routine, places) or node.name in handed_about(routine.home):
         return False
-    plain = all(places.is_("cold", "wrapping", last_name(one)) for one in node.decorators)
-    held = plain and node.name not in handed_about(routine.home)
-    return held and any(type(part) is LOOP and not small(part) for part in node.body)
+    return any(type(part) is LOOP and not small(part) for part in node.body)
 
 
 def _works(routine: Routine, places: Places) -> bool:

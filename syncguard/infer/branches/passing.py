@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
-from syncguard.read.tags import ATTR, CALL, DO
+from syncguard.read.tags import ATTR, CALL, CONST, DO
 
 
 def positional(node: core.Function) -> list[Param]:
@@ -26,6 +26,11 @@ def given(call: core.Call, param: Param, places: list[Param], bound: bool | None
 def spread(call: core.Call) -> bool:
     """Whether a call takes arguments out of a list, so that nobody knows their places."""
     return any(type(arg) is DO and arg.what == "*" for arg in call.args)
+
+
+def none_if_left(param: Param) -> bool:
+    """Whether a parameter is None where it is left out."""
+    return type(param.default) is CONST and param.default.value is None
 
 
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:

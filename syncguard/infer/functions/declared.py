@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import NONE, UNKNOWN, Instance, Tensor, Value
@@ -10,7 +11,6 @@ from syncguard.infer.functions.batches import of_items
 from syncguard.infer.functions.dispatched import dispatched
 from syncguard.infer.routine import Frame
 from syncguard.read.core import Param
-from syncguard.read.tags import CONST
 
 
 def annotated(frame: Frame, param: Param, place: str) -> Value:
@@ -28,8 +28,7 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
         kind = declared.dtype or param.told or ""
         rank = declared.rank if declared.rank >= 0 else param.rank
         declared = declared.but(dtype=kind, rank=rank, why=frame.why("parameter", param.at))
-    none = type(param.default) is CONST and param.default.value is None
-    return join(declared, NONE) if none else declared
+    return join(declared, NONE) if none_if_left(param) else declared
 
 
 def _handed(param: Param, frame: Frame) -> Value:

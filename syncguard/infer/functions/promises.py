@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.branches.passing import left_out
+from syncguard.infer.branches.passing import left_out, none_if_left
 from syncguard.infer.domain.contents import (
     any_on_device,
     changed,
@@ -181,7 +181,7 @@ def placeless(routine: Routine, handed: Given, at: At, frame: Frame) -> Given:
 def placeless_of(node: Node, places: Places) -> frozenset[str]:
     """The parameters that are called a device and None by default."""
     params = node.params if type(node) is FUNCTION else ()
-    unset = [param.name for param in params if type(param.default) is CONST and param.default.value is None]
+    unset = [param.name for param in params if none_if_left(param)]
     return frozenset([name for name in unset if places.is_("names", "devices", name)])
 
 
