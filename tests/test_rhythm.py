@@ -5,6 +5,14 @@ from __future__ import annotations
 import pytest
 from checked import findings
 
+TURN = """\
+    for step, x in enumerate(loader):
+        loss = model(x.cuda(non_blocking=True)).sum()
+        loss.backward()
+        optimizer.step()
+        TEST
+            loss.item()
+"""
 LOOP = """
 import random
 import time
@@ -46,12 +54,6 @@ def fit(model, loader, optimizer, args, enough, total=100):
     last = start = time.time()
     count = coming = seen = 0
     up = False
-    for step, x in enumerate(loader):
-        loss = model(x.cuda(non_blocking=True)).sum()
-        loss.backward()
-        optimizer.step()
-        TEST
-            loss.item()
 """
 
 
@@ -159,7 +161,7 @@ def test_a_test_of_nothing_that_is_written():
 
 
 def heats(test: str, *more: str) -> list[str]:
-    text = "\n".join([LOOP.replace("TEST", test).rstrip(), *more, ""])
+    text = "\n".join([f"{LOOP}{TURN}".replace("TEST", test).rstrip(), *more, ""])
     return [finding.heat for finding in findings(text) if finding.code == "SG201"]
 
 
@@ -175,12 +177,6 @@ class Settings:
 
 
 def fit(model, loader, optimizer, settings: Settings, often=1, seldom=100):
-    for step, x in enumerate(loader):
-        loss = model(x.cuda(non_blocking=True)).sum()
-        loss.backward()
-        optimizer.step()
-        TEST
-            loss.item()
 """
 
 
@@ -196,5 +192,5 @@ def fit(model, loader, optimizer, settings: Settings, often=1, seldom=100):
     ],
 )
 def test_every_step_unless_somebody_sets_another_number(test: str, heat: str) -> None:
-    found = findings(SHOWS.replace("TEST", test))
+    found = findings(f"{SHOWS}{TURN}".replace("TEST", test))
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
