@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -13,21 +13,14 @@ from syncguard.ahead import Ahead
 from syncguard.callers import with_callers
 from syncguard.collector import paused_collector
 from syncguard.config import Config
+from syncguard.elsewhere import elsewhere
 from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
-from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function
 from syncguard.judge.caused import by_caller
-from syncguard.judge.common import told_by
-from syncguard.judge.gated import gated
-from syncguard.judge.idle import idle
-from syncguard.judge.opted import off_by_default
-from syncguard.judge.processes import gpuless
-from syncguard.judge.reach import behind, reached
-from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
-from syncguard.mentions import Mentions
+from syncguard.judge.reach import reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
@@ -35,10 +28,8 @@ from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
 from syncguard.templates import templates
-from syncguard.terms import Fact, Finding, Rule
+from syncguard.terms import Finding, Rule
 from syncguard.texts import Files
-from syncguard.unheard import unheard
-from syncguard.unnamed import left_to, uncalled, unnamed
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -112,31 +103,12 @@ def check(
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
-    unsure = frozenset(unsettled(examined))
-    elsewhere = gpuless(calls, unsure, Mentions(files, rules.places))
-    optional = behind(calls, elsewhere)
-    seldom = idle(calls, hot, rules.places, public=True)
-    known = left_to(unsure, calls, seldom, files, rules.places)
-    hosted = {**idle(calls, hot, rules.places), **{where: seldom[where] for where in known}, **elsewhere}
-    rare = gated(calls, hot, hosted)
-    rare = {where: rare[where] for where in left_to(unsure, calls, rare, files, rules.places)}
-    unused = unnamed((one.note.path for one in examined if has_unknown(one)), files, rules.places)
-    unknown = [*of_unknown_heat(examined)]
-    lonely = uncalled(((path, f.name) for path, f in unknown if f.alone), files, rules.places)
-    nobody_yet = unheard(unknown, calls, files)
-
-    def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
-        warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
-        warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
-        warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
-        warm = [unless_heard(f, nobody_yet.get((one.note.path, f.function), "")) for f in warm]
-        return [made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
+    others = elsewhere(examined, calls, hot, made, files, rules.places)
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
         return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
 
-    warm = [heated(one, one.findings) for one in examined]
+    warm = [others.told(one.findings, one.note.path) for one in examined]
     findings = tuple(finding for items in warm for finding in shown(items))
     divided = divide(past, findings, sources, examined, config, rules.rules)
     read = [source for source in sources if source.note.state == "read"]
@@ -147,7 +119,7 @@ def check(
         hot_loops=sum(one.hot_loops for one in examined),
         hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
-        allowed=tuple(finding for one in examined for finding in shown(heated(one, one.allowed))),
+        allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one.note.path))),
         warnings=(warning,) if warning else (),
         texts={spelling.of(source.path): source.text for source in read} if fixes else {},
         baselined=divided.known,
@@ -244,74 +216,6 @@ def is_text(path: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def warmed(
-    finding: Finding,
-    path: str,
-    hot: dict[Where, tuple[Fact, ...]],
-    hosted: dict[Where, Fact],
-    rare: dict[Where, tuple[Fact, ...]],
-) -> Finding:
-    """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
-    call, or steps now and then."""
-    where = (path, finding.function)
-    if not may_be_told(finding) or not (where in hot or where in hosted or where in rare):
-        return finding
-    if where in rare:
-        return replace(finding, heat="amortized", hot_path=rare[where]) if finding.heat == "unknown" else finding
-    if where in hosted:
-        return replace(finding, heat="cold", hot_path=(hosted[where],))
-    return replace(finding, heat="hot", hot_path=hot[where])
-
-
-def may_be_told(finding: Finding) -> bool:
-    """Whether another file may say how often this runs."""
-    return finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
-
-
-def unless_set(finding: Finding) -> Finding:
-    """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one of
-    what runs now and then."""
-    if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
-        return finding
-    return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
-
-
-def has_unknown(one: Examined) -> bool:
-    """Whether a file alone leaves open how often something in it runs."""
-    return any(finding.heat == "unknown" for finding in (*one.findings, *one.allowed))
-
-
-def unsettled(examined: Sequence[Examined]) -> Iterator[Where]:
-    """The functions that hold something of which another file may say how often it runs."""
-    for one in examined:
-        yield from {(one.note.path, f.function) for f in (*one.findings, *one.allowed) if may_be_told(f)}
-
-
-def of_unknown_heat(examined: Sequence[Examined]) -> Iterator[tuple[str, Function]]:
-    """The functions that hold something of unknown heat, each with its file."""
-    for one in examined:
-        held = {finding.function for finding in (*one.findings, *one.allowed) if finding.heat == "unknown"}
-        yield from [(one.note.path, function) for function in one.calls if function.name in held]
-
-
-def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
-    """A finding in what nothing in its package names, a private module or function, as one of what runs seldom if at
-    all."""
-    return replace(finding, heat="cold", hot_path=(Fact(why, 0),)) if finding.heat == "unknown" else finding
-
-
-def unless_heard(finding: Finding, told: str) -> Finding:
-    """A finding in what nothing calls yet, with what is said of that: it may be unused, or there for others."""
-    return replace(finding, hot_path=(Fact(told, 0),)) if told and finding.heat == "unknown" else finding
-
-
-def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:
-    """A finding with the options that all calls of its function stand behind, before its own."""
-    above = [one for one in optional.get((path, finding.function), ()) if not told_by(one, finding.options)]
-    options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
-    return replace(finding, options=options) if above else finding
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

@@ -3,7 +3,7 @@ file could."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Set
 from typing import Final
 
 from syncguard.judge.called import Function, Where
@@ -13,11 +13,25 @@ from syncguard.terms import Fact
 
 SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
 
+Calling = tuple[Where, int, Function]  # who calls, on which line
+
 
 def idle(
-    files: dict[str, tuple[Function, ...]], hot: Container[Where], places: Places, public: bool = False
-) -> dict[Where, Fact]:
-    """These functions, by a call that shows it: the private ones, or those as well that others may call unseen."""
+    files: Mapping[str, tuple[Function, ...]], hot: Container[Where], places: Places
+) -> tuple[dict[Where, Fact], dict[Where, Fact]]:
+    """These functions, by a call that shows it: the private ones, and with them those that others may call unseen."""
+    callers: dict[Where, list[Calling]] = {
+        (path, f.name): []
+        for path, functions in files.items()
+        for f in functions
+        if (_private(f) or f.named) and _left_to_others(f) and (path, f.name) not in hot
+    }
+    private = {(path, f.name) for path, functions in files.items() for f in functions if _private(f)}
+    for path, functions in files.items():
+        for function in functions:
+            for call in function.calls:
+                if (where := (call.path, call.name)) in callers:
+                    callers[where].append(((path, function.name), call.line, function))
 
     def seldom(where: Where, caller: Where, function: Function) -> bool:
         """Whether a call is made by setup: one that others may make as well, by that of another file, and by nothing
@@ -29,30 +43,24 @@ def idle(
         name = caller[1].rpartition(".")[2]
         return caller[0] != where[0] and not (function.host or places.is_("cold", "tries", name))
 
-    asked_of = {
-        (path, f.name): f
-        for path, functions in files.items()
-        for f in functions
-        if f.name.startswith("_") or (public and f.named)
-    }
-    callers: dict[Where, list[tuple[Where, int, Function]]] = {
-        where: [] for where, function in asked_of.items() if where not in hot and _left_to_others(function)
-    }
-    for path, functions in files.items():
-        for function in functions:
-            for call in function.calls:
-                if (where := (call.path, call.name)) in callers:
-                    callers[where].append(((path, function.name), call.line, function))
-    asked = {where for where, calls in callers.items() if calls}
-    found: dict[Where, Fact] = {}
-    changed = True
-    while changed:
-        changed = False
-        for where in sorted(asked - found.keys()):
-            if all(caller in found or seldom(where, caller, by) for caller, _, by in callers[where]):
-                (path, name), line = min((one, line) for one, line, _ in callers[where])
-                found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
-    return found
+    def spread(asked: Set[Where], found: dict[Where, Fact]) -> dict[Where, Fact]:
+        """What is found, and those that are asked about that nothing else calls, nor setup."""
+        found, changed = {**found}, True
+        while changed:
+            changed = False
+            for where in sorted(asked - found.keys()):
+                if all(caller in found or seldom(where, caller, by) for caller, _, by in callers[where]):
+                    (path, name), line = min((one, line) for one, line, _ in callers[where])
+                    found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
+        return found
+
+    called = {where for where, calls in callers.items() if calls}
+    alone = spread(called & private, {})
+    return alone, spread(called, alone)
+
+
+def _private(function: Function) -> bool:
+    return function.name.startswith("_")
 
 
 def _left_to_others(function: Function) -> bool:

@@ -1,0 +1,133 @@
+"""What was found in each of several files in, the same out as all of them together say how often it runs, and behind
+which options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from syncguard.examine import Examined
+from syncguard.judge.brought import as_brought
+from syncguard.judge.called import Function, Where
+from syncguard.judge.common import told_by
+from syncguard.judge.gated import gated
+from syncguard.judge.idle import idle
+from syncguard.judge.opted import off_by_default
+from syncguard.judge.processes import gpuless
+from syncguard.judge.reach import behind
+from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
+from syncguard.mentions import Mentions
+from syncguard.places import Places
+from syncguard.templates import Templates
+from syncguard.terms import Fact, Finding
+from syncguard.texts import Files
+from syncguard.unheard import unheard
+from syncguard.unnamed import left_to, uncalled, unnamed
+
+Calls = Mapping[str, tuple[Function, ...]]
+Paths = Mapping[Where, tuple[Fact, ...]]
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """What files say of the functions of others."""
+
+    calls: Calls  # of each file
+    hot: Paths  # what another file makes hot, with the path that shows it
+    hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
+    rare: Paths  # what steps of other files call now and then
+    options: Paths  # that all calls of a function stand behind
+    unused: frozenset[str]  # private files that nothing in their packages names
+    uncalled: frozenset[Where]  # private functions that nothing in their packages names
+    unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
+    made: Templates
+
+    def told(self, findings: Sequence[Finding], path: str) -> list[Finding]:
+        """The findings of a file, but for those that are no hazard unless something makes them hot."""
+        warm = [self._told(finding, path) for finding in findings]
+        return [self.made.told(finding, path) for finding in warm if not for_hot_code(finding.hot_path)]
+
+    def _told(self, finding: Finding, path: str) -> Finding:
+        where = (path, finding.function)
+        finding = _opted(finding, self.options.get(where, ()))
+        finding = _unless_set(as_brought(self._warmed(finding, where), self.calls, self.hot))
+        if finding.heat != "unknown":
+            return finding
+        if path in self.unused or where in self.uncalled:
+            why = UNNAMED if path in self.unused else UNCALLED
+            return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
+        told = self.unheard.get(where)  # it may be unused, or there for others
+        return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
+
+    def _warmed(self, finding: Finding, where: Where) -> Finding:
+        """A finding in a function of which other files say how often it runs."""
+        if not _may_be_told(finding):
+            return finding
+        if where in self.rare:
+            known = finding.heat != "unknown"
+            return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
+        if where in self.hosted:
+            return replace(finding, heat="cold", hot_path=(self.hosted[where],))
+        return replace(finding, heat="hot", hot_path=self.hot[where]) if where in self.hot else finding
+
+
+def elsewhere(
+    examined: Sequence[Examined],
+    calls: dict[str, tuple[Function, ...]],
+    hot: Paths,
+    made: Templates,
+    files: Files,
+    places: Places,
+) -> Elsewhere:
+    """What these files say of one another's functions, and what those say that are not examined but remembered."""
+    unsure = frozenset(_functions_of(examined, may_be_told=True))
+    apart = gpuless(calls, unsure, Mentions(files, places))
+    private, seldom = idle(calls, hot, places)
+    known = left_to(unsure, calls, seldom, files, places)
+    hosted = {**private, **{where: seldom[where] for where in known}, **apart}
+    rare = gated(calls, hot, hosted)
+    rare = {where: rare[where] for where in left_to(unsure, calls, rare, files, places)}
+    asked = frozenset(_functions_of(examined))
+    unknown = [
+        (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
+    ]
+    return Elsewhere(
+        calls,
+        hot,
+        hosted,
+        rare,
+        options=behind(calls, apart),
+        unused=unnamed({path for path, _ in asked}, files, places),
+        uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
+        unheard=unheard(unknown, calls, files),
+        made=made,
+    )
+
+
+def _functions_of(examined: Sequence[Examined], may_be_told: bool = False) -> Iterator[Where]:
+    """The functions that hold something of unknown heat, or of which another file may say how often it runs."""
+    for one in examined:
+        for finding in (*one.findings, *one.allowed):
+            if finding.heat == "unknown" or (may_be_told and _may_be_told(finding)):
+                yield one.note.path, finding.function
+
+
+def _may_be_told(finding: Finding) -> bool:
+    """Whether another file may say how often this runs."""
+    return finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
+
+
+def _unless_set(finding: Finding) -> Finding:
+    """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one of
+    what runs now and then."""
+    if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
+        return finding
+    return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
+
+
+def _opted(finding: Finding, options: tuple[Fact, ...]) -> Finding:
+    """A finding with the options that all calls of its function stand behind, before its own."""
+    above = [one for one in options if not told_by(one, finding.options)]
+    every = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
+    return replace(finding, options=every) if above else finding
