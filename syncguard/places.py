@@ -31,6 +31,7 @@ class Places:
         self._measuring: dict[str, bool] = {}
         self._outdated: dict[str, bool] = {}
         self._of_data: dict[str, bool] = {}
+        self._foreign: dict[str, bool] = {}
 
     def is_(self, table: str, key: str, name: str) -> bool:
         met = self._met[table][key]
@@ -80,6 +81,13 @@ class Places:
             known = self._outdated[folder] = any(map(self._of_outdated, PurePath(path).parents))
         return known
 
+    def is_foreign(self, path: str) -> bool:
+        """Whether a file is named for a device of another kind, or for none, or in a package stands in such a folder."""
+        known = self._foreign.get(path)
+        if known is None:
+            known = self._foreign[path] = self._named_foreign(PurePath(path))
+        return known
+
     def is_of_data(self, path: str) -> bool:
         """Whether a file is for datasets, or stands in a package for them, and is none that measures what a model makes
         of them."""
@@ -92,6 +100,14 @@ class Places:
 
     def _for_data(self, folder: PurePath) -> bool:
         return self._is_package("host", "folders", folder)
+
+    def _named_foreign(self, path: PurePath) -> bool:
+        kept = any(self.is_("host", "kept_there", part) for part in path.parts)
+        if self.is_("host", "foreign", path.stem) or (not kept and self.is_("host", "for_host", path.stem)):
+            return True
+        lists = ("foreign_folders",) if kept else ("foreign_folders", "for_host")
+        named = [one for one in path.parents if any(self.is_("host", key, one.name) for key in lists)]
+        return any(os.path.isfile(around / "__init__.py") for one in named for around in (one, *one.parents))
 
     def _of_outdated(self, folder: PurePath) -> bool:
         return self._is_package("cold", "outdated", folder)

@@ -29,6 +29,7 @@ class Home:
         "frame",
         "infos",
         "interface",
+        "library",
         "made",
         "mentioned",
         "moves_batches",
@@ -71,6 +72,7 @@ class Home:
         self.interface: bool | None = None  # whether it makes an interface for people, once asked for
         self.processes: str | None = None  # why its functions run in processes without a GPU, once asked for
         self.foreign: bool | None = None  # whether it is named for a device of another kind, once asked for
+        self.library: str | None = None  # the library with tensors of its own that it is written for, once asked for
         self.beside: str | None = None  # the class of it that prepares data on the host, once asked for
         self.tells_time: bool | None = None  # whether it imports a clock, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for

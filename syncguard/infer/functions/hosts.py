@@ -10,7 +10,7 @@ from syncguard.infer.routine import Routine
 from syncguard.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BRING, CALL, CLASS, CONST, FUNCTION, NAME
 from syncguard.read.walk import everything, walk
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ def host_reason(routine: Routine, world: Names) -> str:
     owner, places = routine.owner, world.places
     if _foreign(routine, places):
         return "it is for a device of another kind"
+    if library := _library(routine.home, places):
+        return f"its file computes with `{library}`"
     if owner is not None and not places.is_("hot", "batch_hooks", routine.name) and (why := prepares(owner, world)):
         return why
     name = routine.qualname.rpartition(".")[2]
@@ -174,8 +176,23 @@ def _foreign(routine: Routine, places: Places) -> bool:
             return True
     home = routine.home
     if home.foreign is None:
-        home.foreign = places.is_("host", "foreign", _stem(home.path))
+        home.foreign = places.is_foreign(home.path)
     return home.foreign
+
+
+def _library(home: Home, places: Places) -> str:
+    """The library with tensors of its own that a file is written for, where nothing in it brings torch in."""
+    if home.library is None:
+        roots = {held.name.partition(".")[0] for held in home.env.values() if type(held) is Named}
+        others = [one for one in places.tables["host"]["frameworks"] if one in roots and "torch" not in roots]
+        home.library = others[0] if others and not (home.own and _brings_torch(home)) else ""
+    return home.library
+
+
+def _brings_torch(home: Home) -> bool:
+    """Whether a function of a file imports torch."""
+    names = [module for part in home.pieces if type(part) is BRING for _, module, _ in part.names]
+    return any(name.partition(".")[0] == "torch" for name in names)
 
 
 def _beside(home: Home, places: Places) -> str:
@@ -195,10 +212,6 @@ def _processor(routine: Routine, places: Places) -> str:
         return ""
     parts = places.tables["host"]["processor_parts"]
     return next((name for name in names if any(part in node.uses.get(name, ()) for part in parts)), "")
-
-
-def _stem(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
 
 
 def _of_items(owner: ClassInfo, world: Names) -> bool:
