@@ -30,6 +30,7 @@ class Places:
         self._tests: dict[str, bool] = {}
         self._measuring: dict[str, bool] = {}
         self._outdated: dict[str, bool] = {}
+        self._drawing: dict[str, bool] = {}
         self._of_data: dict[str, bool] = {}
         self._foreign: dict[str, bool] = {}
 
@@ -73,6 +74,14 @@ class Places:
             known = self._measuring[path] = named or any(map(self._of_benchmarks, pure.parents))
         return known
 
+    def draws(self, path: str) -> bool:
+        """Whether a file draws for people: named so, or in a package that is."""
+        folder = os.path.dirname(path)
+        known = self._drawing.get(folder)
+        if known is None:
+            known = self._drawing[folder] = any(map(self._of_pictures, PurePath(path).parents))
+        return known or self.is_("cold", "picture_files", os.path.basename(path))
+
     def outdated(self, path: str) -> bool:
         """Whether a file stands in a package of what is deprecated."""
         folder = os.path.dirname(path)
@@ -82,7 +91,7 @@ class Places:
         return known
 
     def is_foreign(self, path: str) -> bool:
-        """Whether a file is named for a device of another kind, or for none, or in a package stands in such a folder."""
+        """Whether a file, or the folder of a package around it, is named for a device of another kind, or for none."""
         known = self._foreign.get(path)
         if known is None:
             known = self._foreign[path] = self._named_foreign(PurePath(path))
@@ -108,6 +117,9 @@ class Places:
         lists = ("foreign_folders",) if kept else ("foreign_folders", "for_host")
         named = [one for one in path.parents if any(self.is_("host", key, one.name) for key in lists)]
         return any(os.path.isfile(around / "__init__.py") for one in named for around in (one, *one.parents))
+
+    def _of_pictures(self, folder: PurePath) -> bool:
+        return self._is_package("cold", "picture_folders", folder)
 
     def _of_outdated(self, folder: PurePath) -> bool:
         return self._is_package("cold", "outdated", folder)

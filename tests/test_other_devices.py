@@ -62,7 +62,7 @@ def seek(F, level, tol):
     ("library", "more", "waits"),
     [
         ("mxnet", "", False),
-        ("numbers", "", True),
+        ("arrays", "", True),
         ("mxnet", "import torch", True),
         ("mxnet", "def given(x):\n    import torch\n    return torch.ones(3)\n", True),
     ],

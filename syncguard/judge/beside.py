@@ -23,8 +23,9 @@ MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
 OUTDATED: Final = "in a package of what is deprecated"
 SAVED: Final = "in a class that is there to save and load"
+DRAWN: Final = "in a file that draws for people"
 LEFT: Final = "left by its class to be called as an object is made, moved or changed"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED, LEFT))
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED, DRAWN, LEFT))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -46,6 +47,8 @@ def beside(routine: Routine, places: Places) -> str:
         return LEFT
     if places.outdated(routine.home.path):
         return OUTDATED
+    if places.draws(routine.home.path):
+        return DRAWN
     return MEASURED if places.measures(routine.home.path) else ""
 
 

@@ -21,6 +21,7 @@ from syncguard.read import core
 from syncguard.read.tags import ATTR, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import bound_in, walk
 
+EQUALS: Final = ("__eq__", "__ne__")
 HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
@@ -118,7 +119,7 @@ def is_cold(
 def named_so(routine: Routine, places: Places, remade: Container[ClassInfo] = frozenset()) -> bool:
     """Whether its name says that it runs seldom, as far as nobody is known to call it at every step."""
     return places.seldom(routine.name) and not (
-        made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places)
+        made_anew(routine, places, remade) or logarithm(routine) or readies(routine, places) or _of_each(routine)
     )
 
 
@@ -197,6 +198,11 @@ def logarithm(routine: Routine) -> bool:
     """Whether what is named like a report gives a tensor, and not only back: then it computes one."""
     named = routine.name.lstrip("_").startswith("log_")
     return named and routine.returned is not None and bool(tensors_in(routine.returned)) and not _gives_back(routine)
+
+
+def _of_each(routine: Routine) -> bool:
+    """Whether what is named like a comparison of two objects compares the elements of what they hold."""
+    return routine.name in EQUALS and routine.returned is not None and bool(tensors_in(routine.returned))
 
 
 def readies(routine: Routine, places: Places) -> bool:
