@@ -115,11 +115,10 @@ class Places:
         if self.is_("host", "foreign", path.stem) or (not kept and self.is_("host", "for_host", path.stem)):
             return True
         lists = ("foreign_folders",) if kept else ("foreign_folders", "for_host")
-        named = [one for one in path.parents if any(self.is_("host", key, one.name) for key in lists)]
-        return any(os.path.isfile(around / "__init__.py") for one in named for around in (one, *one.parents))
+        return any(self._in_package("host", key, folder) for key in lists for folder in path.parents)
 
     def _of_pictures(self, folder: PurePath) -> bool:
-        return self._is_package("cold", "picture_folders", folder)
+        return self._in_package("cold", "picture_folders", folder)
 
     def _of_outdated(self, folder: PurePath) -> bool:
         return self._is_package("cold", "outdated", folder)
@@ -131,7 +130,12 @@ class Places:
         """Whether a folder's name says that it holds tests, or is that of a package for them."""
         if self.is_("cold", "folders", folder.name):
             return True
-        return self._is_package("cold", "packages", folder)
+        return self._in_package("cold", "packages", folder)
+
+    def _in_package(self, table: str, key: str, folder: PurePath) -> bool:
+        """Whether a folder is a package, or in one, and so named."""
+        around = (folder, *folder.parents)
+        return self.is_(table, key, folder.name) and any(os.path.isfile(one / "__init__.py") for one in around)
 
     def _is_package(self, table: str, key: str, folder: PurePath) -> bool:
         """Whether a folder is a package, and so named."""

@@ -13,7 +13,15 @@ import torch
 def frames(video: torch.Tensor):
     return video.tolist()
 """
-STEP = "import torch\nfrom pkg.{} import frames\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        frames(x)\n"
+STEP = """
+import torch
+from pkg.{} import frames
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        frames(x)
+"""
 
 
 @pytest.mark.parametrize(
@@ -39,6 +47,10 @@ def test_a_file_that_draws_runs_for_people(module: str, heat: str) -> None:
 def test_a_package_for_exports_or_tests(folder: str, heat: str) -> None:
     path = f"pkg/{folder}/reads.py"
     assert heats({"pkg/__init__.py": "", f"pkg/{folder}/__init__.py": "", path: DRAWS})[path] == heat
+    assert heats({"pkg/__init__.py": "", path: DRAWS})[path] == heat
+    assert (
+        heats({f"{folder}/pkg/__init__.py": "", f"{folder}/pkg/reads.py": DRAWS})[f"{folder}/pkg/reads.py"] == "unknown"
+    )
 
 
 HEAD = "import torch\nimport yaml\n\n\n"
@@ -71,7 +83,9 @@ def test_objects_are_seldom_compared_or_written(head: str, body: str, heat: str)
 
 
 def test_what_compares_objects_at_every_step_is_hot() -> None:
-    step = "\n\ndef train(model, loader, opt):\n    for x in loader:\n        loss = model(x)\n        loss.backward()\n"
+    step = (
+        "\n\ndef train(model, loader, opt):\n    for x in loader:\n        loss = model(x)\n        loss.backward()\n"
+    )
     text = OBJECT.format(head="__eq__(self, other)", body="return bool((self.low == 1).all())")
     called = f"{text}{step}        Box(1).__eq__(Box(2))\n"
     assert "hot" in [one.heat for one in findings(called, HEAD) if one.function == "Box.__eq__"]

@@ -94,3 +94,40 @@ def train(loader, part: Part):
         x.sum().backward()
 """
     assert heat(made=BUILD, other=other) == "hot"
+
+
+LOGS = """
+import torch
+from trainer import Model
+
+
+class Base(Model):
+    def {asks}(self, batch):
+        return self.{name}(batch)
+
+    def {name}(self, batch):
+        raise NotImplementedError
+"""
+WRITES = """
+import torch
+
+from .base import Base
+
+
+class Part(Base):
+    def {name}(self, batch):
+        return torch.mean(batch).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "name", "expected"),
+    [
+        ("train_log", "_pictures", "cold"),
+        ("train_log", "pictures", "unknown"),  # the library may ask for it as well
+        ("advance", "_pictures", "unknown"),
+    ],
+)
+def test_a_library_has_no_name_for_what_is_private(asks, name, expected):
+    base, part = (text.format(asks=asks, name=name) for text in (LOGS, WRITES))
+    assert heats({"pkg/__init__.py": "", "pkg/base.py": base, "pkg/part.py": part})["pkg/part.py"] == expected

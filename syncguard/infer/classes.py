@@ -45,6 +45,7 @@ class ClassInfo:
         "hostly",
         "is_function",
         "is_module",
+        "is_optimizer",
         "is_tensor",
         "judges",
         "line",
@@ -95,6 +96,7 @@ class ClassInfo:
         self.elsewhere: dict[Used, None] = {(info.home.path, ""): None for info in self.mro if not info.home.own}
         self.is_module = any(world.is_subclass(name, "torch.nn.Module") for name in self.external())
         self.is_function = any(world.is_subclass(name, "torch.autograd.Function") for name in self.external())
+        self.is_optimizer = any(world.is_subclass(name, "torch.optim.Optimizer") for name in self.external())
         self.is_tensor = any(map(world.is_tensor_type, self.external()))
 
     def forget(self) -> None:

@@ -13,7 +13,7 @@ from syncguard.infer.routine import Context, Routine
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.firsts import first_time
-from syncguard.judge.paced import around_steps, keep_time, pace, takes_step, trained
+from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -52,6 +52,7 @@ def warmths(
     keep_time(routines, places, training)
     remade = remakes(routines, places)
     setup = prepared(routines, places, hot, cold, remade)
+    setup |= {one for one in behind_gates(routines, places, training) if not _named_hot(one, hot)}
     seldom = {routine: why for routine in routines if (why := rarely(routine, places, decorator, replaced))}
     found: dict[Routine, Warmth] = {}
     for routine in routines:
@@ -303,13 +304,14 @@ def root(
     dotted = f"{owner.name}.{name}" if owner is not None else name
     if matches(cold, name) or matches(cold, dotted):
         return ""
-    if matches(hot, name) or matches(hot, dotted):
+    if _named_hot(routine, hot):
         return f"`{dotted}` is named hot in the configuration"
     if routine.host or test_file(routine, places) or exported(routine, places) or clicked(routine, places):
         return ""
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
-    if places.each_step(name) or places.each_step(dotted):
+    updates = owner is not None and owner.is_optimizer and places.is_("hot", "updates", name)
+    if places.each_step(name) or places.each_step(dotted) or updates:
         return f"`{dotted}` runs at every step"
     put = stands_in(routine)
     last = put.rpartition(".")[2]
@@ -319,6 +321,12 @@ def root(
         if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"
     return ""
+
+
+def _named_hot(routine: Routine, hot: tuple[str, ...]) -> bool:
+    """Whether the configuration says that a function runs at every step."""
+    dotted = f"{routine.owner.name}.{routine.name}" if routine.owner is not None else routine.name
+    return matches(hot, routine.name) or matches(hot, dotted)
 
 
 def line_of(routine: Routine) -> int:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from syncguard.infer.branches.gates import sets_rhythm, trains
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import private
+from syncguard.infer.branches.ungiven import lines_of, private
 from syncguard.infer.routine import Context, Routine, Sighting
-from syncguard.judge.calling import callers_of
+from syncguard.judge.calling import Calling, callers_of, plain
 from syncguard.judge.warmth import AROUND, Warmth
 from syncguard.places import Places
 from syncguard.read.tags import CALL, FUNCTION, LOOP
@@ -63,6 +63,33 @@ def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> boo
         body = routine.node.body if type(routine.node) is FUNCTION else ()
         known[routine] = sets_rhythm(body, places) or any(trained(callee, places, known) for callee in routine.calls)
     return known[routine]
+
+
+def behind_gates(routines: Sequence[Routine], places: Places, known: dict[Routine, bool]) -> frozenset[Routine]:
+    """The private functions that their file does nothing with but call them behind gates, or in such functions: what
+    runs now and then, whatever their names say."""
+    callers = callers_of(routines)
+    asked = [one for one, calls in callers.items() if private(one) and _named_in_calls(one, calls, places)]
+    found: set[Routine] = set()
+    changed = True
+    while changed:
+        changed = False
+        for callee in asked:
+            if callee in found or trained(callee, places, known):
+                continue
+            calls = [call for call in callers[callee] if call[0] is not callee and not call[2].failing]
+            if calls and all(context.gate or caller in found for caller, _, context in calls):
+                found.add(callee)
+                changed = True
+    return frozenset(found)
+
+
+def _named_in_calls(routine: Routine, calls: Sequence[Calling], places: Places) -> bool:
+    """Whether a file has no name of a function but where it calls it."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.closure or not plain(node.decorators, places):
+        return False
+    return len({at for _, at, _ in calls}) >= len(lines_of(node.name, routine.home))
 
 
 def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -> dict[Routine, Warmth]:

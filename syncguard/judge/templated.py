@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.meant import plainly
-from syncguard.infer.branches.ungiven import lines_of
+from syncguard.infer.branches.ungiven import lines_of, private
 from syncguard.infer.domain.values import Call
 from syncguard.infer.heirs import unwritten
 from syncguard.infer.routine import Routine
@@ -28,7 +28,9 @@ def asked_seldom(routine: Routine, places: Places) -> bool:
     above = owner.find(name, above=True) if owner is not None else None
     if owner is None or above is None or type(above[0]) is not Call or not unwritten(above[0].routine):
         return False
-    if above[1].home is routine.home or lines_of(name, routine.home) or not seen_above(owner, places):
+    if above[1].home is routine.home or lines_of(name, routine.home):
+        return False
+    if not (private(routine) or seen_above(owner, places)):  # a library has no name for what is private here
         return False
     methods = [part for info in owner.mro for part in info.node.body if type(part) is FUNCTION and part.params]
     asking = [part for part in methods if name in part.uses.get(part.params[0].name, ())]

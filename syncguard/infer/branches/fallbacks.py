@@ -49,8 +49,8 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 
 
 def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether this arm turns off a flag that leads to it, which nothing but what makes the object turns on: `if
-    self.first: ...; self.first = False`."""
+    """Whether this arm, or the rest of the method, turns off a flag that leads to it, which nothing but what makes the
+    object turns on: `if self.first: ...; self.first = False`."""
     owner, node = frame.routine.owner, frame.routine.node
     if owner is None or type(node) is not FUNCTION or not node.params:
         return False
@@ -60,10 +60,23 @@ def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bo
         flag = left or flag
         if type(flag) is not ATTR or flag.path != f"{node.params[0].name}.{flag.name}":
             continue
-        turned = any(_turns(part, flag, not on) for part in body)
-        if turned and _is_made_so(flag.name, owner, frame, left is not None):
+        behind = [part for part in node.body if part.at > asked.at]
+        turned = any(_turns(part, flag, not on) for part in (*body, *behind)) and not _leaves(body, flag, not on)
+        if turned and _is_made_so(flag.name, owner, frame, left is not None) and not _by_others(flag, frame):
             return True
     return False
+
+
+def _by_others(flag: core.Attr, frame: Frame) -> bool:
+    """Whether the file sets the flag of an object from outside: `loss.first = True`."""
+    binds = [part for part in frame.home.pieces if type(part) is BIND] if frame.home.own else []
+    aims = [aim for bind in binds for aim in bind.targets if type(aim) is ATTR and aim.name == flag.name]
+    return any(aim.path != flag.path for aim in aims)
+
+
+def _leaves(body: tuple[Node, ...], flag: core.Attr, on: bool) -> bool:
+    """Whether an arm that does not set a flag so itself leaves the function before that is set."""
+    return not any(_turns(part, flag, on) for part in body) and any(type(part) is LEAVE for part in walk(body))
 
 
 def _by_name(flag: Node) -> core.Attr | None:

@@ -1,0 +1,126 @@
+"""What runs the first time alone: behind a flag that a method turns, and where an optimizer has nothing for a parameter
+yet."""
+
+from __future__ import annotations
+
+import pytest
+from checked import findings
+
+HEAD = "import torch\n\n\n"
+FLAG = """
+class Loss(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drawn = False
+
+    def forward(self, x):
+        if not self.drawn:
+            self.spread = x.std().item()
+            {leaves}
+        {turns}
+        return x / self.spread
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("turns", "more", "heat"),
+    [
+        ("self.drawn = True", "", "amortized"),
+        ("if x.is_cuda: self.drawn = True", "", "hot"),
+        ("self.seen = True", "", "hot"),
+        ("self.drawn = False", "", "hot"),
+        ("self.drawn = True", "\n    def again(self):\n        self.drawn = False\n", "hot"),
+        ("self.drawn = True", "\n\ndef again(loss):\n    loss.drawn = False\n", "hot"),
+    ],
+)
+def test_a_flag_that_is_turned_once(turns: str, more: str, heat: str) -> None:
+    assert [one.heat for one in findings(FLAG.format(turns=turns, more=more, leaves="pass"), HEAD)] == [heat]
+    left = FLAG.format(turns=turns, more=more, leaves="return x")
+    assert [one.heat for one in findings(left, HEAD)] == ["hot"]
+
+
+STEP = """
+class Ours({base}):
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                {test}
+                    size = torch.norm(p)
+                    {puts}["size"] = size.item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "test", "puts", "heat"),
+    [
+        ("torch.optim.Optimizer", 'if "size" not in state:', "state", "amortized"),
+        ("torch.optim.Optimizer", 'if "size" not in state:', "group", "hot"),
+        ("torch.optim.Optimizer", 'if "size" in state:', "state", "hot"),
+        ("torch.optim.Optimizer", 'if "other" not in state:', "state", "hot"),
+        ("torch.nn.Linear", 'if "size" not in state:', "state", "unknown"),
+    ],
+)
+def test_what_an_optimizer_lacks_for_a_parameter(base: str, test: str, puts: str, heat: str) -> None:
+    assert [one.heat for one in findings(STEP.format(base=base, test=test, puts=puts), HEAD)] == [heat]
+
+
+MOST = """
+class Ours(torch.optim.Optimizer):
+    def step(self):
+        for p in self.all():
+            most = self.most.get(id(p))
+            if most is None:
+                {puts}[id(p)] = most = torch.norm(p).item()
+"""
+
+
+@pytest.mark.parametrize(("puts", "heat"), [("self.most", "amortized"), ("self.others", "hot")])
+def test_what_it_is_asked_for_by_parameter(puts: str, heat: str) -> None:
+    assert [one.heat for one in findings(MOST.format(puts=puts), HEAD)] == [heat]
+
+
+GATED = """
+class Masked(torch.optim.Optimizer):
+    def step(self):
+        {calls}
+
+    def redraw(self, mask):
+        return torch.norm(mask).item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "heat"),
+    [("if (self.total + 1) % self.gap == 0: self.redraw(self.mask)", "amortized"), ("self.redraw(self.mask)", "hot")],
+)
+def test_what_a_step_of_an_optimizer_calls_now_and_then(calls: str, heat: str) -> None:
+    assert [one.heat for one in findings(GATED.format(calls=calls), HEAD)] == [heat]
+
+
+GRID = """
+class Grid(torch.nn.Module):
+    def update_now_and_then(self, step: int, n: int = 16):
+        {calls}
+
+    def _update(self):
+        return self._sample_cells(4)
+
+    def _sample_cells(self, n: int):
+        return torch.norm(self.weight).item()
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "more", "heat"),
+    [
+        ("if step % n == 0: self._update()", "", "amortized"),
+        ("self._update()", "", "hot"),
+        ("if step % n == 0: self._update()", "\n    def forward(self, x):\n        self._sample_cells(2)\n", "hot"),
+        ("if step % n == 0: self._update()", "\n    def table(self):\n        return [self._sample_cells]\n", "hot"),
+    ],
+)
+def test_a_private_method_behind_gates_alone_is_no_step_by_its_name(calls: str, more: str, heat: str) -> None:
+    assert [one.heat for one in findings(GRID.format(calls=calls, more=more), HEAD)] == [heat]
