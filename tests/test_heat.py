@@ -2218,7 +2218,7 @@ def test_what_a_table_remembers_is_built_once_for_each_key(
     [
         ("group in self.param_groups", "amortized"),
         ("group, _ in zip(self.param_groups, self.copies)", "amortized"),
-        ("group in [dict(one) for one in self.param_groups]", "unknown"),
+        ("group in [dict(one) for one in self.param_groups]", "hot"),
     ],
 )
 def test_what_an_optimizer_keeps_for_a_group_is_built_once(over: str, heat: str) -> None:
