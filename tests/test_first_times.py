@@ -124,3 +124,98 @@ class Grid(torch.nn.Module):
 )
 def test_a_private_method_behind_gates_alone_is_no_step_by_its_name(calls: str, more: str, heat: str) -> None:
     assert [one.heat for one in findings(GRID.format(calls=calls, more=more), HEAD)] == [heat]
+
+
+BUFFER = """
+class {head}:
+    def each(self, step, x):
+        {calls}
+
+    def keep(self, x):
+        print(torch.norm(x).item())
+{more}
+"""
+EVERY = "if step % self.n == 0: self.keep(x)"
+
+
+@pytest.mark.parametrize(
+    ("head", "calls", "more", "heat"),
+    [
+        ("Kept", EVERY, "", "amortized"),
+        ("Kept", "self.keep(x)", "", "unknown"),
+        ("Kept", EVERY, "\n    def other(self, x):\n        self.keep(x)\n", "unknown"),
+        ("Kept(library.Base)", EVERY, "", "unknown"),  # which may ask for it
+    ],
+)
+def test_a_public_method_that_its_file_calls_behind_gates(head: str, calls: str, more: str, heat: str) -> None:
+    text = BUFFER.format(head=head, calls=calls, more=more)
+    assert [one.heat for one in findings(text, f"import library\n{HEAD}")] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("more", "heat"),
+    [
+        ("\n    def mark(self, x):\n        self.keep(x)\n", "amortized"),  # nothing is known to call that
+        ("\n    def _mark(self, x):\n        self.keep(x)\n", "unknown"),
+        ("\n    def mark(self, x):\n        self.keep(x)\n\n\ndef marked(x):\n    Kept().mark(x)\n", "unknown"),
+    ],
+)
+def test_a_private_method_that_public_ones_ask_for_as_well(more: str, heat: str) -> None:
+    text = BUFFER.format(head="Kept", calls=EVERY, more=more).replace("keep(", "_keep(")
+    assert [one.heat for one in findings(text, HEAD)] == [heat]
+
+
+WRAPS = """
+import torch.distributed as dist
+
+
+class Group:
+    def {name}(self, x):
+        {calls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "heat"),
+    [
+        ("all_gather_object", "dist.all_gather_object(x, self.x)", "cold"),
+        ("_all_gather_object", "dist.all_gather_object(x, self.x)", "cold"),
+        ("tell", "dist.all_gather_object(x, self.x)", "unknown"),
+        ("all_gather_object", "for one in x: dist.all_gather_object(one, self.x)", "unknown"),
+    ],
+)
+def test_a_function_named_for_its_wait_is_asked_for_it(name: str, calls: str, heat: str) -> None:
+    assert [one.heat for one in findings(WRAPS.format(name=name, calls=calls), HEAD)] == [heat]
+    step = f"\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        Group().{name}(x)\n"
+    assert [one.heat for one in findings(WRAPS.format(name=name, calls=calls) + step, HEAD)] == ["hot"]
+
+
+def test_a_metric_that_only_adds_up_at_each_step_is_computed_at_the_end() -> None:
+    text = """
+from {library} import Metric
+
+
+class Ours(Metric):
+    def compute(self):
+        return torch.norm(self.total).item()
+"""
+    assert [one.heat for one in findings(text.format(library="torcheval.metrics"), HEAD)] == ["amortized"]
+    assert [one.heat for one in findings(text.format(library="others.metrics"), HEAD)] == ["unknown"]
+
+
+def test_a_turn_that_has_a_whole_epoch_run_is_no_step() -> None:
+    text = """
+from training import {trains}
+
+
+def main(args):
+    for epoch in range(args.epochs):
+        {trains}(epoch)
+        print(torch.ones(3, device="cuda").sum().item())
+
+
+if __name__ == "__main__":
+    main(None)
+"""
+    assert [one.heat for one in findings(text.format(trains="train_one_epoch"), HEAD)] == ["cold"]
+    assert [one.heat for one in findings(text.format(trains="advance"), HEAD)] == ["unknown"]

@@ -68,14 +68,7 @@ def warmths(
         else:
             found.setdefault(callee, Warmth("hot", path))
     for routine in routines:
-        if (
-            routine.owner is not None
-            and (
-                places.is_("hot", "epochs", routine.name)
-                or places.is_("hot", "epochs", f"{routine.owner.name}.{routine.name}")
-            )
-            and not is_cold(routine, places, cold, remade)
-        ):
+        if by_epoch(routine, places) and not is_cold(routine, places, cold, remade):
             why = f"`{routine.qualname}` runs once in an epoch"
             rare.setdefault(routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), True))
     found = followed(
@@ -100,7 +93,16 @@ def warmths(
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
             found[routine] = Warmth("amortized", (*found[routine].path, but))
     found = cooled(routines, found, places)
-    return left({**found, **around_steps(routines, found)}, places)
+    return left({**found, **around_steps(routines, found, places)}, places)
+
+
+def by_epoch(routine: Routine, places: Places) -> bool:
+    """Whether a method runs once in an epoch, by its name, its class or what that descends from."""
+    owner, name = routine.owner, routine.name
+    if owner is None:
+        return False
+    dotted = (name, f"{owner.name}.{name}", *[f"{base}.{name}" for base in owner.external()])
+    return any(places.is_("hot", "epochs", one) for one in dotted)
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:

@@ -11,6 +11,7 @@ from syncguard.infer.branches.gates import sets_rhythm, trains
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of, private
 from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.judge.alone import seen_above
 from syncguard.judge.calling import Calling, callers_of, plain
 from syncguard.judge.warmth import AROUND, Warmth
 from syncguard.places import Places
@@ -92,9 +93,10 @@ def _named_in_calls(routine: Routine, calls: Sequence[Calling], places: Places) 
     return len({at for _, at, _ in calls}) >= len(lines_of(node.name, routine.home))
 
 
-def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -> dict[Routine, Warmth]:
+def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
     """The functions of unknown heat that their file calls, but for setup, in what runs now and then alone; methods and
-    private ones, which others have no name for, also around loops that take the steps, and the latter behind gates."""
+    private ones, which others have no name for, also around loops that take the steps, and behind gates. A private
+    method that is called so may be asked for by public ones of its class as well, if nothing calls these."""
     callers = callers_of(routines)
     asked = [one for one in callers if one in found and found[one].heat == "unknown"]
     told: dict[Routine, Warmth] = {}
@@ -105,8 +107,15 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -
             return False
         own = callee.owner is not None or private(callee)
         around = own and bool(loops[-1].steps if loops else caller.steps)
-        around = around or (bool(context.gate) and private(callee))
+        around = around or (bool(context.gate) and _ours(callee, places))
         return around or caller in told or found[caller].heat == "amortized"
+
+    def lone(callee: Routine, caller: Routine) -> bool:
+        """Whether a caller is a public method of the same class that nothing calls, as far as its file tells."""
+        owner = caller.owner
+        if owner is None or owner is not callee.owner or not private(callee) or caller in callers:
+            return False
+        return found[caller].heat == "unknown" and not caller.name.startswith("_") and _ours(caller, places)
 
     changed = True
     while changed:
@@ -114,10 +123,20 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth]) -
         for callee in asked:
             calls = [(caller, context) for caller, _, context in callers[callee] if caller is not callee]
             warm = [call for call in calls if found[call[0]].heat != "cold" and not call[1].failing]
-            if callee not in told and warm and all(once(callee, *call) for call in warm):
+            rare = [call for call in warm if once(callee, *call)]
+            if callee not in told and rare and all(call in rare or lone(callee, call[0]) for call in warm):
                 at = (callee.node.at[0], callee.home.path)
                 told[callee], changed = Warmth("amortized", (Fact(AROUND, *at),)), True
     return told
+
+
+def _ours(routine: Routine, places: Places) -> bool:
+    """Whether nobody but the project has a name for a function: a private one, or a method that no class of a library
+    may ask for."""
+    owner = routine.owner
+    return private(routine) or (
+        owner is not None and owner.find(routine.name, above=True) is None and seen_above(owner, places)
+    )
 
 
 def shown_at_end(sighting: Sighting, routine: Routine, places: Places) -> bool:

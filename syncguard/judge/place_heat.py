@@ -15,7 +15,7 @@ from syncguard.judge.seldom import (
     trial,
     writes,
 )
-from syncguard.judge.warmth import BETWEEN, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -70,10 +70,17 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     loops = sighting.context.loops
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
+    if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine.name):
+        return ASKED
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if lasting or routine.steps or not all(small(one.node) and not one.reason for one in loops):
         return ""
     return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
+
+
+def _named_for(op: str, name: str) -> bool:
+    """Whether a function has the name of what it calls."""
+    return op.rpartition(".")[2] == name.strip("_")
 
 
 def _beside(context: Context, routine: Routine) -> int:
