@@ -29,6 +29,8 @@ class Net(torch.nn.Module):
     [
         ("visualization", "cold"),
         ("plotting", "cold"),
+        ("nn.init", "cold"),
+        ("initial", "unknown"),
         ("visualizers.frames", "cold"),
         ("plotter", "unknown"),
         ("views.frames", "unknown"),

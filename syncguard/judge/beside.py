@@ -4,6 +4,7 @@ deprecated. Another file may yet call it at every step."""
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from syncguard.infer.branches.stepping import pause
@@ -23,9 +24,10 @@ MEASURED: Final = "in a file of benchmarks"
 NAMED: Final = "named for the copy to the host, which its callers ask for"
 OUTDATED: Final = "in a package of what is deprecated"
 SAVED: Final = "in a class that is there to save and load"
+FIRST: Final = "in a file for what weights are at first"
 DRAWN: Final = "in a file that draws for people"
 LEFT: Final = "left by its class to be called as an object is made, moved or changed"
-BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED, DRAWN, LEFT))
+BESIDE: Final = frozenset((COMPARED, PICKLED, SHOWN, MEASURED, NAMED, OUTDATED, SAVED, FIRST, DRAWN, LEFT))
 
 
 def beside(routine: Routine, places: Places) -> str:
@@ -47,6 +49,8 @@ def beside(routine: Routine, places: Places) -> str:
         return LEFT
     if places.outdated(routine.home.path):
         return OUTDATED
+    if places.is_("cold", "first_files", os.path.basename(routine.home.path)):
+        return FIRST
     if places.draws(routine.home.path):
         return DRAWN
     return MEASURED if places.measures(routine.home.path) else ""
