@@ -37,6 +37,11 @@ def test_a_folder_around_the_package_tells_nothing():
     assert found({"mlx/pkg/__init__.py": "", "mlx/pkg/reads.py": READS})
 
 
+@pytest.mark.parametrize(("name", "waits"), [("get_musa_memory", False), ("get_muse_memory", True)])
+def test_so_is_a_function(name, waits):
+    assert bool(found({"reads.py": READS.replace("read(", f"{name}(")})) is waits
+
+
 @pytest.mark.parametrize(
     ("name", "waits"),
     [("CPUAttentionBackend", False), ("AscendReader", False), ("XPURunner", False), ("CPUOffloader", True)],

@@ -74,6 +74,8 @@ class Box:
         ("same(self, other)", "return bool((self.low == 1).all())", "unknown"),
         ("__eq__(self, other)", "return self.low[self.low == 1]", "unknown"),  # of each element
         ("to_json(self)", "return {'low': self.low.item()}", "cold"),
+        ("assert_low(self)", "assert self.low.item() == 1", "cold"),
+        ("_assert_low(self)", "assert self.low.item() == 1", "unknown"),
         ("to_range(self)", "return {'low': self.low.item()}", "unknown"),
         ("keep(self, file)", "yaml.dump(self.low.item(), file)", "cold"),
         ("keep(self, file)", "yaml.load(self.low.item(), file)", "unknown"),
