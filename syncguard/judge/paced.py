@@ -70,16 +70,17 @@ def behind_gates(routines: Sequence[Routine], places: Places, known: dict[Routin
     """The private functions that their file does nothing with but call them behind gates, or in such functions: what
     runs now and then, whatever their names say."""
     callers = callers_of(routines)
-    asked = [one for one, calls in callers.items() if private(one) and _named_in_calls(one, calls, places)]
+    asked = [one for one in callers if private(one)]
     found: set[Routine] = set()
     changed = True
     while changed:
         changed = False
         for callee in asked:
-            if callee in found or trained(callee, places, known):
-                continue
             calls = [call for call in callers[callee] if call[0] is not callee and not call[2].failing]
-            if calls and all(context.gate or caller in found for caller, _, context in calls):
+            if callee in found or not calls:
+                continue
+            rare = all(context.gate or caller in found for caller, _, context in calls)
+            if rare and _named_in_calls(callee, callers[callee], places) and not trained(callee, places, known):
                 found.add(callee)
                 changed = True
     return frozenset(found)
