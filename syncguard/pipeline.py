@@ -18,11 +18,13 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.brought import as_brought
+from syncguard.judge.built import MADE
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
 from syncguard.judge.common import told_by
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
+from syncguard.judge.made import class_of, made_behind
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind, reached
@@ -115,6 +117,7 @@ def check(
     unsure = frozenset(unsettled(examined))
     elsewhere = gpuless(calls, unsure, Mentions(files, rules.places))
     optional = behind(calls, elsewhere)
+    made_for = made_behind(calls, with_findings(examined))
     seldom = idle(calls, hot, rules.places, public=True)
     known = left_to(unsure, calls, seldom, files, rules.places)
     hosted = {**idle(calls, hot, rules.places), **{where: seldom[where] for where in known}, **elsewhere}
@@ -126,7 +129,9 @@ def check(
     nobody_yet = unheard(unknown, calls, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [warmed(opted(item, one.note.path, optional), one.note.path, hot, hosted, rare) for item in items]
+        warm = [
+            warmed(opted(item, one.note.path, optional, made_for), one.note.path, hot, hosted, rare) for item in items
+        ]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
@@ -307,11 +312,24 @@ def unless_heard(finding: Finding, told: str) -> Finding:
     return replace(finding, hot_path=(Fact(told, 0),)) if told and finding.heat == "unknown" else finding
 
 
-def opted(finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]]) -> Finding:
-    """A finding with the options that all calls of its function stand behind, before its own."""
-    above = [one for one in optional.get((path, finding.function), ()) if not told_by(one, finding.options)]
+def opted(
+    finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]], made_for: dict[Where, tuple[Fact, ...]]
+) -> Finding:
+    """A finding with the options that all calls of its function stand behind, before its own, and those that whatever
+    makes objects of its class does."""
+    where = (path, finding.function)
+    own, made = optional.get(where, ()), made_for.get(class_of(where))
+    if made is not None:  # the own file of a class does not say it all
+        own = (*made, *[one for one in own if not one.text.startswith(MADE)])
+    above = [one for one in own if not told_by(one, finding.options)]
     options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
     return replace(finding, options=options) if above else finding
+
+
+def with_findings(examined: Sequence[Examined]) -> Iterator[Where]:
+    """The functions that hold something."""
+    for one in examined:
+        yield from {(one.note.path, finding.function) for finding in (*one.findings, *one.allowed)}
 
 
 def beliefs(path: str, line: int, config: Config) -> tuple[Belief, ...]:

@@ -42,6 +42,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     kin: tuple[str, ...] = ()  # of a method that nothing but its name brings in: its class and those above it
     lines: tuple[int, int] = (0, 0)  # where it begins and ends
     host: bool = False  # its tensors are on the host: it may run for each batch
+    makes: tuple[Called, ...] = ()  # the classes of the project that it names
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -39,16 +39,17 @@ def functions_of(
     places: Places,
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
+    makes: Mapping[Routine, tuple[Called, ...]],
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
-    something. Of tests count their steps alone."""
+    something or make it. Of tests count their steps alone."""
     found = []
     for routine in routines:
         warm = warmth[routine]
         told = _calls(home, routine, warmth, places, around)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
-        behind = options(routine)
-        if warm.heat != "cold" or warm.here or calls or behind or routine.gpuless:
+        behind, made = options(routine), makes.get(routine, ())
+        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless:
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
@@ -58,7 +59,7 @@ def functions_of(
             )
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where, made))
     return tuple(found)
 
 
