@@ -79,7 +79,15 @@ def test_by_whatever_name(brings: str, made: str) -> None:
     assert options(made, again)[1] == ([] if brings else [SLOW])
 
 
-def test_from_where_a_package_has_it() -> None:
+@pytest.mark.parametrize(
+    "init",
+    [
+        "from .parts import Slow\n",
+        "def __getattr__(name):\n    from .parts import Slow\n\n    return Slow if name == 'Slow' else None\n",
+    ],
+)
+def test_from_where_a_package_has_it(init: str) -> None:
+    assert options(SET, init=init)[1] == [SLOW]
     assert options(SET, "from . import Slow", init="from .parts import Slow\n")[1] == [SLOW]
 
 

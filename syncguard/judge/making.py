@@ -33,7 +33,7 @@ def making(
         first: dict[Routine, int] = {}
         for routine, tests, line in every:
             who = routine or home.top
-            if who is not None:
+            if who is not None and not _hands_out(who):
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
@@ -43,6 +43,11 @@ def making(
                 Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each))
             )
     return {who: tuple(calls) for who, calls in found.items()}
+
+
+def _hands_out(routine: Routine) -> bool:
+    """Whether a function gives the names of its file to those who ask for them, as an import does."""
+    return routine.name == "__getattr__" and routine.owner is None
 
 
 def _known(home: Home, world: World) -> Iterator[tuple[str, Where]]:
