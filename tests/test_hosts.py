@@ -492,6 +492,12 @@ def read(x: torch.Tensor):
     [
         ("is_npu_available", ["SG201"]),
         ("is_torch_xla_available()", ["SG201"]),
+        ("is_npu()", ["SG201"]),
+        ("_is_npu", ["SG201"]),
+        ("platform.is_xpu()", ["SG201"]),
+        ("not is_npu()", ["SG202"]),
+        ("is_npu_or_cuda()", ["SG202", "SG201"]),
+        ("is_cuda()", ["SG202", "SG201"]),
         ("torch.backends.mps.is_available()", ["SG201"]),
         ("x.device.type == 'npu'", ["SG201"]),
         ("is_cuda_available", ["SG202", "SG201"]),
