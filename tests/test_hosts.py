@@ -500,6 +500,7 @@ def read(x: torch.Tensor):
         ("is_cuda()", ["SG202", "SG201"]),
         ("torch.backends.mps.is_available()", ["SG201"]),
         ("x.device.type == 'npu'", ["SG201"]),
+        ("x.device.type == 'neuron'", ["SG201"]),
         ("is_cuda_available", ["SG202", "SG201"]),
         ("is_output_available()", ["SG202", "SG201"]),
     ],
