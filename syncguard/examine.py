@@ -25,6 +25,7 @@ from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
+from syncguard.judge.led import Ways
 from syncguard.judge.making import making
 from syncguard.judge.reach import functions_of
 from syncguard.read import allow, core
@@ -58,6 +59,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
     words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
+    needs: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}  # what calls must give for a wait to be reached
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -226,6 +228,7 @@ class Examiner:
             caused=caused,
             passes=passes,
             words=numbers_of(source.text),
+            needs=Ways(warmth, callers, self.world, self.text_of).needed() if not source.cells else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -18,13 +18,12 @@ from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.brought import as_brought
-from syncguard.judge.built import MADE
 from syncguard.judge.called import Function, Where
 from syncguard.judge.caused import by_caller
-from syncguard.judge.common import told_by
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
-from syncguard.judge.made import class_of, made_behind
+from syncguard.judge.led_there import There
+from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind, reached
@@ -114,6 +113,7 @@ def check(
     if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         hot = reached(calls)
+    there = There(calls, hot)
     unsure = frozenset(unsettled(examined))
     elsewhere = gpuless(calls, unsure, Mentions(files, rules.places))
     optional = behind(calls, elsewhere)
@@ -129,9 +129,8 @@ def check(
     nobody_yet = unheard(unknown, calls, files)
 
     def heated(one: Examined, items: Sequence[Finding]) -> list[Finding]:
-        warm = [
-            warmed(opted(item, one.note.path, optional, made_for), one.note.path, hot, hosted, rare) for item in items
-        ]
+        told = [with_options(item, (one.note.path, item.function), optional, made_for) for item in items]
+        warm = [warmed(item, one, there, hosted, rare) for item in told]
         warm = [unless_set(as_brought(finding, calls, hot)) for finding in warm]
         warm = [*map(unless_unused, warm)] if one.note.path in unused else warm
         warm = [unless_unused(f, UNCALLED) if (one.note.path, f.function) in lonely else f for f in warm]
@@ -253,21 +252,22 @@ def is_text(path: str) -> bool:
 
 def warmed(
     finding: Finding,
-    path: str,
-    hot: dict[Where, tuple[Fact, ...]],
+    one: Examined,
+    there: There,
     hosted: dict[Where, Fact],
     rare: dict[Where, tuple[Fact, ...]],
 ) -> Finding:
     """A finding in a function that another file may have made hot, or that only setup, or processes without a GPU,
     call, or steps now and then."""
-    where = (path, finding.function)
-    if not may_be_told(finding) or not (where in hot or where in hosted or where in rare):
+    where = (one.note.path, finding.function)
+    if not may_be_told(finding):
         return finding
     if where in rare:
         return replace(finding, heat="amortized", hot_path=rare[where]) if finding.heat == "unknown" else finding
     if where in hosted:
         return replace(finding, heat="cold", hot_path=(hosted[where],))
-    return replace(finding, heat="hot", hot_path=hot[where])
+    way = there.to(where, one.needs.get((finding.site.line, finding.site.column), ()))
+    return replace(finding, heat="hot", hot_path=way) if way else finding
 
 
 def may_be_told(finding: Finding) -> bool:
@@ -310,20 +310,6 @@ def unless_unused(finding: Finding, why: str = UNNAMED) -> Finding:
 def unless_heard(finding: Finding, told: str) -> Finding:
     """A finding in what nothing calls yet, with what is said of that: it may be unused, or there for others."""
     return replace(finding, hot_path=(Fact(told, 0),)) if told and finding.heat == "unknown" else finding
-
-
-def opted(
-    finding: Finding, path: str, optional: dict[Where, tuple[Fact, ...]], made_for: dict[Where, tuple[Fact, ...]]
-) -> Finding:
-    """A finding with the options that all calls of its function stand behind, before its own, and those that whatever
-    makes objects of its class does."""
-    where = (path, finding.function)
-    own, made = optional.get(where, ()), made_for.get(class_of(where))
-    if made is not None:  # the own file of a class does not say it all
-        own = (*made, *[one for one in own if not one.text.startswith(MADE)])
-    above = [one for one in own if not told_by(one, finding.options)]
-    options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
-    return replace(finding, options=options) if above else finding
 
 
 def with_findings(examined: Sequence[Examined]) -> Iterator[Where]:

@@ -21,6 +21,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     rare: bool = False
     options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
     handed: bool = False  # the file of the call hands the function about as well
+    left: tuple[str, ...] = ()  # the parameters that all calls of it by this function leave at their defaults
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
+from syncguard.judge.built import MADE
 from syncguard.judge.called import Function, Where
-from syncguard.judge.common import shared_by_all
+from syncguard.judge.common import shared_by_all, told_by
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import ONLY, SEEN_MADE
-from syncguard.terms import Fact
+from syncguard.terms import Fact, Finding
 
+Options = Mapping[Where, tuple[Fact, ...]]
 Makers = list[tuple[Where, tuple[Fact, ...]]]  # what names a class, and the options that it does so behind
 
 
@@ -30,6 +32,17 @@ def made_behind(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where
             todo += [class_of(maker) for maker, _ in makers[where]]
     elsewhere = [where for where, every in makers.items() if any(maker[0] != where[0] for maker, _ in every)]
     return _settled(dict.fromkeys(elsewhere, ()), makers)
+
+
+def with_options(finding: Finding, where: Where, behind: Options, made: Options) -> Finding:
+    """A finding with the options that all calls of its function stand behind, before its own, and those of whatever
+    makes objects of its class."""
+    above, makers = behind.get(where, ()), made.get(class_of(where))
+    if makers is not None:  # the own file of a class does not say it all
+        above = (*makers, *[one for one in above if not one.text.startswith(MADE)])
+    above = tuple([one for one in above if not told_by(one, finding.options)])
+    options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
+    return replace(finding, options=options) if above else finding
 
 
 def class_of(where: Where) -> Where:

@@ -21,6 +21,7 @@ from syncguard.judge.common import shared_by_all
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
+from syncguard.judge.led import left_by
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -93,7 +94,8 @@ def _calls(
                 continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
             shared = shared_by_all(around(routine, context) for _, context in calls)
-            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
+            left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
+            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared, left=left)
             break
         else:
             # Else it does not matter who calls it.
@@ -128,10 +130,7 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
                 continue
-            way = (Fact(call.step, call.step_line, path),) if call.step else hot or ()
-            options = (*function.options, *call.options)
-            shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in options]
-            found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
+            found[where] = by_call(path, function, call, hot or ())
             yield where
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
@@ -143,6 +142,13 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = queue.popleft()
             queue.extend(follow(where[0], cold[where], found[where], free))
     return found
+
+
+def by_call(path: str, function: Function, call: Called, hot: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """The path that leads by a call, which is made at every step itself or in what another path leads to."""
+    way = (Fact(call.step, call.step_line, path),) if call.step else hot
+    shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in (*function.options, *call.options)]
+    return (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
 
 
 def _leads(function: Function) -> bool:
