@@ -131,7 +131,8 @@ class Definitions(Outcomes):
         """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
         and of an interface count the methods that are run whenever the attribute is asked for."""
         if info.home.own:
-            self.look_again(info.learn(name, value))
+            if frame.home.own or name not in info.handed:
+                self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value))
         elif self.teaches and frame.routine in self.storing(info, name):
