@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
-from syncguard.judge.common import told_by
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
+from syncguard.judge.led_there import There
+from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
@@ -35,23 +36,25 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     calls: Calls  # of each file
     hot: Paths  # what another file makes hot, with the path that shows it
+    there: There  # that path, by calls that give what a place needs
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
     options: Paths  # that all calls of a function stand behind
+    made_for: Paths  # that other files make its class for
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
     made: Templates
 
-    def told(self, findings: Sequence[Finding], path: str) -> list[Finding]:
-        """The findings of a file, but for those that are no hazard unless something makes them hot."""
-        warm = [self._told(finding, path) for finding in findings]
-        return [self.made.told(finding, path) for finding in warm if not for_hot_code(finding.hot_path)]
+    def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
+        """Findings of a file, but for those that are no hazard unless something makes them hot."""
+        warm = [self._told(finding, one) for finding in findings]
+        return [self.made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
 
-    def _told(self, finding: Finding, path: str) -> Finding:
-        where = (path, finding.function)
-        finding = _opted(finding, self.options.get(where, ()))
-        finding = _unless_set(as_brought(self._warmed(finding, where), self.calls, self.hot))
+    def _told(self, finding: Finding, one: Examined) -> Finding:
+        path, where = one.note.path, (one.note.path, finding.function)
+        finding = self._warmed(with_options(finding, where, self.options, self.made_for), one)
+        finding = _unless_set(as_brought(finding, self.calls, self.hot))
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -60,8 +63,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         told = self.unheard.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
-    def _warmed(self, finding: Finding, where: Where) -> Finding:
+    def _warmed(self, finding: Finding, one: Examined) -> Finding:
         """A finding in a function of which other files say how often it runs."""
+        where = (one.note.path, finding.function)
         if not _may_be_told(finding):
             return finding
         if where in self.rare:
@@ -69,7 +73,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        return replace(finding, heat="hot", hot_path=self.hot[where]) if where in self.hot else finding
+        way = self.there.to(where, one.needs.get((finding.site.line, finding.site.column), ()))
+        return replace(finding, heat="hot", hot_path=way) if way else finding
 
 
 def elsewhere(
@@ -95,9 +100,13 @@ def elsewhere(
     return Elsewhere(
         calls,
         hot,
+        There(calls, hot),
         hosted,
         rare,
         options=behind(calls, apart),
+        made_for=made_behind(
+            calls, {(one.note.path, f.function) for one in examined for f in (*one.findings, *one.allowed)}
+        ),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         unheard=unheard(unknown, calls, files),
@@ -124,10 +133,3 @@ def _unless_set(finding: Finding) -> Finding:
     if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
         return finding
     return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
-
-
-def _opted(finding: Finding, options: tuple[Fact, ...]) -> Finding:
-    """A finding with the options that all calls of its function stand behind, before its own."""
-    above = [one for one in options if not told_by(one, finding.options)]
-    every = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
-    return replace(finding, options=every) if above else finding

@@ -18,13 +18,15 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, words_of
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Routine, Used
+from syncguard.infer.routine import Context, Frame, Routine, Used
 from syncguard.judge.behind import Behind
 from syncguard.judge.called import Function
 from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
+from syncguard.judge.led import Ways
+from syncguard.judge.making import making
 from syncguard.judge.reach import functions_of
 from syncguard.read import allow, core
 from syncguard.read.core import Module
@@ -33,7 +35,7 @@ from syncguard.read.notebook import facts_in, in_cells
 from syncguard.read.source import FileNote, Source, read
 from syncguard.read.words import numbers_of
 from syncguard.selection import Selection, selection
-from syncguard.terms import Finding
+from syncguard.terms import Fact, Finding
 
 Cited = tuple[str, tuple[int, ...], str]  # a file, lines of it, and the digest of what stands there
 Asked = tuple[str, int, str]  # an import: the module, its leading dots, the file that it led to
@@ -57,6 +59,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
     words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
+    needs: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}  # what calls must give for a wait to be reached
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -197,10 +200,15 @@ class Examiner:
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
         told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
         kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
+
+        def around(routine: Routine, context: Context) -> tuple[Fact, ...]:
+            return facts_in(source, behind.around(routine, context))
+
+        makes = making(home, self.world, around) if not test else {}
         calls = functions_of(
             home, routines, warmth, test, places,
-            lambda routine: facts_in(source, behind.of(routine)) if matters(routine) else (),
-            lambda routine, context: facts_in(source, behind.around(routine, context)),
+            lambda routine: facts_in(source, behind.of(routine)) if matters(routine) or routine in makes else (),
+            around, makes,
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
@@ -220,6 +228,7 @@ class Examiner:
             caused=caused,
             passes=passes,
             words=numbers_of(source.text),
+            needs=Ways(warmth, callers, self.world, self.text_of).needed() if not source.cells else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -108,7 +108,7 @@ def check(
     def shown(items: Sequence[Finding]) -> list[Finding]:
         return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
 
-    warm = [others.told(one.findings, one.note.path) for one in examined]
+    warm = [others.told(one.findings, one) for one in examined]
     findings = tuple(finding for items in warm for finding in shown(items))
     divided = divide(past, findings, sources, examined, config, rules.rules)
     read = [source for source in sources if source.note.state == "read"]
@@ -119,7 +119,7 @@ def check(
         hot_loops=sum(one.hot_loops for one in examined),
         hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
-        allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one.note.path))),
+        allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one))),
         warnings=(warning,) if warning else (),
         texts={spelling.of(source.path): source.text for source in read} if fixes else {},
         baselined=divided.known,

@@ -356,3 +356,25 @@ def test_what_an_object_keeps_others_may_fill() -> None:
             return self.kept[-1].item()
     """
     assert checked.codes(text, "import torch\nfrom torch import Tensor\n") == ["SG201"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("pair[0] > 3 or f()", []),
+        ("pair[1][0] > 3 or f()", ["SG204"]),
+        ("pair[-1][0] > 3 or f()", ["SG204"]),
+        ("number, parts = pair\n    number > 3 or f()", []),
+        ("number, parts = pair\n    parts[0] > 3 or f()", ["SG204"]),
+    ],
+)
+@pytest.mark.parametrize("made", ["(n, [])", "[n, []]"])
+@pytest.mark.parametrize("put", ["pair[1].append(x)", "pair[-1].append(x)", "pair[1] += xs"])
+def test_what_one_item_takes_up_is_in_that_item(made: str, put: str, asked: str, found: list[str]) -> None:
+    if put.endswith("xs") and made.startswith("("):
+        return  # a tuple takes no item
+    assert codes(f"pair = {made}\n    {put}\n    {asked}") == found
+
+
+def test_what_an_item_becomes_that_nobody_knows_the_number_of_is_in_all() -> None:
+    assert codes("pair = [n, 2]\n    pair[n] = x\n    pair[0] > 3 or f()") == ["SG204"]

@@ -492,8 +492,15 @@ def read(x: torch.Tensor):
     [
         ("is_npu_available", ["SG201"]),
         ("is_torch_xla_available()", ["SG201"]),
+        ("is_npu()", ["SG201"]),
+        ("_is_npu", ["SG201"]),
+        ("platform.is_xpu()", ["SG201"]),
+        ("not is_npu()", ["SG202"]),
+        ("is_npu_or_cuda()", ["SG202", "SG201"]),
+        ("is_cuda()", ["SG202", "SG201"]),
         ("torch.backends.mps.is_available()", ["SG201"]),
         ("x.device.type == 'npu'", ["SG201"]),
+        ("x.device.type == 'neuron'", ["SG201"]),
         ("is_cuda_available", ["SG202", "SG201"]),
         ("is_output_available()", ["SG202", "SG201"]),
     ],
@@ -1143,3 +1150,45 @@ def count(data: TensorDict, x):
     return data["mask"].sum().to({aim})
 """
     assert codes(text) == found_there
+
+
+KERNEL = """{imported}
+import torch
+
+@{decorated}
+def add(x, y: torch.Tensor, size):
+    @{inner}
+    def program(out: torch.Tensor, start: torch.Tensor):
+        if start[0] > 0:
+            out[0] = 1
+    return program
+
+def run(x: torch.Tensor):
+    add(x, x, 3)(x, x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "decorated"),
+    [
+        ("import triton", "triton.jit"),
+        ("try:\n    import triton\nexcept ImportError:\n    triton = None", "triton.jit(debug=True)"),
+        ("try:\n    from tilelang import language as T\nexcept ImportError:\n    T = None", "T.prim_func"),
+    ],
+)
+@pytest.mark.parametrize("inner", ["same", "other"])
+def test_no_line_runs_as_python_that_another_compiler_reads(imported, decorated, inner):
+    inside = decorated if inner == "same" else "torch.no_grad()"
+    assert codes(KERNEL.format(imported=imported, decorated=decorated, inner=inside)) == []
+
+
+def test_a_decorator_of_ones_own_compiles_nothing():
+    assert codes(KERNEL.format(imported="from functools import cache", decorated="cache", inner="cache")) == ["SG204"]
+
+
+@pytest.mark.parametrize(("named", "waits"), [("triton", []), ("tools", [(5, "SG204")])])
+def test_a_module_of_the_project_hands_on_a_compiler_by_its_name(tmp_path, named, waits):
+    (tmp_path / "__init__.py").touch()
+    (tmp_path / "parts.py").write_text(f"try:\n    import {named}\nexcept ImportError:\n    {named} = None\n")
+    head = f"import torch\nfrom .parts import {named}\n@{named}.jit\n"
+    assert found(tmp_path, f"{head}def add(x: torch.Tensor):\n    if x[0] > 0:\n        return 1\n") == waits

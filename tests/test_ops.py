@@ -29,11 +29,19 @@ HERE = (
 )  # the roots of names that can be looked up; other libraries need not be there
 ELSEWHERE = {
     "torch.Tensor.hpu",  # only on a machine that has one
-    "torch.optim.Optimizer.param_groups",  # of an instance
+    "torch.distributions.Uniform.high",  # of an instance
+    "torch.distributions.Uniform.low",
+    "torch.optim.Optimizer.param_groups",
     "torch.optim.Optimizer.state",
     "torch.nn.DataParallel.module",
     "torch.nn.parallel.DistributedDataParallel.module",
 }
+
+
+def constraints(kind: type) -> dict[str, Any]:
+    """The parameters that a distribution declares, and keeps."""
+    declared = vars(kind).get("arg_constraints", {})
+    return declared if isinstance(declared, dict) else {}
 
 
 def found(name: str) -> bool:
@@ -53,7 +61,8 @@ def found(name: str) -> bool:
             if inspect.isroutine(thing):
                 return True
             if not hasattr(thing, part):  # what a class declares, its instances have
-                return any(part in inspect.get_annotations(base) for base in getattr(thing, "__mro__", ()))
+                bases = getattr(thing, "__mro__", ())
+                return any(part in {**inspect.get_annotations(base), **constraints(base)} for base in bases)
             thing = getattr(thing, part)
         return True
     return False

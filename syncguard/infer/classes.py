@@ -41,6 +41,7 @@ class ClassInfo:
         "bases",
         "elsewhere",
         "flags",
+        "handed",
         "home",
         "hostly",
         "is_function",
@@ -89,6 +90,7 @@ class ClassInfo:
         self.flags: list[tuple[Param, list[Param]]] | None = (
             None  # the yes or no that instances are made with; likewise
         )
+        self.handed: set[str] = set()  # the attributes that a method of another file's class keeps objects of this in
         self.hostly: dict[str, bool] = {}  # which attributes are asked for what only a tensor of the host has
         self.mro: tuple[ClassInfo, ...] = tuple(
             dict.fromkeys([self, *[info for base in bases if type(base) is ClassOf for info in base.info.mro]])
@@ -187,13 +189,15 @@ class ClassInfo:
         lent, readers = self.world.lent, self.world.readers
         seen = own or self.world.showing
         found: Value | None = None
+        handed = False
         for info in self.mro:
             value = info.attrs.get(name)
-            if value is not None and (info is self or not self.replaces(info, name)):
+            if value is not None and (info is self or not (handed or self.replaces(info, name))):
                 found = value if found is None else held(found, value, self.is_module)
             value = lent.get((info, name)) if lent and seen else None
             if value is not None:
                 found = value if found is None else held(found, value, self.is_module)
+            handed = handed or name in info.handed
         if reader is not None and own:
             for info in self.mro:
                 known = readers.get((info, name))

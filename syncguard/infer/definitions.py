@@ -20,7 +20,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.hosts import host_reason, prepares
+from syncguard.infer.functions.hosts import compiler, host_reason, prepares
 from syncguard.infer.functions.outcomes import Outcomes
 from syncguard.infer.functions.placing import on_host
 from syncguard.infer.routine import Env, Frame, Routine
@@ -46,6 +46,7 @@ class Definitions(Outcomes):
         if known is None:
             known = Routine(node, home, owner or (frame.routine.owner if closure else None), node.qualname)
             known.host = host_reason(known, self) or (frame.routine.host if closure else "")
+            known.kernel = bool(compiler(known, self)) or (frame.routine.kernel and bool(closure))
             home.made[id(node)] = known
             home.routines.append(known)
         if not closure:
@@ -130,7 +131,8 @@ class Definitions(Outcomes):
         """An attribute was assigned; what only this caller assigns is nothing that all who import the class may see,
         and of an interface count the methods that are run whenever the attribute is asked for."""
         if info.home.own:
-            self.look_again(info.learn(name, value))
+            if frame.home.own or name not in info.handed:
+                self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value))
         elif self.teaches and frame.routine in self.storing(info, name):

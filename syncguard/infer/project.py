@@ -172,7 +172,10 @@ class World(Sharing):
         """Call a function of the project: it learns from these arguments, and we from what it returns."""
         given = [receiver, *args] if receiver is not None else args
         kept = setters.kept_as(routine, args, keywords, self)
+        above = setters.kept_above(routine, receiver, args, keywords)
+        kept = {**kept, **above} if above else kept
         if kept and type(receiver) is Instance and receiver.info is not None:
+            receiver.info.handed.update(above)
             for name, value in kept.items():
                 self.learn(receiver.info, name, value, frame)
         found = self.called(routine, receiver, args, keywords, at, frame)

@@ -127,6 +127,7 @@ class Routine:
         "home",
         "host",
         "inner",
+        "kernel",
         "left",
         "made",
         "node",
@@ -192,6 +193,7 @@ class Routine:
         self.left: Env = {}  # what its last run left in the attributes of its object, of a method that is told where
         self.given_to = ""  # what compiles or captures it, or asks it for a message, where a call does
         self.host = ""  # why its tensors are on the host, if they are
+        self.kernel = False  # whether another compiler has its text, so that no line of it runs as Python
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
         self.program = False  # whether a script hands it its settings, once: it is the script
         self.errand = False  # whether a script calls it once, for its loop: what stands around that runs once
@@ -203,7 +205,7 @@ class Routine:
     def made_anew(self) -> Routine:
         """Another one of the same def: what its text says is said of both, and what is known of its callers is not."""
         other = Routine(self.node, self.home, self.owner, self.qualname)
-        other.host, other.written, other.uses = self.host, self.written, self.uses
+        other.host, other.kernel, other.written, other.uses = self.host, self.kernel, self.written, self.uses
         return other
 
     def forget(self) -> None:
@@ -317,7 +319,7 @@ class Frame:
     ) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
-        if self.quiet or not sure or self.routine.gpuless:
+        if self.quiet or not sure or self.routine.gpuless or self.routine.kernel:
             return
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)

@@ -30,6 +30,7 @@ class Written:
         "indexed",
         "inner",
         "keeps",
+        "keeps_each",
         "leaves",
         "looped",
         "meant",
@@ -85,6 +86,7 @@ class Written:
         self.turns: list[Node] | None = None  # its loops and comprehensions
         self.inner: frozenset[str] | None = None  # the names that functions in it bind
         self.keeps: str | None = None  # what one that keeps all its keywords as attributes calls each of them
+        self.keeps_each: dict[str, str] | None = None  # the parameters that a method keeps, and as which attributes
         self.leaves: frozenset[str] | None = None  # of a method that is told a device: the attributes that it assigns
         self.parts: dict[str, frozenset[str]] | None = None  # what is asked of what each path stands for
         self.thin: bool | None = None  # whether it is short enough to be a name for its waits

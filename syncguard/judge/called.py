@@ -21,6 +21,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     rare: bool = False
     options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
     handed: bool = False  # the file of the call hands the function about as well
+    left: tuple[str, ...] = ()  # the parameters that all calls of it by this function leave at their defaults
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -42,6 +43,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     kin: tuple[str, ...] = ()  # of a method that nothing but its name brings in: its class and those above it
     lines: tuple[int, int] = (0, 0)  # where it begins and ends
     host: bool = False  # its tensors are on the host: it may run for each batch
+    makes: tuple[Called, ...] = ()  # the classes of the project that it names
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False):

@@ -16,7 +16,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lacks
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
-from syncguard.infer.tell import Texts
+from syncguard.infer.tell import Texts, site
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
@@ -25,7 +25,8 @@ from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.settled import outcome_of
 from syncguard.judge.warmth import Warmth
-from syncguard.read.core import Node, Param
+from syncguard.read import core
+from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
@@ -63,6 +64,19 @@ class Ways(msgspec.Struct, frozen=True):
         if known.heat != "hot" or not context.tests:
             return Led(known)
         return self._giving([*_needs(context.tests, routine, self.callers, self.world)], routine, 0)
+
+    def needed(self) -> dict[tuple[int, int], tuple[tuple[str, ...], ...]]:
+        """By the places of waits in functions that other files may make hot, the parameters that a call must give for
+        one to be reached: one of each group."""
+        found: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}
+        for routine, warmth in self.warmth.items():
+            waits = routine.sightings.values() if warmth.heat == "unknown" or warmth.here else ()
+            for sighting in waits:
+                needs = [*_needs(sighting.context.tests, routine, self.callers, self.world)]
+                if needs:
+                    at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
+                    found[at.line, at.column] = tuple([tuple(sorted(names)) for names in needs])
+        return found
 
     def _giving(self, needs: Needs, routine: Routine, deep: int) -> Led:
         """The same of the calls that give a function what is needed."""
@@ -130,10 +144,8 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
     """What the caller must be given to hand it on, where a call gives what is needed, as far as it is seen; None where
     it does not."""
     caller, at, _ = call
-    written, node = call_at(at, caller), routine.node
-    if written is None or type(node) is not FUNCTION or last_name(written.fn) != routine.name:
-        return []  # it is handed about, or has another name there
-    if spread(written) or any(not key for key, _ in written.keywords):
+    written, node = _plainly_given(caller, at, routine), routine.node
+    if written is None or type(node) is not FUNCTION:
         return []
     places = positional(node)
     gives = {param.name: given(written, param, places) for param in node.params}
@@ -142,6 +154,25 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
         return None
     alone = [param for param in node.params if frozenset([param.name]) in needs]
     return [frozenset([name]) for param in alone for name in _handed_on(gives[param.name], param, caller)]
+
+
+def left_by(caller: Routine, at: At, routine: Routine) -> frozenset[str]:
+    """The parameters with a default that a call surely leaves at that."""
+    node = routine.node
+    kept = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
+    written = _plainly_given(caller, at, routine) if kept else None
+    if written is None or type(node) is not FUNCTION:
+        return frozenset()
+    places = positional(node)
+    return frozenset([one.name for one in kept if all(_same(value, one) for value in given(written, one, places))])
+
+
+def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:
+    """A call of which it is seen what it gives; None where the function is handed about, or has another name there."""
+    written = call_at(at, caller)
+    if written is None or last_name(written.fn) != routine.name:
+        return None
+    return written if not spread(written) and all(key for key, _ in written.keywords) else None
 
 
 def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:

@@ -29,6 +29,7 @@ from syncguard.terms import Fact
 ONLY: Final = "only where "
 BY_DEFAULT: Final = "; by default "
 NAMED: Final = "in this file named "
+SEEN_MADE: Final = "as far as we see made "
 
 
 def opted(context: Context, routine: Routine, callers: Callers, world: World, text_of: Texts) -> tuple[Fact, ...]:
@@ -116,7 +117,7 @@ def _defined_behind(routine: Routine) -> tuple[Asked, ...]:
 
 def off_by_default(option: Fact) -> bool:
     """Whether it is seen what an option is unless it is set, of a function that others have no name for."""
-    return BY_DEFAULT in option.text and not option.text.startswith(NAMED)
+    return BY_DEFAULT in option.text and not option.text.startswith((NAMED, SEEN_MADE))
 
 
 def only_where(test: str, outcome: bool, default: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from syncguard.judge.common import shared_by_all
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
+from syncguard.judge.led import left_by
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -39,16 +40,17 @@ def functions_of(
     places: Places,
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
+    makes: Mapping[Routine, tuple[Called, ...]],
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
-    something. Of tests count their steps alone."""
+    something or make it. Of tests count their steps alone."""
     found = []
     for routine in routines:
         warm = warmth[routine]
         told = _calls(home, routine, warmth, places, around)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
-        behind = options(routine)
-        if warm.heat != "cold" or warm.here or calls or behind or routine.gpuless:
+        behind, made = options(routine), makes.get(routine, ())
+        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless:
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
@@ -58,7 +60,7 @@ def functions_of(
             )
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where))
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where, made))
     return tuple(found)
 
 
@@ -92,7 +94,8 @@ def _calls(
                 continue
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
             shared = shared_by_all(around(routine, context) for _, context in calls)
-            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared)
+            left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
+            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared, left=left)
             break
         else:
             # Else it does not matter who calls it.
@@ -127,10 +130,7 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
                 continue
-            way = (Fact(call.step, call.step_line, path),) if call.step else hot or ()
-            options = (*function.options, *call.options)
-            shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in options]
-            found[where] = (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
+            found[where] = by_call(path, function, call, hot or ())
             yield where
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
@@ -142,6 +142,13 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = queue.popleft()
             queue.extend(follow(where[0], cold[where], found[where], free))
     return found
+
+
+def by_call(path: str, function: Function, call: Called, hot: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """The path that leads by a call, which is made at every step itself or in what another path leads to."""
+    way = (Fact(call.step, call.step_line, path),) if call.step else hot
+    shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in (*function.options, *call.options)]
+    return (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
 
 
 def _leads(function: Function) -> bool:

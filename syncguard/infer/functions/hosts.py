@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from syncguard.infer.domain.values import Call, ClassOf, Named
+from syncguard.infer.domain.values import UNKNOWN, Call, ClassOf, Later, Named, Value, options
 from syncguard.infer.routine import Routine
 from syncguard.places import Places, matches
 from syncguard.read import core
@@ -32,9 +32,8 @@ def host_reason(routine: Routine, world: Names) -> str:
     moves = owner is not None and (owner.is_module or any(owner.find(move) for move in world.movers))
     if places.is_("host", "functions", name) and not moves and not _picks_by_tensor(routine, world):
         return f"`{name}` prepares data on the host"
-    compiler = _compiler(routine, world)
-    if compiler:
-        return f"`{name}` is compiled by `{compiler}`"
+    if other := compiler(routine, world):
+        return f"`{name}` is compiled by `{other}`"
     home = routine.home
     if owner is not None and owner.is_module:
         return ""
@@ -225,7 +224,7 @@ def _of_items(owner: ClassInfo, world: Names) -> bool:
     return not all(type(base) is Named and places.is_("names", "bare_bases", base.name) for base in bases)
 
 
-def _compiler(routine: Routine, world: Names) -> str:
+def compiler(routine: Routine, world: Names) -> str:
     """The decorator of another library that turns a function into a kernel: no line of it runs as Python."""
     named = (_named(node, routine.home) for node in getattr(routine.node, "decorators", ()))
     return next((name for name in named if name and world.places.is_("host", "kernels", name)), "")
@@ -235,8 +234,15 @@ def _named(decorator: Node, home: Home) -> str:
     """The dotted name of a decorator of another library; '' of what is none."""
     named = decorator.fn if type(decorator) is CALL else decorator
     root, _, rest = (named.path if type(named) is ATTR else getattr(named, "id", "")).partition(".")
-    library = home.env.get(root)
-    return f"{library.name}.{rest}".rstrip(".") if type(library) is Named else ""
+    library = _library(home.env.get(root, UNKNOWN))
+    return f"{library}.{rest}".rstrip(".") if library else ""
+
+
+def _library(value: Value) -> str:
+    """The library that a name stands for where there is one: `triton = None` stands in for one that is not installed,
+    and a module of the project that hands one on hands it on by its name."""
+    found = [option.name for option in options(value) if type(option) is Named or type(option) is Later]
+    return found[0] if len(found) == 1 else ""
 
 
 def _processes(home: Home, world: Names) -> str:

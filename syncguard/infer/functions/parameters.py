@@ -34,7 +34,7 @@ from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.inward import made_inward
 from syncguard.infer.functions.numbers import asks_kind, is_data, tested
 from syncguard.infer.functions.overriding import overriding
-from syncguard.infer.functions.refined import refined
+from syncguard.infer.functions.refined import counts, refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -110,7 +110,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         if there is not None:
             return there
     if declared is not UNKNOWN:
-        return _chosen(declared, seen) if routine.aside else refined(declared, seen)
+        return _chosen(declared, seen) if routine.aside else _settled(declared, seen, frame, param)
     if world.places.is_("names", "dtypes", param.name):
         return dtype_given(param, seen, routine)
     if routine.aside and seen is not None and (exact_kind(seen) or _hosted(seen)):
@@ -154,6 +154,12 @@ def _closed(frame: Frame, param: Param) -> bool:
 def _hosted(seen: Value) -> bool:
     """Whether this is a tensor on the host, if it is one."""
     return type(seen) is Tensor and not seen.on_device and not seen.either
+
+
+def _settled(declared: Value, seen: Value | None, frame: Frame, param: Param) -> Value:
+    """What is declared, as all callers settle it: where each gives a number or a shape, it is no tensor."""
+    counted = seen is not None and type(declared) is Tensor and counts(seen) and _closed(frame, param)
+    return seen if counted and seen is not None else refined(declared, seen)
 
 
 def _chosen(declared: Value, seen: Value | None) -> Value:

@@ -7,6 +7,7 @@ from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
     NONE,
+    SHAPES,
     UNKNOWN,
     Call,
     Const,
@@ -31,6 +32,12 @@ def fed(value: Value | None) -> bool:
     if tensor is None or not tensor.on_device or tensor.device == "mixed" or tensor.either:
         return False
     return tensor.device == "device" or (tensor.why is not None and tensor.why.parent is not None)
+
+
+def counts(seen: Value) -> bool:
+    """Whether callers give numbers of Python's, or shapes: where all do, no declared tensor is there."""
+    given = options(seen)
+    return all(number_sureness(option) or (type(option) is Host and option.kind in SHAPES) for option in given)
 
 
 def refined(declared: Value, seen: Value | None) -> Value:

@@ -3,11 +3,13 @@ x)`, in; these names and what is kept under each out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.passing import positional
 from syncguard.infer.domain.contents import taken_along
-from syncguard.infer.domain.values import Const, Value
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Instance, Unknown, Value, options
 from syncguard.infer.routine import Routine
 from syncguard.read import core
 from syncguard.read.core import Function, Node, Param
@@ -43,6 +45,49 @@ def kept_as(routine: Routine, args: list[Value], keywords: dict[str, Value], wor
     if owner.is_module or not moves.isdisjoint(node.uses.get(held, ())):
         return {name: taken_along(value) for name, value in kept.items()}
     return kept
+
+
+def kept_above(
+    routine: Routine, receiver: Value | None, args: list[Value], keywords: dict[str, Value]
+) -> dict[str, Value]:
+    """The objects that a method of another file's class keeps for one of this file, each under a name of its own: that
+    class declares what any heir may give it, `def set_head(self, head: Head): self.head = head`."""
+    info, node = receiver.info if type(receiver) is Instance else None, routine.node
+    if info is None or not info.home.own or routine.home.own or type(node) is not FUNCTION:
+        return NOTHING
+    if not (names := keeps_each(routine)):
+        return NOTHING
+    given = dict(zip([param.name for param in positional(node)[1:]], args, strict=False)) if args else {}
+    given.update(keywords)
+    found = {name: _objects(given[param]) for param, name in names.items() if param in given}
+    return {name: value for name, value in found.items() if value is not UNKNOWN}
+
+
+def _objects(value: Value) -> Value:
+    """The instances of classes of the project that this may be, if it is one for all that is known."""
+    kinds = [option for option in options(value) if type(option) is not Unknown and option is not NONE]
+    if not all(type(kind) is Instance and kind.info is not None for kind in kinds):
+        return UNKNOWN
+    return join_all(kinds) if kinds else UNKNOWN
+
+
+def keeps_each(routine: Routine) -> dict[str, str]:
+    """The parameters that a method keeps as they are, whatever else it does, and the attribute that has each."""
+    node, written = routine.node, routine.written
+    if written.keeps_each is None:
+        owned = type(node) is FUNCTION and bool(node.params) and routine.owner is not None
+        written.keeps_each = dict(_each_kept(node)) if owned and type(node) is FUNCTION else {}
+    return written.keeps_each
+
+
+def _each_kept(node: Function) -> Iterator[tuple[str, str]]:
+    me, bound = node.params[0].name, {one.id for one in bound_in(node.body) if type(one) is NAME}
+    names = {param.name for param in node.params[1:]} - bound
+    for part in node.body:
+        match part:
+            case core.Bind(targets=(core.Attr(of=core.Name(id=of), name=name),), value=core.Name(id=given)):
+                if of == me and given in names:
+                    yield given, name
 
 
 def keeps_rest(routine: Routine) -> str:

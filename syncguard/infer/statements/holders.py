@@ -16,12 +16,21 @@ def filled(of: Seq | Table, key: Value, value: Value) -> Value:
     if type(of) is Seq and of.items and type(key) is Const and key.value is None:
         return Seq(of.kind, tuple([_grown(item, value) for item in of.items]), names=of.names)
     if isinstance(of, Seq):
+        place = _place(of, key)
+        if of.items and place >= 0:
+            return Seq(of.kind, (*of.items[:place], value, *of.items[place + 1 :]), names=of.names)
         return Seq(of.kind, None, join(of.element, value) if of.items != () else value)
     if type(key) is Const and isinstance(key.value, (str, int)):
         return Table({**of.items, key.value: value}, of.element, of.keys)
     element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
     items = {at: _grown(held, value) for at, held in of.items.items()}
     return Table(items, element, of.keys if type(key) is Const else key)
+
+
+def _place(of: Seq, key: Value) -> int:
+    """Where an item stands that a number names which is written out; -1 where nobody knows."""
+    size, number = len(of.items or ()), key.value if type(key) is Const else None
+    return number % size if type(number) is int and -size <= number < size else -1
 
 
 def container_in(value: Value, frame: Frame) -> Seq | Table | None:

@@ -1,0 +1,93 @@
+"""A file in, the classes of the project that its functions name out, with the options that each stands behind there: to
+make an object, or to have another file make one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from syncguard.infer.domain.values import ClassOf, Later, Source, Value, options
+from syncguard.infer.home import Home
+from syncguard.infer.modules import absolute
+from syncguard.infer.project import World
+from syncguard.infer.routine import Context, Routine
+from syncguard.judge.called import Called, Where
+from syncguard.judge.common import shared_by_all
+from syncguard.judge.naming import lines_with, namings
+from syncguard.read import project
+from syncguard.read.core import Bring
+from syncguard.read.tags import ATTR, BRING
+from syncguard.terms import Fact
+
+ANYWHERE: Final = ""  # the file of a class of which nothing but its name is known
+
+
+def making(
+    home: Home, world: World, around: Callable[[Routine, Context], tuple[Fact, ...]]
+) -> dict[Routine, tuple[Called, ...]]:
+    """By the functions that name them, these classes."""
+    known = dict(_known(home, world))
+    found: dict[Routine, list[Called]] = {}
+    for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
+        by: dict[Routine, list[tuple[Fact, ...]]] = {}
+        first: dict[Routine, int] = {}
+        for routine, tests, line in every:
+            who = routine or home.top
+            if who is not None and not _hands_out(who):
+                told = around(who, Context(tests=tests)) if tests and routine is not None else ()
+                by.setdefault(who, []).append(told)
+                first.setdefault(who, line)
+        for who, told_by_each in by.items():
+            path, which = known[name]
+            found.setdefault(who, []).append(
+                Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each))
+            )
+    return {who: tuple(calls) for who, calls in found.items()}
+
+
+def _hands_out(routine: Routine) -> bool:
+    """Whether a function gives the names of its file to those who ask for them, as an import does."""
+    return routine.name == "__getattr__" and routine.owner is None
+
+
+def _known(home: Home, world: World) -> Iterator[tuple[str, Where]]:
+    """The names of a file for classes of the project, or for what may be one, each with the class."""
+    brings = [part for part in home.pieces if type(part) is BRING]
+    inner = {bound: held for bring in brings for bound, held in _from_project(bring, home) if bound not in home.env}
+    modules = set[str]()
+    for name, held in {**inner, **home.env}.items():
+        told = _told(held, home, world)
+        if type(told) is Source:
+            modules.add(name)
+        elif (found := _class(told)) is not None:
+            yield name, found
+    for part in home.pieces if modules else ():
+        if type(part) is ATTR and part.name[:1].isupper() and part.path.partition(".")[0] in modules:
+            yield part.path, (ANYWHERE, part.name)
+
+
+def _from_project(bring: Bring, home: Home) -> Iterator[tuple[str, Value]]:
+    """What an import of the project binds."""
+    for bound, module, name in bring.names:
+        level = bring.level
+        place = project.relative(home.path, level, module) if level else project.absolute(home.path, module)
+        full = absolute(home, module, level)
+        if place and name != "*":
+            yield bound, Later(place, name, full) if name else Source(place, full)
+
+
+def _told(held: Value, home: Home, world: World) -> Value:
+    """What a name of the file stands for, as far as that has been read."""
+    unread = type(held) is Later and held.found is None and held.place not in world.interfaces
+    return held if unread or home.top is None else world.brought(held, home.top)
+
+
+def _class(held: Value) -> Where | None:
+    """The class that this is; where it is not known, any may be that has its name."""
+    if type(held) is Later:
+        return (ANYWHERE, held.name) if held.name[:1].isupper() else None
+    classes = [one.info for one in options(held) if type(one) is ClassOf]
+    if not classes:
+        return None
+    one = classes[0]
+    return (one.home.path, one.qualname) if len(classes) == 1 else (ANYWHERE, one.name)

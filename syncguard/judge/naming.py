@@ -1,0 +1,77 @@
+"""A file and names in, where it reads them out, each time with the tests around that: not where it only asks whether
+something is one, or declares it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Container, Iterable
+from typing import Final, cast
+
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import lines_of
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Asked, Routine
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, FUNCTION, IF, NAME
+from syncguard.read.walk import parts
+
+ASKING: Final = ("isinstance", "issubclass")
+Naming = tuple[Routine | None, tuple[Asked, ...], int]  # the function that names it, the tests around that, the line
+
+
+def namings(home: Home, names: Container[str], lines: list[int]) -> dict[str, list[Naming]]:
+    """The names that a file reads, each time with the tests around it, in order; what one says of itself names nothing.
+    They stand in these lines, in order; one with a dot is asked of a module."""
+    found = dict[str, list[Naming]]()
+    whole = (core.Bind, core.Run, core.Leave, core.Update)  # what stands in these stands at their lines
+    todo: list[tuple[Node, Routine | None, tuple[Asked, ...], tuple[str, ...]]] = [(home.core, home.top, (), ())]
+    while todo:
+        node, routine, tests, within = todo.pop()
+        kind = type(node)
+        if type(node) is NAME or type(node) is ATTR:
+            name = node.id if type(node) is NAME else cast(core.Attr, node).path
+            if name in names and name not in within:
+                found.setdefault(name, []).append((routine, tests, node.at[0]))
+                continue
+        if type(node) is IF or type(node) is CHOOSE:
+            for outcome, arm in ((False, _arm(node, False)), (True, _arm(node, True))):
+                todo += [(part, routine, (*tests, (node.test, outcome)), within) for part in reversed(arm)]
+            todo.append((node.test, routine, tests, within))
+        elif type(node) is CALL and last_name(node.fn) in ASKING:
+            continue
+        elif kind not in whole or _stand_in(lines, node):
+            if type(node) is FUNCTION:
+                if not _stand_in(lines, node, *node.decorators):
+                    continue
+                routine, tests, within = home.made.get(id(node)), (), (*within, node.name)
+            elif type(node) is CLASS:
+                within = (*within, node.name)
+            todo += [(part, routine, tests, within) for part in reversed(_values(node))]
+    return found
+
+
+def lines_with(names: Iterable[str], home: Home) -> list[int]:
+    """The lines of a file in which one of these names stands, in order."""
+    return sorted({line for name in names for line in lines_of(name, home)})
+
+
+def _stand_in(lines: list[int], node: Node, *above: Node) -> bool:
+    """Whether one of some lines, in order, is one of a piece or of what stands above it."""
+    first = bisect_left(lines, min(part.at[0] for part in (node, *above)))
+    return first < len(lines) and lines[first] <= node.at[2]
+
+
+def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:
+    if type(node) is CHOOSE:
+        return (node.yes,) if outcome else (node.no,)
+    return cast(core.If, node).body if outcome else cast(core.If, node).orelse
+
+
+def _values(node: Node) -> list[Node]:
+    """The parts of a piece but for what only declares it."""
+    if type(node) is FUNCTION:
+        return [*node.decorators, *[one.default for one in node.params if one.default is not None], *node.body]
+    if type(node) is BIND:
+        return [*node.targets, *([node.value] if node.value is not None else [])]
+    return parts(node)
