@@ -24,7 +24,7 @@ def host_reason(routine: Routine, world: Names) -> str:
     owner, places = routine.owner, world.places
     if _foreign(routine, places):
         return "it is for a device of another kind"
-    if library := _library(routine.home, places):
+    if library := _framework(routine.home, places):
         return f"its file computes with `{library}`"
     if owner is not None and not places.is_("hot", "batch_hooks", routine.name) and (why := prepares(owner, world)):
         return why
@@ -179,7 +179,7 @@ def _foreign(routine: Routine, places: Places) -> bool:
     return home.foreign
 
 
-def _library(home: Home, places: Places) -> str:
+def _framework(home: Home, places: Places) -> str:
     """The library with tensors of its own that a file is written for, where nothing in it brings torch in."""
     if home.library is None:
         roots = {held.name.partition(".")[0] for held in home.env.values() if type(held) is Named}
