@@ -29,6 +29,7 @@ from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
 MOST: Final = 20  # calls that are asked what they pass
+NOWHERE: Final = (0, 0, 0, 0)  # where a number of a library is written
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -231,15 +232,27 @@ def is_data(value: Value) -> bool:
 def _of_constant(name: str, place: Place) -> Sources:
     """What a file binds a name to, once and for all: of its own, or of one that it imports."""
     home, frame = place.routine.home, place.frame
-    found = bound_once(home, name)
     held = home.env.get(name)
-    if found is None and type(held) is Later:
+    if type(held) is Later and bound_once(home, name) is None:
         other = frame.world.interface(held.place)
         looks_for(NAMED + held.name, held.place, frame.routine)
-        home, found = (other, bound_once(other, held.name)) if other is not None else (home, None)
-    if found is None or home.top is None:
+        if other is None:
+            return NOTHING
+        home, name = other, held.name
+        held = home.env.get(name)
+    found = bound_once(home, name)
+    if home.top is None:
         return NOTHING
+    if found is None:
+        number = of_number(held, place) if held is not None and name not in binders(home.top) else None
+        return number or NOTHING
     return Sources(((found, place.of(home.top)),))
+
+
+def of_number(held: Value, place: Place) -> Sources | None:
+    """What a library has a name for is no option: `math.inf`."""
+    number = held.value if type(held) is Const else None
+    return Sources(((core.Const(number, NOWHERE), place),), option=False) if isinstance(number, float) else None
 
 
 def bound_once(home: Home, name: str) -> Node | None:

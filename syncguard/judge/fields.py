@@ -22,7 +22,7 @@ from syncguard.judge.bound import bound_to, given_back, left_with, path_of
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -133,8 +133,10 @@ def _maker(info: ClassInfo) -> Routine | None:
 
 
 def _of_module(of: Node, name: str, place: Place) -> Sources | None:
-    """A constant of another file that is asked for by the name of the file."""
+    """A constant of another file that is asked for by the name of the file, and a number of a library."""
     held = place.frame.lookup(of.id) if type(of) is NAME else None
+    if type(held) is Named:
+        return of_number(place.frame.world.resolved(f"{held.name}.{name}"), place)
     home = place.frame.world.interface(held.place) if type(held) is Source else None
     if home is None or home.top is None:
         return None
