@@ -22,6 +22,7 @@ from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.bound import bound_to, left_with, path_of
 from syncguard.judge.calling import Callers
+from syncguard.judge.configured import off_until_set
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, NAME, SEQ
@@ -240,7 +241,7 @@ def _of_constant(name: str, place: Place) -> Sources:
             return NOTHING
         home, name = other, held.name
         held = home.env.get(name)
-    found = bound_once(home, name)
+    found = bound_once(home, name) or off_until_set(name, home, frame.world.places)
     if home.top is None:
         return NOTHING
     if found is None:

@@ -22,6 +22,7 @@ from syncguard.judge.bound import bound_to, given_back, left_with, path_of
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
+from syncguard.judge.configured import off_until_set
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
@@ -141,7 +142,7 @@ def _of_module(of: Node, name: str, place: Place) -> Sources | None:
     if home is None or home.top is None:
         return None
     looks_for(NAMED + name, home.path, place.routine)
-    found = bound_once(home, name)
+    found = bound_once(home, name) or off_until_set(name, home, place.frame.world.places)
     return Sources(((found, place.of(home.top)),)) if found is not None else None
 
 
