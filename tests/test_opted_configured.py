@@ -24,6 +24,7 @@ def of(setter: str) -> list[list[str]]:
     return told(FILE.format(setter=setter.replace("\n", "\n    ")))
 
 
+TOLD = "def configure(check):\n    global CHECK\n    CHECK = check"
 CONFIGURE = (
     "def configure(check=None):\n    global CHECK\n    reset()\n    if check is not None:\n        CHECK = check"
 )
@@ -35,7 +36,7 @@ RESET = "\n\n\ndef reset():\n    global CHECK\n    CHECK = False"
 @pytest.mark.parametrize(
     "setter",
     [
-        "def configure(check):\n    global CHECK\n    CHECK = check",
+        TOLD,
         CONFIGURE + RESET,
         "def prepare(config):\n    global CHECK\n    CHECK = config.check",
         "def prepare(config):\n    global CHECK\n    CHECK = config.get('check', False)",
@@ -51,13 +52,13 @@ def test_what_is_off_until_somebody_sets_it_is_an_option(setter: str) -> None:
     "setter",
     [
         "def begin():\n    global CHECK\n    CHECK = True",  # which may be called by all
-        "def configure(check):\n    global CHECK\n    CHECK = check\n\n\nconfigure(True)",
-        "def configure(check):\n    global CHECK\n    CHECK = check\n\n\ndef run(x):\n    configure(x.shape[0] > 1)",
+        TOLD + "\n\n\nconfigure(True)",
+        TOLD + "\n\n\ndef run(x):\n    configure(x.shape[0] > 1)",
         "def configure(check):\n    global CHECK\n    check = check or seen()\n    CHECK = check",
         "def configure(check):\n    global CHECK\n    CHECK = find(check)",
-        "def configure(check):\n    global CHECK\n    CHECK = check\n\n\ndef begin():\n    global CHECK\n    CHECK = True",
+        TOLD + "\n\n\ndef begin():\n    global CHECK\n    CHECK = True",
         "def turn():\n    global CHECK\n    CHECK |= True",
-        "def configure(check):\n    global CHECK\n    CHECK = check\n\n\nif torch.cuda.is_available():\n    CHECK = True",
+        TOLD + "\n\n\nif torch.cuda.is_available():\n    CHECK = True",
         "def reset():\n    global CHECK\n    CHECK = False",
     ],
 )

@@ -17,7 +17,7 @@ from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
-from syncguard.judge.precision import of_precision
+from syncguard.judge.precision import of_few, of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of, told_of
 from syncguard.read import core
@@ -171,7 +171,7 @@ def _raises(arm: tuple[Node, ...]) -> bool:
 def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
     """What the options of a test are by default, where it comes out the other way then, and nothing where nobody sees
     what they are; None where it does not."""
-    if of_precision(test, outcome, place.frame):
+    if of_precision(test, outcome, place.frame) or of_few(test, outcome, place.frame):
         return ""
     told = outcome_of(test, place)
     if told is None:
