@@ -3,6 +3,7 @@ and keeps, a field, a switch that methods turn, what a property returns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -31,6 +32,8 @@ from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
 
 FIELDS: Final = ("field", "Field", "attrib", "ib")
+SETTINGS: Final = ("settings", "parameters")  # lists of names
+LAST_WORD: Final = re.compile(r"[A-Z][a-z0-9]*$")
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -183,7 +186,8 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
         if declared:
             flag = switched and _flag(declared[0])
             there = place.of(one.home.top) if one.home.top is not None else place
-            return ((declared[0], there), True) if len(declared) == 1 and (flag or _takes_fields(one)) else None
+            told = len(declared) == 1 and not _counts(declared[0], one)
+            return ((declared[0], there), True) if told and (flag or _takes_fields(one)) else None
     return None
 
 
@@ -307,6 +311,14 @@ def _taken(value: Node) -> Node:
 
 def _flag(node: Node | None) -> bool:
     return type(node) is CONST and isinstance(node.value, bool)
+
+
+def _counts(default: Node, info: ClassInfo) -> bool:
+    """Whether a field says how many there are, which is no setting of what is named for none: `num_rows: int = 0`."""
+    nothing = type(default) is CONST and type(default.value) is int and default.value == 0
+    kind = LAST_WORD.search(info.name) if nothing else None
+    told = kind is not None and any(info.world.places.is_("names", key, kind[0].lower()) for key in SETTINGS)
+    return nothing and not told
 
 
 def _takes_fields(info: ClassInfo) -> bool:
