@@ -25,7 +25,7 @@ from syncguard.judge.calling import Callers
 from syncguard.judge.configured import off_until_set
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CONST, DO, FUNCTION, NAME, SEQ
 from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
@@ -179,12 +179,23 @@ def passed_to(param: Param, place: Place) -> list[Written]:
     for made in calls if len(calls) <= MOST else ():
         call, caller = made.call, made.caller
         nodes = given(call, param, places, _bound(call, routine))
-        if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
+        if spread(call) or any(not key for key, _ in call.keywords):
+            nodes = _in_their_place(nodes, call)
+            if not nodes:
+                return []
+        if not (nodes or default):
             return []
         hands_on = caller.name == routine.name and bool(nodes) and _names(nodes[0], param.name)  # to the class above
         if caller is not routine and not hands_on:  # either hands on what it was given
             found.append((nodes[0], place.of(caller)) if nodes else default)
     return [one for one in found if one is not None]
+
+
+def _in_their_place(nodes: list[Node], call: core.Call) -> list[Node]:
+    """Those of these that stand before all that a call takes out of a list: `run(model, deep, *args)`."""
+    stars = [index for index, arg in enumerate(call.args) if type(arg) is DO and arg.what == "*"]
+    sure = call.args[: stars[0]] if stars else call.args
+    return [node for node in nodes if any(node is arg for arg in sure)]
 
 
 def _bound(call: core.Call, routine: Routine) -> bool:

@@ -173,15 +173,18 @@ def _chosen(name: str, place: Place, text: bool) -> bool:
 
 def _handed(param: Param, place: Place) -> bool:
     """Whether a method that is no step by its name is called as one of the same object, and each time given what is off
-    by default."""
-    name, places = place.routine.name, place.frame.world.places
-    if name.endswith("__") or places.each_step(name) or places.is_("hot", "module_methods", name):
+    by default; or a function, and that is no None, which may stand for data."""
+    routine = place.routine
+    name, places = routine.name, place.frame.world.places
+    if name.endswith("__") or routine.closure or places.each_step(name) or places.is_("hot", "module_methods", name):
         return False
-    calls = place.callers.named(name) if place.routine.home is place.callers.home else ()
-    if not all(type(made.call.fn) is ATTR and made.call.fn.path == f"self.{name}" for made in calls):
+    calls = place.callers.named(name) if routine.home is place.callers.home else ()
+    own = routine.owner is not None
+    if own and not all(type(made.call.fn) is ATTR and made.call.fn.path == f"self.{name}" for made in calls):
         return False
     given = [told_of(*one) for one in passed_to(param, place)]
-    return bool(given) and all(told is not None and told.by and not told.value for told in given)
+    off = [told for told in given if told is not None and told.by and not told.value]
+    return bool(given) and len(off) == len(given) and (own or all(told.value is not None for told in off))
 
 
 def _only_tested(name: str, maker: Routine) -> bool:
