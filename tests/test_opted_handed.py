@@ -42,4 +42,5 @@ def test_what_is_on_or_not_known_is_none(given: str, test: str) -> None:
 
 
 def test_one_call_that_gives_something_else_leaves_none() -> None:
-    assert told(FILE.format(given="gather", test="gather") + "\n\n    def all_of(f, x):\n        run(f, True, x)\n") == [[]]
+    other = "\n\n    def all_of(f, x):\n        run(f, True, x)\n"
+    assert told(FILE.format(given="gather", test="gather") + other) == [[]]
