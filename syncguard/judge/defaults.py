@@ -24,7 +24,7 @@ from syncguard.judge.bound import bound_to, left_with, path_of
 from syncguard.judge.calling import Callers
 from syncguard.judge.configured import off_until_set
 from syncguard.read import core
-from syncguard.read.core import Node, Param
+from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import ATTR, BIND, CONST, DO, FUNCTION, NAME, SEQ
 from syncguard.read.walk import around, bound_in, loops_around
 
@@ -34,12 +34,14 @@ NOWHERE: Final = (0, 0, 0, 0)  # where a number of a library is written
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where an expression stands: the function, who calls it, the parameters that have yet what they were given."""
+    """Where an expression stands: the function, who calls it, the parameters that have yet what they were given, and
+    the calls that come there, if not all do."""
 
     frame: Frame
     callers: Callers
     given: frozenset[str] = frozenset()
     depth: int = 0
+    only: frozenset[At] = frozenset()
 
     @property
     def routine(self) -> Routine:
@@ -178,7 +180,9 @@ def passed_to(param: Param, place: Place) -> list[Written]:
     calls = place.callers.named(node.name)
     for made in calls if len(calls) <= MOST else ():
         call, caller = made.call, made.caller
-        nodes = given(call, param, places, _bound(call, routine))
+        if place.only and call.at not in place.only:
+            continue
+        nodes = given(call, param, places, bound(call, routine))
         if spread(call) or any(not key for key, _ in call.keywords):
             nodes = _in_their_place(nodes, call)
             if not nodes:
@@ -198,7 +202,7 @@ def _in_their_place(nodes: list[Node], call: core.Call) -> list[Node]:
     return [node for node in nodes if any(node is arg for arg in sure)]
 
 
-def _bound(call: core.Call, routine: Routine) -> bool:
+def bound(call: core.Call, routine: Routine) -> bool:
     """Whether the receiver of a call takes the first place of the method that it calls."""
     owner, node = routine.owner, routine.node
     if owner is None or type(call.fn) is not ATTR or type(node) is not FUNCTION:

@@ -12,6 +12,7 @@ from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
+from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers
 from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
@@ -47,7 +48,7 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
-    here = Place(Frame(world, routine, {}), callers)
+    here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
     looped = _looped(context, here)
     if not (context.tests or looped or decorated or routine.name in table or outside):
         return ()

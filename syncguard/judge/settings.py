@@ -32,7 +32,7 @@ FEW: Final = (0, 1)  # what a number is that asks for nothing
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
     """Whether a test comes out so only where settings say so: what is not set is no, none, nothing."""
-    known, key = place.callers.asked, (id(test), outcome, place.routine, place.depth)
+    known, key = place.callers.asked, (id(test), outcome, place.routine, place.depth, place.only)
     if key not in known:
         known[key] = (
             test,

@@ -69,7 +69,7 @@ def told_of(node: Node, place: Place) -> Told | None:
     """What an expression is where every option is as it is by default; None where that does not tell. It is worked out
     once: methods that hand on what they are given to the same one of the class above are many ways to one place."""
     known = place.callers.told
-    key = (id(node), place.routine, place.given, place.depth)
+    key = (id(node), place.routine, place.given, place.depth, place.only)
     if key not in known:
         known[key] = (node, _told(node, place))  # with the node, or its identity may become another's
     told = known[key][1]
