@@ -25,6 +25,7 @@ from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
 from syncguard.judge.configured import off_until_set
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
+from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -69,7 +70,8 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     fields = [_field(info, name, place) for info in classes]
     written = tuple([one[0] for one in fields if one is not None])
     if len(written) < len(fields) or any(found):
-        return NOTHING
+        silent = not any(has(info, name) for info in classes)
+        return Sources(taken_over(classes, name, place), option=False) if silent else NOTHING
     hangs = not all(one is not None and one[1] for one in fields)
     return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
 
