@@ -21,7 +21,7 @@ from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
 from syncguard.read.walk import everything, walk
 
 ASKS: Final = ("truth", "not")
@@ -54,7 +54,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             asked = value is not False and not few if equal else few or value is False
             return asked and value != "" and (_setting(left, place, text) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
-            return _setting(left, place, text=True)
+            return not carried(right, is_carrier(place)) and _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
             return outcome and carried(right, is_carrier(place))
         case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(left, _)) if _is_version(left):
@@ -106,14 +106,14 @@ def _off(test: Node, outcome: bool, place: Place) -> bool:
 
 
 def _names(node: Node) -> bool:
-    """Whether this is one of several that have a name: `Mode.FAST`, `"fast"`, or some of these."""
+    """Whether this is one of several that have a name: `Mode.FAST`, `MODES.fast`, `"fast"`, or some of these."""
     match node:
         case core.Seq(items=items):
             return bool(items) and all(map(_names, items))
         case core.Const(value=value):
             return isinstance(value, str) and bool(value)
         case core.Attr(of=core.Name(id=of) | core.Attr(name=of), name=name):
-            return name.isupper() and of[:1].isupper()
+            return of[:1].isupper() and (name.isupper() or (of.isupper() and len(of) > 1))
     return False
 
 
@@ -128,6 +128,8 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
         return True
+    if text and type(node) is INDEX and type(node.of) is CALL:
+        return _comes_back(node.of, place)
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text) for one in written)
@@ -135,6 +137,13 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         return bool(given) and all(_setting(*one, text) for one in given)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _comes_back(call: core.Call, place: Place) -> bool:
+    """Whether what a call gives back under the name of a parameter is what it was given: `x, how = checked(x, how)`."""
+    names = {arg.id for arg in call.args if type(arg) is NAME and arg.id in place.given}
+    modes = [name for name in names if place.frame.world.places.is_("names", "modes", name)]
+    return bool(names) and not modes and not private(place.routine)
 
 
 def _in_rest(of: Node, place: Place) -> bool:
