@@ -121,7 +121,7 @@ def test_a_parameter_that_the_function_sets_is_no_option(default: str) -> None:
     assert told(text) == [[]]
 
 
-def test_what_may_be_a_tensor_is_no_option() -> None:
+def test_what_may_be_a_tensor_is_no_option_that_is_off() -> None:
     text = """
         class Net(torch.nn.Module):
             def __init__(self, scale=None, stream=None):
@@ -144,7 +144,7 @@ def test_what_may_be_a_tensor_is_no_option() -> None:
         """
     (option,), none = told(text.format(name="stream", kept="None"))
     assert option == "only where `self.stream is not None` holds; by default `self.stream` is `None`"
-    assert (none, told(text.format(name="scale", kept="None"))) == ([], [[], []])
+    assert (none, told(text.format(name="scale", kept="None"))) == ([], [["only where `scale` is given"], []])
 
 
 def test_a_parameter_that_every_call_sets_otherwise_is_no_option() -> None:

@@ -439,6 +439,42 @@ def test_a_test_of_precision_has_no_default(test: str, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "holds"),
+    [
+        ("x.is_sparse", True),
+        ("x.is_complex()", True),
+        ("torch.is_complex(x)", True),
+        ("x.layout == torch.sparse_coo", True),
+        ("x.layout != torch.strided", True),
+        ("x.layout in (torch.sparse_csr, torch.sparse_csc)", True),
+        ("not x.is_sparse", False),
+        ("x.layout == torch.strided", False),
+        ("x.layout != torch.sparse_coo", False),
+        ("x.layout == other.layout", False),
+        ("x.is_contiguous()", False),
+        ("x.is_floating_point()", False),
+    ],
+)
+def test_a_test_for_a_kind_that_few_tensors_are_has_no_default(test: str, holds: bool) -> None:
+    text = f"def step(x: torch.Tensor, other):\n    if {test} and (x > 0).any():\n        return 1\n"
+    assert told(text) == [[f"only where `{test}` holds"] if holds else []]
+
+
+def test_a_function_that_is_called_for_such_a_kind_alone_says_so_too() -> None:
+    text = """
+        def step(x: torch.Tensor, y: torch.Tensor):
+            return _rows(x) if x.is_sparse else x + {other}
+
+
+        def _rows(x):
+            return x.coalesce().sum().item()
+        """
+    told_of = ["only where `x.is_sparse` holds"]
+    assert told(text.format(other="1")) == [told_of, told_of]
+    assert told(text.format(other="_rows(y)")) == [[], []]
+
+
+@pytest.mark.parametrize(
     ("test", "default"),
     [
         ("DEBUG", "`DEBUG` is `False`"),

@@ -318,3 +318,29 @@ def test_a_function_that_is_named_behind_an_option_alone_has_it(more: str, optio
 def test_a_decorator_that_keeps_a_function_names_it() -> None:
     text = KINDS.format(more="").replace("def nll(", "@kept\n    def nll(")
     assert {tuple(one) for one in told(text)} == {()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "named"),
+    [
+        ("BatchSizes", "0", False),  # how many there are in a batch
+        ("BatchSizes", "0.0", True),
+        ("SamplingParams", "0", True),
+        ("Settings", "0", True),
+        ("BatchSizes", "1", True),
+    ],
+)
+def test_a_field_that_counts_is_no_setting(kind: str, default: str, named: bool) -> None:
+    text = f"""
+        from dataclasses import dataclass
+
+        @dataclass
+        class {kind}:
+            rows: float = {default}
+
+        def step(x: torch.Tensor, given: {kind}):
+            if given.rows != {default}:
+                return x.sum().item()
+        """
+    option = f"only where `given.rows != {default}` holds; by default `given.rows` is `{default}`"
+    assert told(text) == [[option] if named else []]

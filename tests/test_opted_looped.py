@@ -104,3 +104,45 @@ def test_what_is_bound_with_others_is_there_only_where_it_is_bound(before: str) 
                     return x.sum().item()
         """
     assert told(text) == [["only where `more` holds; by default `more` is `False`"]]
+
+
+LENGTHS = """
+    class Net(torch.nn.Module):
+        def __init__(self, points=(), seen=None, kept=(), names: list[str] | None = None):
+            super().__init__()
+            self.points = points
+            self.seen = [] if seen is None else seen
+            self.kept = kept
+            self.names = [] if names is None else names
+            self.cache = []
+
+        def keep(self, x):
+            self.seen.append(x)
+            self.cache.append(x)
+
+        def forward(self, x, masks=(), rules=()):
+            x = torch.nn.functional.relu(x)
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "default"),
+    [
+        ("len(self.points) > 0", "`self.points` is `()`"),
+        ("len(self.points)", "`self.points` is `()`"),
+        ("len(self.names) != 0", "`self.names` is `()`"),
+        ("len(rules) >= 1", "`rules` is `()`"),
+    ],
+)
+def test_how_many_there_are_is_asked_of_what_is_empty_by_default(test: str, default: str) -> None:
+    assert told(LENGTHS.format(test=test)) == [[f"only where `{test}` holds; by default {default}"]]
+
+
+@pytest.mark.parametrize(
+    "test", ["len(self.points) == 0", "len(self.seen) > 3", "len(self.cache) > 3", "len(masks) > 0", "len(x) > 0"]
+)
+def test_what_is_filled_later_or_data_is_no_option(test: str) -> None:
+    assert told(LENGTHS.format(test=test)) == [[]]

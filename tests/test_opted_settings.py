@@ -537,3 +537,44 @@ def test_what_only_an_older_torch_needs_says_so(bound: str, test: str, option: s
                 return x.sum().item()
         """
     assert told(text) == [[option] if option else []]
+
+
+CHECKED = """
+    def checked(x, mode, deep):
+        if mode is None:
+            mode = "fast" if x.dim() > 1 else "slow"
+        return x, mode, deep
+
+
+    class MODES:
+        fast, slow = "fast", "slow"
+
+
+    def step(x: torch.Tensor, mode=None, deep=False, training=None):
+        {call}
+        if {test}:
+            return x.sum().item()
+        return x
+    """
+CHECK = "x, mode, deep = checked(x, mode, deep)"
+
+
+@pytest.mark.parametrize("test", ['mode == "slow"', "mode == MODES.slow", 'mode in ("a", "b")'])
+def test_what_comes_back_from_a_call_that_it_is_given_to_is_a_choice(test: str) -> None:
+    assert told(CHECKED.format(call=CHECK, test=test)) == [[f"only where `{test}` holds"]]
+
+
+@pytest.mark.parametrize(
+    ("call", "test"),
+    [
+        (CHECK, 'mode != "slow"'),
+        (CHECK, "mode == x.mode"),
+        (CHECK, "mode == FLAGS.slow"),  # two settings that must be alike
+        (CHECK, "mode == F.slow"),
+        (CHECK, "deep"),
+        ("x, mode = checked(x, deep)", 'mode == "slow"'),
+        ("x, training = checked(x, training)", 'training == "slow"'),
+    ],
+)
+def test_what_does_not_come_back_or_is_no_choice_says_nothing(call: str, test: str) -> None:
+    assert told(CHECKED.format(call=call, test=test)) == [[]]

@@ -46,8 +46,8 @@ class Callers:
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
         self.behind: dict[Around, tuple[Fact, ...]] = {}  # the options that a place stands behind
-        self.told: dict[tuple[int, Routine, frozenset[str], int], tuple[core.Node, object]] = {}
-        self.asked: dict[tuple[int, bool, Routine, int], tuple[core.Node, bool]] = {}
+        self.told: dict[tuple[int, Routine, frozenset[str], int, frozenset[At]], tuple[core.Node, object]] = {}
+        self.asked: dict[tuple[int, bool, Routine, int, frozenset[At]], tuple[core.Node, bool]] = {}
         self.left: dict[tuple[Routine, str], core.Node | None] = {}  # what a constructor leaves an attribute with
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
         self.others: dict[Home, Callers] = {home: self}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, Instance, Seq, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
-from syncguard.judge.defaults import DEEPEST, Place, passed_to, sources_of
+from syncguard.judge.defaults import DEEPEST, Place, outer_of, passed_to, sources_of
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, FUNCTION, INDEX, NAME
@@ -37,7 +38,8 @@ def _classes(node: Node, place: Place) -> list[ClassInfo]:
         return []
     param = next((param for param in params if param.name == node.id), None)
     if param is None:
-        return _of_sources(node, place)
+        outer = outer_of(routine) if node.id not in binders(routine) else None
+        return _classes(node, place.of(outer)) if outer is not None else _of_sources(node, place)
     if routine.owner is not None and params[0] is param:
         return [routine.owner]
     found = _instances(_may_be(param, place.frame))

@@ -22,13 +22,23 @@ def common(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
 
 
 def shared_by_all(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
-    """The facts that all of these hold, once each; no more are asked for once nothing is left."""
+    """The facts that all of these hold, once each; no more are asked for once nothing is left. What an option is by
+    default is only said where all say the same."""
     asked = iter(every)
-    kept = {fact.text: fact for fact in next(asked, ())}
+    kept = {test_of(fact.text): fact for fact in next(asked, ())}
     while kept and (facts := next(asked, None)) is not None:
-        texts = {fact.text for fact in facts}
-        kept = {text: fact for text, fact in kept.items() if text in texts}
+        texts = {test_of(fact.text): fact.text for fact in facts}
+        kept = {test: _as_both(fact, texts[test]) for test, fact in kept.items() if test in texts}
     return tuple(kept.values())
+
+
+def _as_both(fact: Fact, text: str) -> Fact:
+    return fact if fact.text == text else replace(fact, text=test_of(text))
+
+
+def test_of(text: str) -> str:
+    """What is said of an option, but for what it is by default."""
+    return text.partition(BY_DEFAULT)[0]
 
 
 def either(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:

@@ -22,22 +22,26 @@ from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.bound import bound_to, left_with, path_of
 from syncguard.judge.calling import Callers
+from syncguard.judge.configured import off_until_set
 from syncguard.read import core
-from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CONST, FUNCTION, NAME, SEQ
+from syncguard.read.core import At, Node, Param
+from syncguard.read.tags import ATTR, BIND, CONST, DO, FUNCTION, NAME, SEQ
 from syncguard.read.walk import around, bound_in, loops_around
 
 DEEPEST: Final = 6  # expressions that are followed from one to the next
 MOST: Final = 20  # calls that are asked what they pass
+NOWHERE: Final = (0, 0, 0, 0)  # where a number of a library is written
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where an expression stands: the function, who calls it, the parameters that have yet what they were given."""
+    """Where an expression stands: the function, who calls it, the parameters that have yet what they were given, and
+    the calls that come there, if not all do."""
 
     frame: Frame
     callers: Callers
     given: frozenset[str] = frozenset()
     depth: int = 0
+    only: frozenset[At] = frozenset()
 
     @property
     def routine(self) -> Routine:
@@ -176,8 +180,14 @@ def passed_to(param: Param, place: Place) -> list[Written]:
     calls = place.callers.named(node.name)
     for made in calls if len(calls) <= MOST else ():
         call, caller = made.call, made.caller
-        nodes = given(call, param, places, _bound(call, routine))
-        if spread(call) or any(not key for key, _ in call.keywords) or not (nodes or default):
+        if place.only and call.at not in place.only:
+            continue
+        nodes = given(call, param, places, bound(call, routine))
+        if spread(call) or any(not key for key, _ in call.keywords):
+            nodes = _in_their_place(nodes, call)
+            if not nodes:
+                return []
+        if not (nodes or default):
             return []
         hands_on = caller.name == routine.name and bool(nodes) and _names(nodes[0], param.name)  # to the class above
         if caller is not routine and not hands_on:  # either hands on what it was given
@@ -185,7 +195,14 @@ def passed_to(param: Param, place: Place) -> list[Written]:
     return [one for one in found if one is not None]
 
 
-def _bound(call: core.Call, routine: Routine) -> bool:
+def _in_their_place(nodes: list[Node], call: core.Call) -> list[Node]:
+    """Those of these that stand before all that a call takes out of a list: `run(model, deep, *args)`."""
+    stars = [index for index, arg in enumerate(call.args) if type(arg) is DO and arg.what == "*"]
+    sure = call.args[: stars[0]] if stars else call.args
+    return [node for node in nodes if any(node is arg for arg in sure)]
+
+
+def bound(call: core.Call, routine: Routine) -> bool:
     """Whether the receiver of a call takes the first place of the method that it calls."""
     owner, node = routine.owner, routine.node
     if owner is None or type(call.fn) is not ATTR or type(node) is not FUNCTION:
@@ -231,15 +248,27 @@ def is_data(value: Value) -> bool:
 def _of_constant(name: str, place: Place) -> Sources:
     """What a file binds a name to, once and for all: of its own, or of one that it imports."""
     home, frame = place.routine.home, place.frame
-    found = bound_once(home, name)
     held = home.env.get(name)
-    if found is None and type(held) is Later:
+    if type(held) is Later and bound_once(home, name) is None:
         other = frame.world.interface(held.place)
         looks_for(NAMED + held.name, held.place, frame.routine)
-        home, found = (other, bound_once(other, held.name)) if other is not None else (home, None)
-    if found is None or home.top is None:
+        if other is None:
+            return NOTHING
+        home, name = other, held.name
+        held = home.env.get(name)
+    found = bound_once(home, name) or off_until_set(name, home, frame.world.places)
+    if home.top is None:
         return NOTHING
+    if found is None:
+        number = of_number(held, place) if held is not None and name not in binders(home.top) else None
+        return number or NOTHING
     return Sources(((found, place.of(home.top)),))
+
+
+def of_number(held: Value, place: Place) -> Sources | None:
+    """What a library has a name for is no option: `math.inf`."""
+    number = held.value if type(held) is Const else None
+    return Sources(((core.Const(number, NOWHERE), place),), option=False) if isinstance(number, float) else None
 
 
 def bound_once(home: Home, name: str) -> Node | None:

@@ -3,6 +3,7 @@ and keeps, a field, a switch that methods turn, what a property returns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -22,7 +23,9 @@ from syncguard.judge.bound import bound_to, given_back, left_with, path_of
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data
+from syncguard.judge.configured import off_until_set
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
+from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -30,6 +33,8 @@ from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
 
 FIELDS: Final = ("field", "Field", "attrib", "ib")
+SETTINGS: Final = ("settings", "parameters")  # lists of names
+LAST_WORD: Final = re.compile(r"[A-Z][a-z0-9]*$")
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -65,7 +70,8 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     fields = [_field(info, name, place) for info in classes]
     written = tuple([one[0] for one in fields if one is not None])
     if len(written) < len(fields) or any(found):
-        return NOTHING
+        silent = not any(has(info, name) for info in classes)
+        return Sources(taken_over(classes, name, place), option=False) if silent else NOTHING
     hangs = not all(one is not None and one[1] for one in fields)
     return Sources(written, hangs=hangs, data=lambda: _holds_tensor(classes, name, place.frame))
 
@@ -133,13 +139,15 @@ def _maker(info: ClassInfo) -> Routine | None:
 
 
 def _of_module(of: Node, name: str, place: Place) -> Sources | None:
-    """A constant of another file that is asked for by the name of the file."""
+    """A constant of another file that is asked for by the name of the file, and a number of a library."""
     held = place.frame.lookup(of.id) if type(of) is NAME else None
+    if type(held) is Named:
+        return of_number(place.frame.world.resolved(f"{held.name}.{name}"), place)
     home = place.frame.world.interface(held.place) if type(held) is Source else None
     if home is None or home.top is None:
         return None
     looks_for(NAMED + name, home.path, place.routine)
-    found = bound_once(home, name)
+    found = bound_once(home, name) or off_until_set(name, home, place.frame.world.places)
     return Sources(((found, place.of(home.top)),)) if found is not None else None
 
 
@@ -180,7 +188,8 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
         if declared:
             flag = switched and _flag(declared[0])
             there = place.of(one.home.top) if one.home.top is not None else place
-            return ((declared[0], there), True) if len(declared) == 1 and (flag or _takes_fields(one)) else None
+            told = len(declared) == 1 and not _counts(declared[0], one)
+            return ((declared[0], there), True) if told and (flag or _takes_fields(one)) else None
     return None
 
 
@@ -304,6 +313,14 @@ def _taken(value: Node) -> Node:
 
 def _flag(node: Node | None) -> bool:
     return type(node) is CONST and isinstance(node.value, bool)
+
+
+def _counts(default: Node, info: ClassInfo) -> bool:
+    """Whether a field says how many there are, which is no setting of what is named for none: `num_rows: int = 0`."""
+    nothing = type(default) is CONST and type(default.value) is int and default.value == 0
+    kind = LAST_WORD.search(info.name) if nothing else None
+    told = kind is not None and any(info.world.places.is_("names", key, kind[0].lower()) for key in SETTINGS)
+    return nothing and not told
 
 
 def _takes_fields(info: ClassInfo) -> bool:

@@ -8,17 +8,17 @@ from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.branches.subjects import dotted
-from syncguard.infer.branches.ungiven import private
+from syncguard.infer.branches.ungiven import lacks, private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Sighting
 from syncguard.judge.calling import Callers, call_at
-from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data
+from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data, sources_of
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CHOOSE, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
@@ -31,6 +31,8 @@ def left_out(test: Node, outcome: bool, place: Place) -> str:
     match plainly(test, outcome):
         case core.Do(what="is" | "is not" as what, args=(core.Name() as asked, core.Const(value=None))), came:
             return _nothing(asked, (what == "is not") is came, place)
+        case core.Do(what="is" | "is not" as what, args=(core.Attr() as kept, core.Const(value=None))), came:
+            return _never_kept(kept, place) if (what == "is not") is came else ""
         case core.Call() as call, False:
             return _no_tensor(_asked_for(call, place.frame), place)
         case core.Name() as asked, came:
@@ -59,6 +61,37 @@ def _nothing(asked: core.Name, given: bool, place: Place) -> str:
     if not none_if_left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
         return ""
     return f"only where `{asked.id}` is {'given' if given else 'not given'}"
+
+
+def _never_kept(asked: core.Attr, place: Place) -> str:
+    """The same of an attribute that is nothing unless the constructor is given an argument: `self.weight = weight`."""
+    written = sources_of(asked, place).written
+    names = [_without(*one) for one in written]
+    found = [name for name in dict.fromkeys(names) if name]
+    return f"only where {' or '.join([f'`{name}`' for name in found])} is given" if found and all(names) else ""
+
+
+def _without(node: Node, place: Place) -> str:
+    """The argument of a constructor, few of whose callers give it, without which an expression in it is None."""
+    if type(node) is CHOOSE:
+        for outcome, other in ((True, node.no), (False, node.yes)):
+            name = _given_by(node.test, outcome, place)
+            if name and (_without(other, place) == name or (type(other) is CONST and other.value is None)):
+                return name
+    if type(node) is not NAME or place.routine.name != "__init__":
+        return ""
+    sources = sources_of(node, place)
+    if not sources.option:  # it stands for what was made of it
+        return next((_without(*one) for one in sources.written), "")
+    param = _param(node.id, place.routine)
+    few = param is not None and none_if_left(param) and not _usual(param, place.frame)
+    return node.id if few else ""
+
+
+def _given_by(test: Node, outcome: bool, place: Place) -> str:
+    """The argument that a constructor must be given for a test to come out so."""
+    asked = {part.id: part for part in walk(test) if type(part) is NAME}
+    return next((name for name, node in asked.items() if lacks(test, outcome, name) and _without(node, place)), "")
 
 
 def _still(asked: core.Name, place: Place) -> Param | None:

@@ -12,12 +12,13 @@ from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, snippet
+from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers
 from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
-from syncguard.judge.precision import of_precision
+from syncguard.judge.precision import of_few, of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of, told_of
 from syncguard.read import core
@@ -48,7 +49,7 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
-    here = Place(Frame(world, routine, {}), callers)
+    here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
     looped = _looped(context, here)
     if not (context.tests or looped or decorated or routine.name in table or outside):
         return ()
@@ -172,7 +173,7 @@ def _raises(arm: tuple[Node, ...]) -> bool:
 def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
     """What the options of a test are by default, where it comes out the other way then, and nothing where nobody sees
     what they are; None where it does not."""
-    if of_precision(test, outcome, place.frame):
+    if of_precision(test, outcome, place.frame) or of_few(test, outcome, place.frame):
         return ""
     told = outcome_of(test, place)
     if told is None:

@@ -1,13 +1,14 @@
-"""A test of the type of a tensor's numbers in, whether it asks for another precision than that which is usual out."""
+"""A test of what kind of tensor something is in, whether it asks for another precision than that which is usual, or for
+a kind that few are, out."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.subjects import held_at, last_name
+from syncguard.infer.branches.subjects import ME, held_at, last_name
 from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR
+from syncguard.read.tags import ATTR, NAME
 
 
 def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
@@ -23,6 +24,21 @@ def of_precision(test: Node, outcome: bool, frame: Frame) -> bool:
             return _is_dtype(left) and bool(items) and all(_named(key, item, frame) for item in items)
         case core.Call(fn=fn):
             return outcome and frame.world.places.is_("names", "precisions", last_name(fn))
+    return False
+
+
+def of_few(test: Node, outcome: bool, frame: Frame) -> bool:
+    """Whether this outcome says that a tensor is sparse, say: `grad.is_sparse`, `torch.is_complex(x)`, `x.layout !=
+    torch.strided`."""
+    match test:
+        case core.Attr(of=of, name=name) | core.Call(fn=core.Attr(of=of, name=name)):
+            own = type(of) is NAME and of.id in ME
+            return outcome and not own and frame.world.places.is_("names", "rare_kinds", name)
+        case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(core.Attr(name="layout"), asked)):
+            return _named("rare_layouts" if (what in ("==", "is")) is outcome else "usual_layouts", asked, frame)
+        case core.Do(what="in" | "not in" as what, args=(core.Attr(name="layout"), core.Seq(items=items))):
+            key = "rare_layouts" if (what == "in") is outcome else "usual_layouts"
+            return bool(items) and all(_named(key, item, frame) for item in items)
     return False
 
 

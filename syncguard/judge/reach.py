@@ -17,7 +17,7 @@ from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
-from syncguard.judge.common import shared_by_all
+from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
@@ -189,8 +189,8 @@ def _around(where: Where) -> Iterator[Where]:
 
 def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """What a function stands behind in its file, and what else all calls that are known share."""
-    told = {_text(fact) for fact in own}
-    return (*own, *[fact for fact in elsewhere if _text(fact) not in told])
+    told = {test_of(_text(fact)) for fact in own}
+    return (*own, *[fact for fact in elsewhere if test_of(_text(fact)) not in told])
 
 
 Calls = list[tuple[Where, tuple[Fact, ...]]]  # who calls, and the options that the calls stand behind

@@ -21,7 +21,7 @@ from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
 from syncguard.read.walk import everything, walk
 
 ASKS: Final = ("truth", "not")
@@ -32,7 +32,7 @@ FEW: Final = (0, 1)  # what a number is that asks for nothing
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
     """Whether a test comes out so only where settings say so: what is not set is no, none, nothing."""
-    known, key = place.callers.asked, (id(test), outcome, place.routine, place.depth)
+    known, key = place.callers.asked, (id(test), outcome, place.routine, place.depth, place.only)
     if key not in known:
         known[key] = (
             test,
@@ -54,7 +54,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             asked = value is not False and not few if equal else few or value is False
             return asked and value != "" and (_setting(left, place, text) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
-            return _setting(left, place, text=True)
+            return not carried(right, is_carrier(place)) and _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
             return outcome and carried(right, is_carrier(place))
         case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(left, _)) if _is_version(left):
@@ -106,14 +106,14 @@ def _off(test: Node, outcome: bool, place: Place) -> bool:
 
 
 def _names(node: Node) -> bool:
-    """Whether this is one of several that have a name: `Mode.FAST`, `"fast"`, or some of these."""
+    """Whether this is one of several that have a name: `Mode.FAST`, `MODES.fast`, `"fast"`, or some of these."""
     match node:
         case core.Seq(items=items):
             return bool(items) and all(map(_names, items))
         case core.Const(value=value):
             return isinstance(value, str) and bool(value)
         case core.Attr(of=core.Name(id=of) | core.Attr(name=of), name=name):
-            return name.isupper() and of[:1].isupper()
+            return of[:1].isupper() and (name.isupper() or (of.isupper() and len(of) > 1))
     return False
 
 
@@ -128,6 +128,8 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
         return True
+    if text and type(node) is INDEX and type(node.of) is CALL:
+        return _comes_back(node.of, place)
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text) for one in written)
@@ -135,6 +137,13 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         return bool(given) and all(_setting(*one, text) for one in given)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _comes_back(call: core.Call, place: Place) -> bool:
+    """Whether what a call gives back under the name of a parameter is what it was given: `x, how = checked(x, how)`."""
+    names = {arg.id for arg in call.args if type(arg) is NAME and arg.id in place.given}
+    modes = [name for name in names if place.frame.world.places.is_("names", "modes", name)]
+    return bool(names) and not modes and not private(place.routine)
 
 
 def _in_rest(of: Node, place: Place) -> bool:
@@ -173,15 +182,18 @@ def _chosen(name: str, place: Place, text: bool) -> bool:
 
 def _handed(param: Param, place: Place) -> bool:
     """Whether a method that is no step by its name is called as one of the same object, and each time given what is off
-    by default."""
-    name, places = place.routine.name, place.frame.world.places
-    if name.endswith("__") or places.each_step(name) or places.is_("hot", "module_methods", name):
+    by default; or a function, and that is no None, which may stand for data."""
+    routine = place.routine
+    name, places = routine.name, place.frame.world.places
+    if name.endswith("__") or routine.closure or places.each_step(name) or places.is_("hot", "module_methods", name):
         return False
-    calls = place.callers.named(name) if place.routine.home is place.callers.home else ()
-    if not all(type(made.call.fn) is ATTR and made.call.fn.path == f"self.{name}" for made in calls):
+    calls = place.callers.named(name) if routine.home is place.callers.home else ()
+    own = routine.owner is not None
+    if own and not all(type(made.call.fn) is ATTR and made.call.fn.path == f"self.{name}" for made in calls):
         return False
     given = [told_of(*one) for one in passed_to(param, place)]
-    return bool(given) and all(told is not None and told.by and not told.value for told in given)
+    off = [told for told in given if told is not None and told.by and not told.value]
+    return bool(given) and len(off) == len(given) and (own or all(told.value is not None for told in off))
 
 
 def _only_tested(name: str, maker: Routine) -> bool:

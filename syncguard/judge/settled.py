@@ -9,6 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from syncguard.infer.branches.rhythm import throws
+from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.undoes import MORE
 from syncguard.judge.answered import answer_of
 from syncguard.judge.bound import path_of
 from syncguard.judge.carried import carried, read_of
@@ -16,7 +18,7 @@ from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, NAME
 
 COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -67,7 +69,7 @@ def told_of(node: Node, place: Place) -> Told | None:
     """What an expression is where every option is as it is by default; None where that does not tell. It is worked out
     once: methods that hand on what they are given to the same one of the class above are many ways to one place."""
     known = place.callers.told
-    key = (id(node), place.routine, place.given, place.depth)
+    key = (id(node), place.routine, place.given, place.depth, place.only)
     if key not in known:
         known[key] = (node, _told(node, place))  # with the node, or its identity may become another's
     told = known[key][1]
@@ -163,6 +165,8 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return Told(told.value, {name: told.value, **told.by}) if told is not None else None
         case core.Call(fn=core.Name(id=name), args=args, keywords=()) if name in CASTS and len(args) == 1:
             return _all(args, place, CASTS[name])
+        case core.Call(fn=core.Name(id="len"), args=(several,), keywords=()):
+            return _all((several,), place, len) if not _is_filled(several, place) else None
         case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
         case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if is_switch(fn, place.frame):
@@ -170,6 +174,16 @@ def _called(call: core.Call, place: Place) -> Told | None:
         case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
             return Told(answer.value, {f"{path_of(fn)}()": answer.value})
     return None
+
+
+def _is_filled(several: Node, place: Place) -> bool:
+    """Whether what has a name may hold more than it is given, for the file puts something in; or data."""
+    name = last_name(several)
+    grown = any(
+        type(part) is CALL and type(part.fn) is ATTR and part.fn.name in MORE and last_name(part.fn.of) == name
+        for part in place.callers.home.pieces
+    )
+    return not name or grown or sources_of(several, place).data()
 
 
 def _all(nodes: tuple[Node, ...], place: Place, make: Callable[..., Any]) -> Told | None:

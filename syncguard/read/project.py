@@ -115,10 +115,11 @@ def _roots(folder: str) -> tuple[tuple[str, str], ...]:
 
 
 def _packages(folder: str) -> Iterator[tuple[str, str]]:
-    """The packages around a folder that is none, as one without `__init__.py` in a package; and where each stands."""
+    """The packages around a folder that is none, as one without `__init__.py` in a package, and folders that may be
+    packages, for they hold nothing but these; and where each stands."""
     while os.path.basename(folder).isidentifier():
         above, name = os.path.split(folder)
-        if "__init__.py" in listing(folder):
+        if "__init__.py" in listing(folder) or not any(file.endswith(".py") for file in listing(folder)):
             yield above, name
         folder = above
 

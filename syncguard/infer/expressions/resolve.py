@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Final
 
 from syncguard.infer.domain.values import (
@@ -10,6 +11,7 @@ from syncguard.infer.domain.values import (
     TRUE,
     UNKNOWN,
     Call,
+    Const,
     Host,
     Instance,
     Named,
@@ -29,11 +31,17 @@ from syncguard.read.tags import CALL, DO
 from syncguard.terms import Op
 
 BUILTINS: Final = {name: Named(f"builtins.{name}") for name in dir(builtins)}
-NUMBERS: Final = [f"{library}.{name}" for library in ("math", "numpy", "torch") for name in ("pi", "e", "inf", "nan")]
+LIBRARIES: Final = ("math", "numpy", "torch", "torch._six")
+NUMBERS: Final[dict[str, Value]] = {
+    "pi": Const(math.pi),
+    "e": Const(math.e),
+    "inf": Const(math.inf),
+    "nan": Host("float"),  # which is not even equal to itself
+}
 CONSTANTS: Final[dict[str, Value]] = {
     "typing.TYPE_CHECKING": FALSE,
     "builtins.__debug__": TRUE,
-    **dict.fromkeys(NUMBERS, Host("float")),
+    **{f"{library}.{name}": number for library in LIBRARIES for name, number in NUMBERS.items()},
 }
 
 

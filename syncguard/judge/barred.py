@@ -1,0 +1,58 @@
+"""A place behind tests in a private function in, the same out where of its calls those alone count that come to it:
+what is written in one may say that it does not."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from syncguard.infer.branches.asking import spelled_out
+from syncguard.infer.branches.meant import necessary
+from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.ungiven import private
+from syncguard.infer.routine import Asked
+from syncguard.judge.calling import Made
+from syncguard.judge.defaults import MOST, Place, bound
+from syncguard.judge.settled import outcome_of
+from syncguard.read.core import Node
+from syncguard.read.tags import CONST, FUNCTION, NAME
+from syncguard.read.walk import walk
+
+Test = tuple[Node, bool, frozenset[str]]  # how it must come out, and the names that it asks for
+
+
+def without_barred(place: Place, tests: tuple[Asked, ...]) -> Place:
+    """The place; unless some calls come to it and others do not, as it was."""
+    routine = place.routine
+    calls = place.callers.named(routine.name) if tests and private(routine) else ()
+    if not 1 < len(calls) <= MOST:
+        return place
+    wanted = [part for test, outcome in tests for part in necessary(spelled_out(test, place.frame), outcome)]
+    asked = [(test, outcome, _names(test)) for test, outcome in wanted]
+    leading = frozenset([made.call.at for made in calls if not _barred(made, asked, place)])
+    return replace(place, only=leading) if 0 < len(leading) < len(calls) else place
+
+
+def _names(test: Node) -> frozenset[str]:
+    return frozenset([part.id for part in walk(test) if type(part) is NAME])
+
+
+def _barred(made: Made, asked: list[Test], place: Place) -> bool:
+    """Whether a test comes out otherwise by what a call writes for all that it asks for."""
+    literal = _literals(made, place)
+    there = replace(place, only=frozenset([made.call.at]))
+    for test, outcome, names in asked:
+        if names and names <= literal:
+            told = outcome_of(test, there)
+            if told is not None and told.value is not outcome:
+                return True
+    return False
+
+
+def _literals(made: Made, place: Place) -> frozenset[str]:
+    """The parameters that a call gives a number, a text or the like as it is written."""
+    node, call = place.routine.node, made.call
+    if type(node) is not FUNCTION or spread(call) or any(not key for key, _ in call.keywords):
+        return frozenset()
+    places, takes = positional(node), bound(call, place.routine)
+    values = [(param, given(call, param, places, takes)) for param in node.params]
+    return frozenset([param.name for param, nodes in values if len(nodes) == 1 and type(nodes[0]) is CONST])
