@@ -33,7 +33,7 @@ from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import ATTR, DO
+from syncguard.read.tags import ATTR, DO, INDEX, SEQ, SLICE
 
 OPERATORS: Final = {
     "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
@@ -95,8 +95,7 @@ def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fra
         case Unknown(), Unknown() if what in ("&", "|") and all(map(compares, nodes)) and frame.world.only_torch(frame):
             # `(a < x) & (x < b)`: of mere numbers one would write `and`.
             return Tensor("bool", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
-        case Unknown(), Unknown() if what == "@" and frame.world.only_torch(frame):
-            # Nothing of Python's own is multiplied so.
+        case Unknown(), Unknown() if of_arrays(what, a, b, nodes) and frame.world.only_torch(frame):
             return Tensor("", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
         case (Unknown(), _) | (_, Unknown()):
             return with_unknown(what, a, b)
@@ -170,6 +169,20 @@ def compares(node: Node) -> bool:
     return type(node) is DO and (
         node.what in COMPARISONS or (node.what in ("&", "|", "~") and all(map(compares, node.args)))
     )
+
+
+def of_arrays(what: str, a: Unknown, b: Unknown, nodes: tuple[Node, ...]) -> bool:
+    """Whether nothing of Python's own is computed with so: it has no `@`, and of two ranges of something, as in
+    `ends[1:] - ends[:-1]`, takes neither from the other. What a loader gave is on the host."""
+    if what == "@":
+        return True
+    return what in ("-", "/", "//", "**") and a.batch is None and b.batch is None and all(map(_range, nodes))
+
+
+def _range(node: Node) -> bool:
+    """Whether this takes a range of something: `x[1:]`, `x[:, 2:]`, of neither of which an item is left."""
+    parts = () if type(node) is not INDEX else node.key.items if type(node.key) is SEQ else (node.key,)
+    return any(type(part) is SLICE for part in parts)
 
 
 def on_host(what: str, a: Value, b: Value) -> Value:
