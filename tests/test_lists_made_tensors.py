@@ -84,3 +84,22 @@ def test_sizes_beside_a_shape_are_not(size: str) -> None:
     assert codes(
         f"rows = torch.zeros({size}, device=x.device)[0]\n    return x.view({size}), rows[0], x[rows > 0]"
     ) == ["SG102"]
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("torch.atleast_2d(torch.tensor(more, device=ids.device))", ["SG302"]),
+        ("torch.tensor(more, device=ids.device)", ["SG302"]),
+        ("torch.atleast_2d(more)", []),
+    ],
+)
+def test_what_a_name_is_used_for_once_it_is_a_tensor_tells_nothing_of_what_it_was(made: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+
+        def longer(ids, more):
+            more = {made}
+            return torch.cat((ids, more)), torch.ones_like(more)
+    """
+    assert checked.codes(text) == found
