@@ -127,6 +127,7 @@ SENTENCES: Final = {
     "parameter": "`{source}` is declared to be a tensor",
     "annotation": "`{source}` is the declared type",
     "to come": "`{source}` is declared to be what is put there",
+    "returned": "what is picked from `{source}` is returned by what says that it gives a tensor",
     "docstring": "`{source}` is a tensor, says the docstring",
     "forward": "`{source}` is a parameter of `forward`, which is given tensors",
     "use": "`{source}` is used as only a tensor can be",
