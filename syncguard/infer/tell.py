@@ -149,6 +149,7 @@ SENTENCES: Final = {
     "torch only": "`{source}`: this function computes with torch and with no other array library",
     "loss": "`{source}`: what is read from a loss is read from a tensor",
     "overrides": "`{source}` is given what `{detail}` is given, which this overrides",
+    "gives loss": "`{source}` computes the loss, as `{detail}` is given it, which this overrides",
     "wrapped": "`{source}` is what `{detail}` waits for",
     "registered": "`{source}` makes a tensor part of the module",
     "isinstance": "`{source}` was tested to be a tensor",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.stepping import is_loader
 from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.reasons import anew
 from syncguard.infer.domain.sureness import LIKELY, POSSIBLE, built_on_host
 from syncguard.infer.domain.values import (
     BROUGHT,
@@ -68,7 +69,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
         case Callback():
-            return promises.instantiated(fn.gives, [*args, *keywords.values()])
+            return promises.instantiated(anew(fn.gives), [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
