@@ -103,3 +103,8 @@ def test_what_a_name_is_used_for_once_it_is_a_tensor_tells_nothing_of_what_it_wa
             return torch.cat((ids, more)), torch.ones_like(more)
     """
     assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(("least", "found"), [("argmin()", ["SG202"]), ("argmin(1)", ["SG307", "SG202"])])
+def test_of_no_dimensions_no_list_is_made(least: str, found: list[str]) -> None:
+    assert codes(f"d = x.view(4, 4)\n    return d[d.{least}.tolist()]") == found
