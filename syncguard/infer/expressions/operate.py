@@ -55,9 +55,16 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
     if what not in TAKE_NONE or what in ("==", "!="):  # a program that compares what is None does not ask that for more
         pairs = [pair for pair in pairs if NONE not in pair] or pairs
-    found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
+    found = [_as_sure(operate(what, a, b, at, nodes, frame), a, b) for a, b in pairs]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _as_sure(made: Value, a: Value, b: Value) -> Value:
+    """What is made of what is declared to be a tensor or a number is one or the other, too."""
+    tensors = [side for side in (a, b) if type(side) is Tensor]
+    told = bool(tensors) and all(side.either for side in tensors)
+    return made.but(either=True) if told and type(made) is Tensor else made
 
 
 def _repeats(a: Value, b: Value) -> bool:
