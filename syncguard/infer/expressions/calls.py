@@ -187,6 +187,8 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             if op is not None:
                 found = containers.given(of, name, args, apply(frame, op, at, [of, *args], keywords, nodes), frame)
                 return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
+            if not args and of.name == world.loader.name and world.places.is_("names", "loads", name):
+                return of  # a loader of one's own that is wrapped: `loader.load_data()` gives its batches
             library = world.host_library(of.name)
             return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
         case ClassOf(info=info):
