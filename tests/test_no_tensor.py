@@ -40,7 +40,7 @@ def test_what_may_be_one_is_not(body: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "confidence"),
     [
-        ("step < 0", "possible"),
+        ("step < 0", "likely"),
         ("step * 2 < limit", "possible"),
         ("step < x.max()", "likely"),
         ("x.max() < limit", "likely"),

@@ -187,10 +187,8 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             if op is not None:
                 found = containers.given(of, name, args, apply(frame, op, at, [of, *args], keywords, nodes), frame)
                 return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
-            if not args and of.name == world.loader.name and world.places.is_("names", "loads", name):
-                return of  # a loader of one's own that is wrapped: `loader.load_data()` gives its batches
             library = world.host_library(of.name)
-            return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
+            return Host(library) if library else given_out(of, name, args, keywords, at, frame)
         case ClassOf(info=info):
             return applied(info, args, keywords, at, frame)
         case Instance(info=info) if info is not None:
@@ -203,6 +201,13 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return unknowns.method(of, name, args, keywords, at, nodes, frame)
+    return made_of([*args, *keywords.values()], at, frame)
+
+
+def given_out(of: Instance, name: str, args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
+    """What an unknown method of a library's object makes; of a wrapped loader, its batches: `loader.load_data()`."""
+    if not args and of.name == frame.world.loader.name and frame.world.places.is_("names", "loads", name):
+        return of
     return made_of([*args, *keywords.values()], at, frame)
 
 

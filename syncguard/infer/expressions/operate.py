@@ -55,9 +55,16 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
     if what not in TAKE_NONE or what in ("==", "!="):  # a program that compares what is None does not ask that for more
         pairs = [pair for pair in pairs if NONE not in pair] or pairs
-    found = [_as_sure(operate(what, a, b, at, nodes, frame), a, b) for a, b in pairs]
+    found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
+    if what not in COMPARISONS or (_either(left) and _either(right)):  # beside what is known, a declared one is meant
+        found = [_as_sure(made, a, b) for made, (a, b) in zip(found, pairs, strict=True)]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _either(value: Value) -> bool:
+    """Whether this is declared to be a tensor or a number."""
+    return any(type(option) is Tensor and option.either for option in options(value))
 
 
 def _as_sure(made: Value, a: Value, b: Value) -> Value:
