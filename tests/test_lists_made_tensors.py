@@ -84,3 +84,27 @@ def test_sizes_beside_a_shape_are_not(size: str) -> None:
     assert codes(
         f"rows = torch.zeros({size}, device=x.device)[0]\n    return x.view({size}), rows[0], x[rows > 0]"
     ) == ["SG102"]
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("torch.atleast_2d(torch.tensor(more, device=ids.device))", ["SG302"]),
+        ("torch.tensor(more, device=ids.device)", ["SG302"]),
+        ("torch.atleast_2d(more)", []),
+    ],
+)
+def test_what_a_name_is_used_for_once_it_is_a_tensor_tells_nothing_of_what_it_was(made: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+
+        def longer(ids, more):
+            more = {made}
+            return torch.cat((ids, more)), torch.ones_like(more)
+    """
+    assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(("least", "found"), [("argmin()", ["SG202"]), ("argmin(1)", ["SG307", "SG202"])])
+def test_of_no_dimensions_no_list_is_made(least: str, found: list[str]) -> None:
+    assert codes(f"d = x.view(4, 4)\n    return d[d.{least}.tolist()]") == found

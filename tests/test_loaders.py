@@ -202,3 +202,26 @@ def test_what_an_attribute_is_prepared_to_be_is_what_all_methods_see(
     maker: str, made: str, later: str, found: list[str]
 ) -> None:
     assert codes(KEPT.format(maker=maker, made=made, later=later)) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("loader.load_data()", ["SG301"]),
+        ("self.train_loader.batches()", ["SG301"]),
+        ("loader.prefetched()", ["SG202", "SG301"]),  # nobody knows where
+        ("store.load_data()", ["SG202", "SG301"]),
+    ],
+)
+def test_what_wraps_a_loader_gives_its_batches(given: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+
+        class Scores:
+            def of(self, loader, store, net, device):
+                kept = []
+                for batch in {given}:
+                    kept.append((batch["same"].cpu().numpy(), net(batch["x"].to(device))))
+                return kept
+    """
+    assert [code for code in codes(text) if code in ("SG202", "SG301")] == found

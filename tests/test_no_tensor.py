@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checked import codes
+from checked import codes, findings
 
 HEAD = "import torch\n"
 
@@ -35,3 +35,22 @@ def test_what_is_no_tensor_is_sent(body: str, kind: str) -> None:
 )
 def test_what_may_be_one_is_not(body: str) -> None:
     assert codes(f"{HEAD}def f(x: torch.Tensor, v, w):\n    {body}\n    return x * v\n") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "confidence"),
+    [
+        ("step < 0", "likely"),
+        ("step * 2 < limit", "possible"),
+        ("step < x.max()", "likely"),
+        ("x.max() < limit", "likely"),
+    ],
+)
+def test_what_is_declared_a_number_or_a_tensor_may_be_either(asked: str, confidence: str) -> None:
+    text = f"""
+        def f(x: torch.Tensor, step: float | torch.Tensor, limit: float | torch.Tensor = 0.5):
+            if {asked}:
+                return x
+            return x * 2
+    """
+    assert {one.confidence for one in findings(text, HEAD, confidence="possible")} == {confidence}

@@ -23,6 +23,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
+from syncguard.infer.expressions.beside_host import stays
 from syncguard.infer.functions import (
     callbacks,
     flagged,
@@ -139,6 +140,10 @@ class World(Sharing):
         if default == "host" and routine.owner is not None and self.resets(routine.owner):
             self.default_device = "mixed"
         run(node.body, frame)
+        if frame.beside_host:
+            routine.sightings = {
+                key: wait for key, wait in routine.sightings.items() if not stays(wait, frame.beside_host)
+            }
         self.default_device = default
         routine.running, self.depth = False, self.depth - 1
         if type(frame.env) is not Dead:

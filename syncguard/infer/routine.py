@@ -25,6 +25,7 @@ Pairs = frozenset[tuple[str, str]]  # of the names of parameters
 Asks = dict[tuple["Routine", Hashable], tuple[Given, At]]  # by what is called and its context: what it is given, where
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 Uses = dict[str, frozenset[str]]  # what is asked of each name
+Rooted = tuple[str, At, str]  # where a chain of reasons begins: its file, place and words
 Used = tuple[str, str]  # a file of the project, and the function in it whose body counts; "" for all around functions
 # The calls of a file by the name of what is nothing but called, what is named elsewhere, and the lines of each name.
 Mentioned = tuple[dict[str, list[Call]], frozenset[str], dict[str, list[int]]]
@@ -229,6 +230,7 @@ class Frame:
     __slots__ = (
         "arms",
         "asked",
+        "beside_host",
         "breaks",
         "comps",
         "context",
@@ -286,6 +288,7 @@ class Frame:
         self.asked: dict[int, Value] | None = None  # what the parts of a test hold, while both its sides are looked at
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.several: At | None = None  # that call, where it is given nobody knows how many: `f(*found)`
+        self.beside_host: set[Rooted] = set()  # what is computed with what was built here on the host
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def uses(self, path: str) -> frozenset[str]:

@@ -24,11 +24,20 @@ def apart(given: dict[str, Value]) -> dict[str, Value]:
         if why is None or id(why) not in seen:
             seen.add(id(why))
             return why
-        found = Why(why.text, why.at, why.parent, why.path)
-        found.left, found.built = why.left, why.built
-        return found
+        return _copied(why)
 
     return {name: _changed(value, own) for name, value in given.items()}
+
+
+def anew(value: Value) -> Value:
+    """The same of another call: what waits for the one has not waited for the other."""
+    return _changed(value, lambda why: None if why is None else _copied(why))
+
+
+def _copied(why: Why) -> Why:
+    found = Why(why.text, why.at, why.parent, why.path)
+    found.left, found.built = why.left, why.built
+    return found
 
 
 def because_of(value: Value, why: Why) -> Value:

@@ -119,6 +119,16 @@ def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
     return Bound(of, name)
 
 
+def filled_above(held: Table, of: Instance, name: str, at: At, frame: Frame) -> Table:
+    """What a class only declares to be a dict, with what the library that it descends from keeps there."""
+    for base in of.info.libraries() if of.info is not None else ():
+        op = frame.world.op(f"{base}.{name}")
+        above = apply(frame, op, at, [of], {}, ()) if op is not None and frame.world.is_property(op) else UNKNOWN
+        if type(above) is Table:
+            return Table(held.items, above.element, held.keys)
+    return held
+
+
 def unheld(of: Value, name: str, why: Why | None, frame: Frame) -> Value:
     """What no tensor has, asked of what we take for one: a method of arrays, or nobody knows what."""
     return Bound(of, name) if frame.world.places.is_("names", "array_methods", name) else Unknown(why)
@@ -168,6 +178,8 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         held = beside(held, chosen_later(value, name, info, node, frame), name, info)
     elif held is None and not above and not frame.routine.host:
         held = assigned(info, name, frame.routine)
+    if type(held) is Table and held.element is UNKNOWN:
+        held = filled_above(held, of, name, node.at, frame)
     if held is not None and (held is not UNKNOWN or (of.device == "host" and not info.is_module)):
         return kept(of, held, name, node, frame)
     if name == "__class__":

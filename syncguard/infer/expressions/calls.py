@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.stepping import is_loader
 from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.reasons import anew
 from syncguard.infer.domain.sureness import LIKELY, POSSIBLE, built_on_host
 from syncguard.infer.domain.values import (
     BROUGHT,
@@ -68,7 +69,7 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
         case ClassOf():
             return frame.world.construct(fn.info, args, keywords, at, frame)
         case Callback():
-            return promises.instantiated(fn.gives, [*args, *keywords.values()])
+            return promises.instantiated(anew(fn.gives), [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
         case Unknown():
@@ -187,7 +188,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
                 found = containers.given(of, name, args, apply(frame, op, at, [of, *args], keywords, nodes), frame)
                 return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
             library = world.host_library(of.name)
-            return Host(library) if library else made_of([*args, *keywords.values()], at, frame)
+            return Host(library) if library else given_out(of, name, args, keywords, at, frame)
         case ClassOf(info=info):
             return applied(info, args, keywords, at, frame)
         case Instance(info=info) if info is not None:
@@ -200,6 +201,13 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
             return methods.host_method(of, name, args, keywords, at, nodes, frame)
         case Unknown():
             return unknowns.method(of, name, args, keywords, at, nodes, frame)
+    return made_of([*args, *keywords.values()], at, frame)
+
+
+def given_out(of: Instance, name: str, args: list[Value], keywords: Keywords, at: At, frame: Frame) -> Value:
+    """What an unknown method of a library's object makes; of a wrapped loader, its batches: `loader.load_data()`."""
+    if not args and of.name == frame.world.loader.name and frame.world.places.is_("names", "loads", name):
+        return of
     return made_of([*args, *keywords.values()], at, frame)
 
 

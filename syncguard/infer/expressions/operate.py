@@ -27,13 +27,14 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
+from syncguard.infer.expressions.beside_host import beside
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.targets import begun
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, At, Node
-from syncguard.read.tags import ATTR, DO
+from syncguard.read.tags import ATTR, DO, INDEX, SEQ, SLICE
 
 OPERATORS: Final = {
     "+": "__add__", "-": "__sub__", "*x": "__mul__", "/": "__truediv__", "//": "__floordiv__", "%": "__mod__",
@@ -55,8 +56,22 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     if what not in TAKE_NONE or what in ("==", "!="):  # a program that compares what is None does not ask that for more
         pairs = [pair for pair in pairs if NONE not in pair] or pairs
     found = [operate(what, a, b, at, nodes, frame) for a, b in pairs]
+    if what not in COMPARISONS or (_either(left) and _either(right)):  # beside what is known, a declared one is meant
+        found = [_as_sure(made, a, b) for made, (a, b) in zip(found, pairs, strict=True)]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _either(value: Value) -> bool:
+    """Whether this is declared to be a tensor or a number."""
+    return any(type(option) is Tensor and option.either for option in options(value))
+
+
+def _as_sure(made: Value, a: Value, b: Value) -> Value:
+    """What is made of what is declared to be a tensor or a number is one or the other, too."""
+    tensors = [side for side in (a, b) if type(side) is Tensor]
+    told = bool(tensors) and all(side.either for side in tensors)
+    return made.but(either=True) if told and type(made) is Tensor else made
 
 
 def _repeats(a: Value, b: Value) -> bool:
@@ -95,8 +110,7 @@ def built_in(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], fra
         case Unknown(), Unknown() if what in ("&", "|") and all(map(compares, nodes)) and frame.world.only_torch(frame):
             # `(a < x) & (x < b)`: of mere numbers one would write `and`.
             return Tensor("bool", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
-        case Unknown(), Unknown() if what == "@" and frame.world.only_torch(frame):
-            # Nothing of Python's own is multiplied so.
+        case Unknown(), Unknown() if of_arrays(what, a, b, nodes) and frame.world.only_torch(frame):
             return Tensor("", frame.world.place(frame.routine), sure=False, why=frame.why("torch only", at))
         case (Unknown(), _) | (_, Unknown()):
             return with_unknown(what, a, b)
@@ -172,6 +186,20 @@ def compares(node: Node) -> bool:
     )
 
 
+def of_arrays(what: str, a: Unknown, b: Unknown, nodes: tuple[Node, ...]) -> bool:
+    """Whether nothing of Python's own is computed with so: it has no `@`, and of two ranges of something, as in
+    `ends[1:] - ends[:-1]`, takes neither from the other. What a loader gave is on the host."""
+    if what == "@":
+        return True
+    return what in ("-", "/", "//", "**") and a.batch is None and b.batch is None and all(map(_range, nodes))
+
+
+def _range(node: Node) -> bool:
+    """Whether this takes a range of something: `x[1:]`, `x[:, 2:]`, of neither of which an item is left."""
+    parts = () if type(node) is not INDEX else node.key.items if type(node.key) is SEQ else (node.key,)
+    return any(type(part) is SLICE for part in parts)
+
+
 def on_host(what: str, a: Value, b: Value) -> Value:
     """`a op b` of two values that are no tensors, by their kinds."""
     if what in COMPARISONS and type(a) is Instance:
@@ -222,6 +250,8 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     if type(other) is Seq and what not in COMPARISONS and type(a) is not Tensor:
         return UNKNOWN
     result = apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), at, [a, b], {}, nodes)
+    if type(a) is Tensor and type(b) is Tensor:
+        beside(a, b, nodes, frame)
     if type(result) is Tensor and type(a) is Tensor and type(b) is Tensor:
         return result.but(rank=max(a.rank, b.rank) if a.rank >= 0 and b.rank >= 0 else -1)
     if type(result) is Tensor and type(other) in (Const, Host):

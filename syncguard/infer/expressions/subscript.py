@@ -25,18 +25,21 @@ from syncguard.infer.domain.values import (
     Tensor,
     Unknown,
     Value,
+    is_array,
     kind_of,
 )
 from syncguard.infer.expressions import calls
 from syncguard.infer.expressions.consumed import consumed, one_by_one
 from syncguard.infer.expressions.masks import mask, picks
 from syncguard.infer.expressions.operate import kind
+from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import NAME, SEQ, SLICE
+from syncguard.read.tags import FUNCTION, LEAVE, NAME, SEQ, SLICE
+from syncguard.read.walk import walk
 
 TYPES: Final = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
 
@@ -144,6 +147,9 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
     if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
         return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
+    if any(map(is_array, parts or (key,))) and returned_tensor(node, frame):
+        there = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("returned", node.of.at))
+        return item(there, key, node, frame)
     masked = (
         tensor_in(key)
         if type(key) is not Seq
@@ -163,6 +169,15 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     if of is UNKNOWN and numbers(key) and sample_of(node.of, frame):
         return Unknown(batch=frame.why("loaded", node.at), part=True)
     return of if type(key) is Seq else unpacked(of)
+
+
+def returned_tensor(node: Node, frame: Frame) -> bool:
+    """Whether a function that says that it gives a tensor gives this: what arrays pick it from is a tensor, too."""
+    of = frame.routine.node
+    if type(of) is not FUNCTION or of.returns is None:
+        return False
+    given = any(type(part) is LEAVE and part.value is node for part in walk(of.body))
+    return given and type(promised(of.returns, frame, "assumed")) is Tensor
 
 
 def numbers(key: Value) -> bool:

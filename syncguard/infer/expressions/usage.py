@@ -56,9 +56,9 @@ class Usage(Names):
                     op = self.op(called)
                     differentiates = self.places.is_("names", "gradients", called)
                     if differentiates or (op is not None and self.asks_tensor(op)):
-                        return Tensor(
-                            device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at)
-                        )
+                        there = self.place(frame.routine)
+                        passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{callee}", at))
+                        return None if made_tensor(path, frame) else passed
         return handed_on(uses, frame, at)
 
     def proof(self, uses: frozenset[str], frame: Frame) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import NONE, UNKNOWN, Instance, Tensor, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Callback, Instance, Tensor, Value
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.batches import of_items
 from syncguard.infer.functions.dispatched import dispatched
@@ -19,7 +19,7 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
     if param.annotation is not None:
         declared = promised(param.annotation, frame, place)
     elif (declared := dispatched(param, frame, place)) is UNKNOWN:
-        declared = _handed(param, frame)
+        declared = _handed(param, frame, place)
     if place == "host" and tensor_in(declared) is not None and of_items(frame):
         declared = promised(param.annotation, frame, "assumed")  # no loader picks by a tensor
     if declared is UNKNOWN or param.kind in ("*", "**"):
@@ -31,9 +31,16 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
     return join(declared, NONE) if none_if_left(param) else declared
 
 
-def _handed(param: Param, frame: Frame) -> Value:
-    """What a library hands to the methods of a class of its own under this name, where that is an object."""
-    for base in frame.routine.owner.external() if frame.routine.owner is not None else ():
+def _handed(param: Param, frame: Frame, place: str) -> Value:
+    """What a library hands to the methods of a class of its own under this name, where that is an object, a tensor, or
+    what computes the loss."""
+    routine = frame.routine
+    for base in routine.owner.external() if routine.owner is not None else ():
+        method = f"{base}.{routine.name}"
+        if frame.world.places.is_("names", "handed", f"{method}.{param.name}"):
+            return Tensor(device=place, sure=False, why=frame.why(f"overrides:{method}", param.at))
+        if frame.world.places.is_("names", "loss_givers", f"{method}.{param.name}"):
+            return Callback((), Tensor(device=place, sure=False, why=frame.why(f"gives loss:{method}", param.at)))
         op = frame.world.op(f"{base}.{param.name}")
         if op is not None and op.returns.startswith("new") and frame.world.is_property(op):
             return Instance(None, op.returns.split()[-1])

@@ -18,16 +18,15 @@ def is_data(node: core.Function, name: str, frame: Frame) -> bool:
 
 
 def made_tensor(name: str, frame: Frame) -> bool:
-    """Whether a function replaces what has this name by a tensor of it, `x = torch.tensor(x)`: what is asked of the one
-    tells nothing of the other, unless the function tests which it is."""
+    """Whether a function replaces what has this name by a tensor of it, `x = torch.tensor(x)`, as it is or reshaped:
+    what is asked of the one tells nothing of the other, unless the function tests which it is."""
     if not any(_of_data(use, frame) for use in frame.uses(name)):
         return False
     replaced = any(
-        type(part) is BIND
-        and type(part.value) is CALL
-        and _first(part.value) == name
-        and _of_data(_use(part.value), frame)
+        type(call) is CALL and _first(call) == name and _of_data(_use(call), frame)
         for part in binders(frame.routine).get(name, ())
+        if type(part) is BIND
+        for call in walk(part.value)
     )
     return replaced and not asks_kind(frame, name)
 

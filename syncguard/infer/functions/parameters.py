@@ -32,7 +32,7 @@ from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.dtypes import dtype_given
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.functions.inward import made_inward
-from syncguard.infer.functions.numbers import asks_kind, is_data, tested
+from syncguard.infer.functions.numbers import asks_kind, is_data, made_tensor, tested
 from syncguard.infer.functions.overriding import overriding
 from syncguard.infer.functions.refined import counts, refined
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of, names_one
@@ -228,6 +228,8 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
     that we see passes something else."""
     world, uses = frame.world, frame.routine.node.uses.get(param.name, frozenset())
     if not uses or _typed(param) or _replaced(frame, param) or asks_kind(frame, param.name):
+        return UNKNOWN
+    if made_tensor(param.name, frame):
         return UNKNOWN
     shared, given = uses & world.together, world.computes(uses, frame)
     if "[,]" in uses and uses & world.sized and world.only_torch(frame):  # `x[:, :n]`, and `x.shape`

@@ -1,0 +1,72 @@
+"""What is computed with what a function built on the host is there, too, or torch would raise: nothing waits for it."""
+
+from __future__ import annotations
+
+import pytest
+from checked import codes
+
+HEAD = """
+import torch
+from torch import Tensor
+
+
+class Labels:
+    def __init__(self, kept: Tensor):
+        self.kept = torch.zeros(3)
+
+
+def scaled(x: Tensor, by: float) -> Tensor:
+    return x * by
+
+"""
+WAITS = "if (x > 0).any():\n            x = x[x > 1]\n        "
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "total = torch.zeros(3)\n        total += x",
+        "total = torch.zeros(1, *x.shape).float()\n        return x * total",
+        "total = torch.ones(2, 2)\n        return total < x.sum(0)",
+        "total = torch.zeros(3)\n        for part in x:\n            total += part",
+        "total = torch.zeros(3)\n        total += scaled(x, 2.0)",
+        "return torch.arange(4) + x",
+    ],
+)
+def test_it_is_on_the_host(body: str) -> None:
+    assert codes(f"def f(x: Tensor):\n        {WAITS}{body}\n", HEAD) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "total = torch.zeros(())\n        return total + x",  # without dimensions it goes with every other
+        "total = torch.tensor(0.5)\n        return total + x",
+        "total = torch.zeros(size)\n        return total + x",  # which may be ()
+        "total = torch.zeros(*size)\n        return total + x",
+        "total = torch.zeros(3, device=x.device)\n        return total + x",
+        "total = torch.zeros_like(x)\n        return total + x",
+        "total = torch.zeros(3)\n        return total[x.long()]",  # an index may be elsewhere: of that nothing is said
+        "total = torch.zeros(3)\n        return total + x.cpu()",
+        "total = torch.zeros(3)\n        return total + y",
+        "total = torch.zeros(3)\n        return total + labels.kept",
+        "if not x.is_cuda:\n            total = torch.zeros(3)\n            return total + x",
+        "return labels.kept + x",  # who made them may have moved them
+    ],
+)
+def test_nothing_is_told(body: str) -> None:
+    found = codes(f"def f(x: Tensor, y: Tensor, size, labels: Labels):\n        {WAITS}{body}\n", HEAD)
+    assert found[:2] == ["SG204", "SG102"]
+
+
+def test_what_was_moved_is_not_what_it_was() -> None:
+    assert codes(
+        """
+        def f(x: Tensor, device: torch.device):
+            there = x.to(device)
+            total = torch.zeros(3)
+            total += x
+            return total, there[there > 0]
+    """.replace("\n        ", "\n"),
+        HEAD,
+    ) == ["SG102"]
