@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from syncguard.judge.common import shared_by_all
+from syncguard.terms import Fact
 from tests.packaged import found
 
 OPS = """\
@@ -66,6 +70,21 @@ def test_a_function_in_a_method_asks_what_the_object_is_of() -> None:
 def test_what_one_file_does_not_see_the_default_of_is_told_without() -> None:
     assert told(ASKS, ASKS, declared="") == [TEST]
     assert told(ASKS, "return scaled(x)", declared="") == []
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "both"),
+    [
+        ("`x` is `1`", "`x` is `1`", "`x` is `1`"),
+        ("`x` is `1`", "`y` is `2`", "`x` is `1` and `y` is `2`"),
+        ("`x` is `1`", "", ""),
+        ("", "`x` is `1`", ""),
+    ],
+)
+def test_what_each_place_sees_by_default_is_told(one: str, two: str, both: str) -> None:
+    told = [f"only where `a` holds; by default {one}" if one else "only where `a` holds" for one in (one, two, both)]
+    (shared,) = shared_by_all([(Fact(told[0], 1),), (Fact(told[1], 2), Fact("only where `b` holds", 3))])
+    assert shared.text == told[2]
 
 
 def test_a_folder_that_holds_nothing_but_packages_may_be_one() -> None:

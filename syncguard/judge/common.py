@@ -23,7 +23,7 @@ def common(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
 
 def shared_by_all(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
     """The facts that all of these hold, once each; no more are asked for once nothing is left. What an option is by
-    default is only said where all say the same."""
+    default is only said where all say something."""
     asked = iter(every)
     kept = {test_of(fact.text): fact for fact in next(asked, ())}
     while kept and (facts := next(asked, None)) is not None:
@@ -33,7 +33,12 @@ def shared_by_all(every: Iterable[tuple[Fact, ...]]) -> tuple[Fact, ...]:
 
 
 def _as_both(fact: Fact, text: str) -> Fact:
-    return fact if fact.text == text else replace(fact, text=test_of(text))
+    """One of two facts of the same test, with what each says that its options are by default."""
+    test, _, default = fact.text.partition(BY_DEFAULT)
+    other = text.partition(BY_DEFAULT)[2]
+    if not default or not other:
+        return replace(fact, text=test)
+    return fact if other in default else replace(fact, text=f"{fact.text} and {other}")
 
 
 def test_of(text: str) -> str:
