@@ -155,7 +155,8 @@ def test_a_public_method_that_its_file_calls_behind_gates(head: str, calls: str,
 @pytest.mark.parametrize(
     ("more", "heat"),
     [
-        ("\n    def mark(self, x):\n        self.keep(x)\n", "amortized"),  # nothing is known to call that
+        ("", "amortized"),
+        ("\n    def mark(self, x):\n        self.keep(x)\n", "unknown"),  # others may call that
         ("\n    def _mark(self, x):\n        self.keep(x)\n", "unknown"),
         ("\n    def mark(self, x):\n        self.keep(x)\n\n\ndef marked(x):\n    Kept().mark(x)\n", "unknown"),
     ],
@@ -181,6 +182,11 @@ class Group:
         ("all_gather_object", "dist.all_gather_object(x, self.x)", "cold"),
         ("_all_gather_object", "dist.all_gather_object(x, self.x)", "cold"),
         ("tell", "dist.all_gather_object(x, self.x)", "unknown"),
+        (
+            "all_gather_object",
+            "dist.all_gather_object(x, self.x)\n\n\ndef run(x):\n    Group().all_gather_object(x)",
+            "unknown",
+        ),
         ("all_gather_object", "for one in x: dist.all_gather_object(one, self.x)", "unknown"),
     ],
 )

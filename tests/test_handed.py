@@ -112,4 +112,4 @@ def test_each_loss_is_waited_for() -> None:
                 after = closure().item()
                 return after - before
     """)
-    assert [(one.code, one.heat) for one in found] == [("SG201", "unknown")] * 2
+    assert [(one.code, one.heat) for one in found] == [("SG201", "hot")] * 2

@@ -116,6 +116,7 @@ class Routine:
         "apart",
         "aside",
         "asks",
+        "called",
         "calls",
         "clocks",
         "closure",
@@ -197,6 +198,7 @@ class Routine:
         self.kernel = False  # whether another compiler has its text, so that no line of it runs as Python
         self.steps = 0  # the line that takes many steps: its own loop, or a call of what has one
         self.program = False  # whether a script hands it its settings, once: it is the script
+        self.called = False  # whether its file calls it
         self.errand = False  # whether a script calls it once, for its loop: what stands around that runs once
 
     @property

@@ -21,8 +21,11 @@ from syncguard.terms import Fact
 
 
 def pace(routines: Sequence[Routine]) -> None:
-    """Mark the functions that call one whose loop takes the steps, and the loops around such a call."""
+    """Mark the functions that are called, and those that call one whose loop takes the steps, with the loops around such
+    a call."""
     callers = callers_of(routines)
+    for callee in callers:
+        callee.called = True
     todo = deque(routine for routine in routines if routine.steps)
     while todo:
         for caller, at, context in callers.get(todo.popleft(), ()):
@@ -96,8 +99,7 @@ def _named_in_calls(routine: Routine, calls: Sequence[Calling], places: Places) 
 
 def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
     """The functions of unknown heat that their file calls, but for setup, in what runs now and then alone; methods and
-    private ones, which others have no name for, also around loops that take the steps, and behind gates. A private
-    method that is called so may be asked for by public ones of its class as well, if nothing calls these."""
+    private ones, which others have no name for, also around loops that take the steps, and behind gates."""
     callers = callers_of(routines)
     asked = [one for one in callers if one in found and found[one].heat == "unknown"]
     told: dict[Routine, Warmth] = {}
@@ -111,21 +113,13 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], p
         around = around or (bool(context.gate) and _ours(callee, places))
         return around or caller in told or found[caller].heat == "amortized"
 
-    def lone(callee: Routine, caller: Routine) -> bool:
-        """Whether a caller is a public method of the same class that nothing calls, as far as its file tells."""
-        owner = caller.owner
-        if owner is None or owner is not callee.owner or not private(callee) or caller in callers:
-            return False
-        return found[caller].heat == "unknown" and not caller.name.startswith("_") and _ours(caller, places)
-
     changed = True
     while changed:
         changed = False
         for callee in asked:
             calls = [(caller, context) for caller, _, context in callers[callee] if caller is not callee]
             warm = [call for call in calls if found[call[0]].heat != "cold" and not call[1].failing]
-            rare = [call for call in warm if once(callee, *call)]
-            if callee not in told and rare and all(call in rare or lone(callee, call[0]) for call in warm):
+            if callee not in told and warm and all(once(callee, *call) for call in warm):
                 at = (callee.node.at[0], callee.home.path)
                 told[callee], changed = Warmth("amortized", (Fact(AROUND, *at),)), True
     return told

@@ -70,7 +70,7 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     loops = sighting.context.loops
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
-    if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine.name):
+    if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):
         return ASKED
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if lasting or routine.steps or not all(small(one.node) and not one.reason for one in loops):
@@ -78,9 +78,9 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
 
 
-def _named_for(op: str, name: str) -> bool:
-    """Whether a function has the name of what it calls."""
-    return op.rpartition(".")[2] == name.strip("_")
+def _named_for(op: str, routine: Routine) -> bool:
+    """Whether a function that its file leaves to others has the name of what it calls."""
+    return not routine.called and op.rpartition(".")[2] == routine.name.strip("_")
 
 
 def _beside(context: Context, routine: Routine) -> int:
