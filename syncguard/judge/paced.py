@@ -21,8 +21,8 @@ from syncguard.terms import Fact
 
 
 def pace(routines: Sequence[Routine]) -> None:
-    """Mark the functions that are called, and those that call one whose loop takes the steps, with the loops around such
-    a call."""
+    """Mark the functions that are called, and those that call one whose loop takes the steps; the loops around such a
+    call take the steps too."""
     callers = callers_of(routines)
     for callee in callers:
         callee.called = True
