@@ -281,6 +281,11 @@ class Module(Node, frozen=True, gc=False, eq=False):
     uses: dict[str, frozenset[str]]
     rebound: frozenset[str] = frozenset()
 
+    @property
+    def at(self) -> At:
+        """Its beginning: what functions bind for a file they may have bound before anything there is asked."""
+        return (1, 0, 1, 0)
+
 
 def united(types: Sequence[Node]) -> Node:
     """`A | B | C`, of the types."""
