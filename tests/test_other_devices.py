@@ -44,7 +44,7 @@ def test_so_is_a_function(name, waits):
 
 @pytest.mark.parametrize(
     ("name", "waits"),
-    [("CPUAttentionBackend", False), ("AscendReader", False), ("XPURunner", False), ("CPUOffloader", True)],
+    [("CPUAttentionBackend", False), ("AscendReader", True), ("XPURunner", False), ("CPUOffloader", True)],
 )
 def test_so_is_a_class(name, waits):
     method = READS.replace("def read(x", f"class {name}:\n    def read(self, x").replace("    return", "        return")
