@@ -3,7 +3,7 @@ which options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
-from syncguard.judge.led_there import There
+from syncguard.judge.led_there import Needs, There
 from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
@@ -53,7 +53,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
-        finding = self._warmed(with_options(finding, where, self.options, self.made_for), one)
+        needs = one.needs.get((finding.site.line, finding.site.column), ())
+        finding = self._warmed(with_options(finding, where, self.options, self.made_for), where, needs)
         finding = _unless_set(as_brought(finding, self.calls, self.hot))
         if finding.heat != "unknown":
             return finding
@@ -63,9 +64,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         told = self.unheard.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
-    def _warmed(self, finding: Finding, one: Examined) -> Finding:
-        """A finding in a function of which other files say how often it runs."""
-        where = (one.note.path, finding.function)
+    def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
+        """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
         if not _may_be_told(finding):
             return finding
         if where in self.rare:
@@ -73,7 +73,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        way = self.there.to(where, one.needs.get((finding.site.line, finding.site.column), ()))
+        way = self.there.to(where, needs)
         return replace(finding, heat="hot", hot_path=way) if way else finding
 
 
@@ -86,14 +86,14 @@ def elsewhere(
     places: Places,
 ) -> Elsewhere:
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
-    unsure = frozenset(_functions_of(examined, may_be_told=True))
+    unsure = frozenset(_holding(examined, _may_be_told))
     apart = gpuless(calls, unsure, Mentions(files, places))
     private, seldom = idle(calls, hot, places)
     known = left_to(unsure, calls, seldom, files, places)
     hosted = {**private, **{where: seldom[where] for where in known}, **apart}
     rare = gated(calls, hot, hosted)
     rare = {where: rare[where] for where in left_to(unsure, calls, rare, files, places)}
-    asked = frozenset(_functions_of(examined))
+    asked = frozenset(_holding(examined, _is_unknown))
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
@@ -104,9 +104,7 @@ def elsewhere(
         hosted,
         rare,
         options=behind(calls, apart),
-        made_for=made_behind(
-            calls, {(one.note.path, f.function) for one in examined for f in (*one.findings, *one.allowed)}
-        ),
+        made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         unheard=unheard(unknown, calls, files),
@@ -114,17 +112,19 @@ def elsewhere(
     )
 
 
-def _functions_of(examined: Sequence[Examined], may_be_told: bool = False) -> Iterator[Where]:
-    """The functions that hold something of unknown heat, or of which another file may say how often it runs."""
+def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> Iterator[Where]:
+    """The functions that hold a finding which is asked for."""
     for one in examined:
-        for finding in (*one.findings, *one.allowed):
-            if finding.heat == "unknown" or (may_be_told and _may_be_told(finding)):
-                yield one.note.path, finding.function
+        yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
+
+
+def _is_unknown(finding: Finding) -> bool:
+    return finding.heat == "unknown"
 
 
 def _may_be_told(finding: Finding) -> bool:
     """Whether another file may say how often this runs."""
-    return finding.heat == "unknown" or (finding.heat in SLOWER and for_callers(finding.hot_path))
+    return _is_unknown(finding) or (finding.heat in SLOWER and for_callers(finding.hot_path))
 
 
 def _unless_set(finding: Finding) -> Finding:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
-from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.passing import given, positional, unpacks
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.routine import Asked
 from syncguard.judge.calling import Made
@@ -51,7 +51,7 @@ def _barred(made: Made, asked: list[Test], place: Place) -> bool:
 def _literals(made: Made, place: Place) -> frozenset[str]:
     """The parameters that a call gives a number, a text or the like as it is written."""
     node, call = place.routine.node, made.call
-    if type(node) is not FUNCTION or spread(call) or any(not key for key, _ in call.keywords):
+    if type(node) is not FUNCTION or unpacks(call):
         return frozenset()
     places, takes = positional(node), bound(call, place.routine)
     values = [(param, given(call, param, places, takes)) for param in node.params]

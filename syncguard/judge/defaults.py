@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, positional, spread
+from syncguard.infer.branches.passing import given, positional, unpacks
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.domain.contents import holds_tensor
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Later, Seq, Table, Value, options
@@ -183,7 +183,7 @@ def passed_to(param: Param, place: Place) -> list[Written]:
         if place.only and call.at not in place.only:
             continue
         nodes = given(call, param, places, bound(call, routine))
-        if spread(call) or any(not key for key, _ in call.keywords):
+        if unpacks(call):
             nodes = _in_their_place(nodes, call)
             if not nodes:
                 return []

@@ -24,9 +24,8 @@ def idle(
         (path, f.name): []
         for path, functions in files.items()
         for f in functions
-        if (_private(f) or f.named) and _left_to_others(f) and (path, f.name) not in hot
+        if (_private(f.name) or f.named) and _left_to_others(f) and (path, f.name) not in hot
     }
-    private = {(path, f.name) for path, functions in files.items() for f in functions if _private(f)}
     for path, functions in files.items():
         for function in functions:
             for call in function.calls:
@@ -38,7 +37,7 @@ def idle(
         that tries a function, or prepares batches."""
         if caller in hot or not _setup(function):
             return False
-        if where[1].startswith("_"):
+        if _private(where[1]):
             return True
         name = caller[1].rpartition(".")[2]
         return caller[0] != where[0] and not (function.host or places.is_("cold", "tries", name))
@@ -55,12 +54,12 @@ def idle(
         return found
 
     called = {where for where, calls in callers.items() if calls}
-    alone = spread(called & private, {})
+    alone = spread({where for where in called if _private(where[1])}, {})
     return alone, spread(called, alone)
 
 
-def _private(function: Function) -> bool:
-    return function.name.startswith("_")
+def _private(name: str) -> bool:
+    return name.startswith("_")
 
 
 def _left_to_others(function: Function) -> bool:

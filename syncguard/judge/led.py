@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, none_if_left, positional, spread
+from syncguard.infer.branches.passing import given, none_if_left, positional, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lacks
 from syncguard.infer.project import World
@@ -172,7 +172,7 @@ def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | Non
     written = call_at(at, caller)
     if written is None or last_name(written.fn) != routine.name:
         return None
-    return written if not spread(written) and all(key for key, _ in written.keywords) else None
+    return written if not unpacks(written) else None
 
 
 def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:

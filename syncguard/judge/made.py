@@ -22,9 +22,9 @@ def made_behind(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where
     """The options of the classes that other files than their own name, of those that hold one of the functions that are
     asked about, or make such a class: none of one that somebody makes whatever is set. What makes one may be called for
     much else: the options of that are none of the class."""
-    named = _named(files)
+    todo = [where for where in map(class_of, asked) if where[1]]
+    named = _named(files) if todo else {}
     makers: dict[Where, Makers] = {}
-    todo = [*map(class_of, asked)]
     while todo:
         where = todo.pop()
         if where[1] and where not in makers:

@@ -28,6 +28,11 @@ def spread(call: core.Call) -> bool:
     return any(type(arg) is DO and arg.what == "*" for arg in call.args)
 
 
+def unpacks(call: core.Call) -> bool:
+    """Whether a call takes arguments out of a list or a dict, so that nobody sees all that it gives."""
+    return spread(call) or any(not key for key, _ in call.keywords)
+
+
 def none_if_left(param: Param) -> bool:
     """Whether a parameter is None where it is left out."""
     return type(param.default) is CONST and param.default.value is None
@@ -35,7 +40,7 @@ def none_if_left(param: Param) -> bool:
 
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
     """The parameters that this call, if it is the one at `at`, surely leaves at their defaults."""
-    if type(call) is not CALL or call.at != at or spread(call) or any(not key for key, _ in call.keywords):
+    if type(call) is not CALL or call.at != at or unpacks(call):
         return []
     places = positional(node)
     return [param for param in node.params if param.default is not None and not given(call, param, places)]
