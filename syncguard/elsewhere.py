@@ -18,6 +18,7 @@ from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
+from syncguard.judge.supposed import unless_given
 from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
 from syncguard.mentions import Mentions
 from syncguard.places import Places
@@ -55,7 +56,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         path, where = one.note.path, (one.note.path, finding.function)
         needs = one.needs.get((finding.site.line, finding.site.column), ())
         finding = self._warmed(with_options(finding, where, self.options, self.made_for), where, needs)
-        finding = _unless_set(as_brought(finding, self.calls, self.hot))
+        finding = unless_given(_unless_set(as_brought(finding, self.calls, self.hot)))
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
