@@ -25,7 +25,7 @@ from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files
-from syncguard.unheard import unheard
+from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 Calls = Mapping[str, tuple[Function, ...]]
@@ -45,6 +45,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
+    left_over: frozenset[Where]  # those of them beside which others are taken
     made: Templates
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -63,6 +64,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             why = UNNAMED if path in self.unused else UNCALLED
             return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
         told = self.unheard.get(where)  # it may be unused, or there for others
+        if told and where in self.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
@@ -98,6 +101,7 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
+    lone = unheard(unknown, calls, files)
     return Elsewhere(
         calls,
         hot,
@@ -108,7 +112,8 @@ def elsewhere(
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
-        unheard=unheard(unknown, calls, files),
+        unheard=lone,
+        left_over=left_over(lone, calls, files),
         made=made,
     )
 

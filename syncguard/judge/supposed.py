@@ -1,5 +1,5 @@
-"""A finding in, out as one of what runs seldom where nothing but a question of its own code says that there is a tensor:
-who asks takes other things as well, and nobody is seen to give one."""
+"""A finding in, out as one of what runs seldom where nothing but a question of its own code says that there is a
+tensor: who asks takes other things as well, and nobody is seen to give one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSEEN: Final = "but only for a tensor, which nothing is seen to give"
 
 
 def unless_given(finding: Finding) -> Finding:
-    """The finding, if something gives a tensor there or runs it at every step; else as one of what runs now and then."""
+    """The finding, where something gives a tensor, or runs it at every step; else as one of what runs now and then."""
     first, *more = finding.because or (Fact("", 0),)
     if finding.heat != "unknown" or not first.text.endswith(TESTED):
         return finding
