@@ -70,8 +70,9 @@ def _called(calls: Mapping[str, tuple[Function, ...]]) -> set[Where]:
 
 
 def _names(path: str, function: Function, files: Files) -> list[str]:
-    """The names that a call of a function takes, but for those that its own file says once more, if only in a text."""
-    return [name for name in function.names if files.has_once(path, name)]
+    """The names that a call of a function takes, but for those that its own file says once more, if only in a text:
+    what the function says itself calls nothing."""
+    return [name for name in function.names if files.has_once(path, name, function.lines)]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:

@@ -40,6 +40,7 @@ def said(core: str, more: dict[str, str] | None = None, asked: str = "") -> str:
     [
         (SCORE, "score"),
         (SCORE.replace("def", "@torch.no_grad()\ndef"), "score"),
+        (SCORE.replace("    return", "    assert x.dim(), 'score: no scalars'\n    return"), "score"),
         (CLASS, "total"),
         (CLASS.replace("total", "__call__"), "Score"),
         (CLASS.replace("class Score", "class Above:\n    pass\n\n\nclass Score(Above)"), "total"),
