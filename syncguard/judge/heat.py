@@ -14,6 +14,7 @@ from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
+from syncguard.judge.phases import sums_up
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -102,7 +103,7 @@ def by_epoch(routine: Routine, places: Places) -> bool:
     if owner is None:
         return False
     dotted = (name, f"{owner.name}.{name}", *[f"{base}.{name}" for base in owner.external()])
-    return any(places.is_("hot", "epochs", one) for one in dotted)
+    return any(places.is_("hot", "epochs", one) for one in dotted) or sums_up(routine, places)
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
