@@ -86,13 +86,14 @@ class Errands:
                 return None
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
         if caller.heat == "amortized" and not caller.here:
-            looped = caller.path[0].text.endswith(EPOCH) and self._in_loop(path, line, caller)
-            return None if looped else [("amortized", (*caller.path, shown))]
+            epoch = any(fact.text.endswith(EPOCH) for fact in caller.path[:1])
+            often = self._in_loop(path, line, caller) if epoch else self._works(caller)
+            return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         return None if told is None else [(told[0], (*told[1], shown))]
 
     def _works(self, caller: Function) -> bool:
-        """Whether its name does not say what runs seldom: it may do a script's work, whose loops run long."""
+        """Whether its name does not say that a function runs seldom: it may do a script's work, whose loops run long."""
         name = _last(caller.name)
         return not (self._places.seldom(name) or self._places.is_("cold", "undone", name.removeprefix("un")))
 
