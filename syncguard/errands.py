@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -12,7 +11,7 @@ from syncguard.judge.idle import by_setup
 from syncguard.mentions import SAID, TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files, is_inner, outermost
 
 MOST: Final = 24  # files that name what we follow
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -36,8 +35,8 @@ class Errands:
     def of(self, asked: Iterable[Where]) -> dict[Where, Told]:
         """Those that are asked about, with their heat and a call that shows it."""
         wanted: dict[str, set[str]] = {}
-        every = [where for where in asked if (one := self._function(where)) is not None and one.by_name]
-        for path, name in every:
+        every = [where for where in asked if self._outer(where) is not None]
+        for path, name in filter(None, map(self._outer, every)):
             wanted.setdefault(outermost(path), set()).add(_last(name))
         for package, names in wanted.items():  # each file is looked at once for all
             if package:
@@ -52,9 +51,11 @@ class Errands:
         return self._told[where]
 
     def _called(self, where: Where) -> Told | None:
-        function, package = self._function(where), outermost(where[0])
-        if function is None or not (package and function.by_name) or where in self._hot:
+        outer, package = self._outer(where), outermost(where[0])
+        if outer is None or not package or where in self._hot:
             return None
+        if outer != where:
+            return self._of(outer)
         name = _last(where[1])
         having = [path for path in self._files.naming((name,), package)[name] if not self._places.is_test(path)]
         if len(having) > MOST:
@@ -63,7 +64,7 @@ class Errands:
         found: list[Told] = []
         for path in having:
             mentions = [*self._mentions(path, name, method)]
-            if not (mentions or method or path == where[0] or _is_inner(path)):
+            if not (mentions or method or path == where[0] or is_inner(path)):
                 return None  # who has it from there?
             for line, called in mentions:
                 told = self._by(path, line, name) if called else None
@@ -71,6 +72,14 @@ class Errands:
                     return None
                 found += told
         return min(found, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+
+    def _outer(self, where: Where) -> Where | None:
+        """A function that is called by its name alone, or such a one that it is defined in; None of any other."""
+        path, name = where
+        function, around = self._function(where), name.rpartition(".")[0]
+        if function is None or not function.by_name:
+            return None
+        return self._outer((path, around)) if self._function((path, around)) is not None else where
 
     def _by(self, path: str, line: int, name: str) -> list[Told] | None:
         """How seldom a call is made: nothing where those that it stands in are called so themselves; None where it may
@@ -93,7 +102,8 @@ class Errands:
         return None if told is None else [(told[0], (*told[1], shown))]
 
     def _works(self, caller: Function) -> bool:
-        """Whether its name does not say that a function runs seldom: it may do a script's work, whose loops run long."""
+        """Whether a function's name does not say that it runs seldom: it may do a script's work, whose loops run
+        long."""
         name = _last(caller.name)
         return not (self._places.seldom(name) or self._places.is_("cold", "undone", name.removeprefix("un")))
 
@@ -136,12 +146,6 @@ class Errands:
         if path not in self._functions:
             self._functions[path] = {one.name: one for one in self._calls.get(path, ())}
         return self._functions[path].get(name)
-
-
-def _is_inner(path: str) -> bool:
-    """Whether a file is there for a part of a package to say what it brings to the rest."""
-    folder = os.path.dirname(path)
-    return os.path.basename(path) == "__init__.py" and outermost(path) != folder
 
 
 def _said(before: str, last: str, after: str, method: bool) -> str:

@@ -115,3 +115,25 @@ def test_what_a_part_of_a_package_brings_in():
     assert heats({**base, **files})["pkg/ops/sums.py"] == "cold"
     assert heats({**base, **files, "pkg/__init__.py": "from .ops import total\n"})["pkg/ops/sums.py"] == "unknown"
     assert heats({**base, **files, "pkg/more.py": "from .ops import total\n"})["pkg/ops/sums.py"] == "unknown"
+
+
+NESTED = """
+import torch
+
+
+class Tree:
+    def counted(self, x: torch.Tensor):
+        def visit(x):
+            return x.sum().item()
+
+        {gives}
+"""
+
+
+@pytest.mark.parametrize(("gives", "heat"), [("return visit(x)", "cold"), ("return visit", "unknown")])
+def test_what_is_defined_there(gives, heat):
+    asks = "class Data:\n    def setup(self, x):\n        self.n = self.tree.counted(x)\n"
+    files = {"pkg/__init__.py": "", "pkg/tree.py": NESTED.format(gives=gives), "pkg/data.py": asks}
+    assert heats(files)["pkg/tree.py"] == heat
+    files["pkg/data.py"] = asks.replace("setup", "often")
+    assert heats(files)["pkg/tree.py"] == "unknown"

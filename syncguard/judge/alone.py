@@ -4,7 +4,7 @@ call it."""
 from __future__ import annotations
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import lines_of, private
+from syncguard.infer.branches.ungiven import handed_about, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
@@ -42,12 +42,14 @@ def asked_by(routine: Routine, places: Places) -> tuple[str, ...]:
 
 def called_by_name(routine: Routine, places: Places) -> bool:
     """Whether nobody calls a function but by its name: neither Python, nor what a decorator hands it to, nor a class of
-    another library, nor one that makes up the names of its methods."""
+    another library, nor one that makes up the names of its methods; nor who has it from the function around it."""
     node, owner = routine.node, routine.owner
-    if type(node) is not FUNCTION or routine.closure or node.name.startswith("__"):
+    if type(node) is not FUNCTION or node.name.startswith(("__", "<")):
         return False
     if not plain(node.decorators, places, BINDS):
         return False
+    if routine.closure:
+        return node.name not in handed_about(routine.home)
     if owner is None:
         return True
     if by_name(owner) or places.is_("names", "module_calls", node.name) or not seen_above(owner, places):
