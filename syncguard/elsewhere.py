@@ -26,7 +26,7 @@ from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files
 from syncguard.unheard import unheard
-from syncguard.unnamed import left_to, uncalled, unnamed
+from syncguard.unnamed import left_out, left_to, uncalled, unnamed
 
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
@@ -113,7 +113,9 @@ def elsewhere(
         options=behind(calls, apart),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
-        uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
+        uncalled=uncalled(
+            ((path, f.name) for path, f in unknown if f.alone or _left_out(path, f, files)), files, places
+        ),
         unheard=unheard(unknown, calls, files),
         made=made,
     )
@@ -123,6 +125,11 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
     """The functions that hold a finding which is asked for."""
     for one in examined:
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
+
+
+def _left_out(path: str, function: Function, files: Files) -> bool:
+    """Whether a function that its file does not name is none of what that is there for."""
+    return function.names == (function.name,) and left_out((path, function.name), files)
 
 
 def _is_unknown(finding: Finding) -> bool:

@@ -14,6 +14,7 @@ from syncguard.read.project import MARKS
 from syncguard.texts import Files, files_in, is_inner, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
+SEVERAL: Final = 3  # names that are brought in one by one
 # What brings modules in by names that are made up or read from the folder.
 UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
@@ -42,6 +43,17 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
             and not any(_counts(other, where[0], places) for other in named_by[where])
         ]
     )
+
+
+def left_out(where: Where, files: Files) -> bool:
+    """Whether the `__init__.py` beside a file brings in by name what others may use of it, and not this function."""
+    path, name = where
+    folder, file = os.path.split(path)
+    beside = os.path.join(folder, "__init__.py")
+    brings = rf"^from\s+[\w.]*\.{re.escape(file.removesuffix('.py'))}\s+import\s+(\([^)]*\)|[^\n(]*)"
+    told = re.findall(brings, files.text(beside), re.MULTILINE) if outermost(path) and not name.startswith("_") else []
+    names = [one for text in told for one in re.findall(r"\w+|\*", re.sub(r"#[^\n]*|\bas\s+\w+", "", text))]
+    return len(names) >= SEVERAL and not {name, "*"} & {*names}
 
 
 def left_to(

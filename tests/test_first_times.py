@@ -291,3 +291,27 @@ def rounded(x: torch.Tensor):
 def test_what_a_metric_sums_up(base: str, takes: str, given: str, heat: str) -> None:
     text = METRIC.format(base=base, takes=takes, given=given)
     assert [one.heat for one in findings(text, HEAD)] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("base", "moves", "heat"),
+    [
+        ("(torch.nn.Module)", "to", "cold"),
+        ("(torch.nn.Module)", "_apply", "cold"),
+        ("(torch.nn.Module)", "put", "unknown"),
+        ("", "to", "unknown"),  # of a batch
+    ],
+)
+def test_a_module_is_moved_seldom(base: str, moves: str, heat: str) -> None:
+    text = f"""
+class Net{base}:
+    def {moves}(self, device):
+        self.made = self._made(torch.zeros(3, device="cuda"))
+        return self
+
+    def _made(self, x):
+        return x.sum().item()
+"""
+    assert [one.heat for one in findings(text, HEAD)] == [heat]
+    step = "\n\nclass Other(torch.nn.Module):\n    def forward(self, x):\n        Net().{}(x.device)\n"
+    assert [one.heat for one in findings(text + step.format(moves), HEAD)] == ["hot"]

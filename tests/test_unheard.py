@@ -118,3 +118,20 @@ def test_scripts_and_small_packages_are_there_for_others(core):
 def test_what_is_hot_stays_hot():
     hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
     assert found({**HERE, "pkg/core.py": hot})["pkg/core.py"].heat == "hot"
+
+
+@pytest.mark.parametrize(
+    ("brings", "heat"),
+    [
+        ("from .core import one, two as second, three", "cold"),
+        ("from pkg.core import (\n    one,  # sums\n    two,\n    three,\n)", "cold"),
+        ("from .core import one, two, three, score", "unknown"),
+        ("from .core import *", "unknown"),
+        ("from .core import one, two", "unknown"),  # what others may use is not written down there
+        ("from .others import one, two, three", "unknown"),
+    ],
+)
+def test_what_a_package_leaves_out_of_what_it_brings_in(brings, heat):
+    files = {**HERE, "pkg/core.py": SCORE, "pkg/__init__.py": brings}
+    assert found(files)["pkg/core.py"].heat == heat
+    assert found({**files, "pkg/fit.py": "def fit(x):\n    return core.score(x)\n"})["pkg/core.py"].heat == "unknown"
