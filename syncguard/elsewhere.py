@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Where
@@ -40,6 +41,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     there: There  # that path, by calls that give what a place needs
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
+    errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
     unused: frozenset[str]  # private files that nothing in their packages names
@@ -77,8 +79,12 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        way = self.there.to(where, needs)
-        return replace(finding, heat="hot", hot_path=way) if way else finding
+        if way := self.there.to(where, needs):
+            return replace(finding, heat="hot", hot_path=way)
+        if where in self.errands and finding.heat == "unknown":
+            heat, way = self.errands[where]
+            return replace(finding, heat=heat, hot_path=way)
+        return finding
 
 
 def elsewhere(
@@ -108,6 +114,7 @@ def elsewhere(
         There(calls, hot),
         hosted,
         rare,
+        errands=Errands(calls, hot, files, places).of(asked),
         options=behind(calls, apart),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),

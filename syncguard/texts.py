@@ -128,6 +128,12 @@ def outermost(path: str) -> str:
     return ([*packages(os.path.dirname(path))] or [""])[-1]
 
 
+def is_inner(path: str) -> bool:
+    """Whether a file says what a part of a package brings to the rest of it."""
+    folder, name = os.path.split(path)
+    return name == "__init__.py" and outermost(path) != folder
+
+
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:
     """What may name a module, in a folder and below it."""
     for here, _, names in os.walk(folder):

@@ -12,6 +12,7 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
+from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
 from syncguard.judge.phases import phase
@@ -141,7 +142,7 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
     for it, `super().generate(x)`; '' where it runs with these."""
     loops = context.loops
     if holds_steps(routine, places):
-        return "" if loops else "its loops"
+        return "its loops" if all(aside(loop, routine.steps) for loop in loops) else ""
     node = routine.node
     if type(node) is not FUNCTION or not places.is_("hot", "generates", routine.name):
         return ""
