@@ -158,10 +158,11 @@ def outer_of(routine: Routine) -> Routine | None:
 
 
 def _of_parameter(param: Param, place: Place) -> Sources:
-    """What a parameter is where it is left out; of a private function, what those who call it give."""
+    """What a parameter is where it is left out; of a private function, and where some calls alone count, what those who
+    call it give."""
     routine = place.routine
     default = _default(param, place)
-    passed = tuple(passed_to(param, place)) if private(routine) else ()
+    passed = tuple(passed_to(param, place)) if private(routine) or place.only else ()
     return Sources(passed or ((default,) if default else ()), default, data=lambda: may_be_data(param, place.frame))
 
 
