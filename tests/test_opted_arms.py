@@ -344,3 +344,21 @@ def test_a_field_that_counts_is_no_setting(kind: str, default: str, named: bool)
         """
     option = f"only where `given.rows != {default}` holds; by default `given.rows` is `{default}`"
     assert told(text) == [[option] if named else []]
+
+
+@pytest.mark.parametrize(
+    "second", ["elif mode == 'slow':", "else:\n        if mode == 'slow':\n            return x\n    if 0:"]
+)
+def test_what_follows_arms_that_leave_stands_behind_all_of_their_tests(second: str) -> None:
+    text = f"""
+def step(x: torch.Tensor, beta=0, mode="slow"):
+    if beta == 0:
+        return x
+    {second}
+        return x + 1
+    return x.sum().item()
+"""
+    first = "only where `beta == 0` does not hold; by default `beta` is `0`"
+    then = "only where `mode == 'slow'` does not hold; by default `mode` is `\"slow\"`"
+    assert told(text) == [[first, then]]
+    assert told(text.replace("return x\n", "x = x * 2\n", 1)) == [[]]
