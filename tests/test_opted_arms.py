@@ -362,3 +362,30 @@ def step(x: torch.Tensor, beta=0, mode="slow"):
     then = "only where `mode == 'slow'` does not hold; by default `mode` is `\"slow\"`"
     assert told(text) == [[first, then]]
     assert told(text.replace("return x\n", "x = x * 2\n", 1)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("waits", "option"),
+    [
+        ("bool((self.exact and x != 0).any())", "only where `self.exact` holds"),
+        ("bool((not self.exact and x != 0).any())", ""),
+        ("bool((x.is_cuda and self.exact and x + 1).sum())", "only where `self.exact` holds"),
+        ("(self.loose or x + 1).sum().item()", "only where `self.loose` does not hold"),
+        ("(self.exact or x + 1).sum().item()", ""),
+        ("(self.exact and x + 1 or x).sum().item()", ""),
+        ("(self.exact and self.loose, x.sum().item())", ""),
+    ],
+)
+def test_what_and_gives_is_there_where_all_before_it_holds(waits: str, option: str) -> None:
+    text = """
+class Net(torch.nn.Module):
+    def __init__(self, exact=False, loose=True):
+        super().__init__()
+        self.exact = exact
+        self.loose = loose
+
+    def forward(self, x):
+        return {}
+"""
+    (options,) = told(text.format(waits))
+    assert [one.partition(";")[0] for one in options] == ([option] if option else [])
