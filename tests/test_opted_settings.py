@@ -578,3 +578,40 @@ def test_what_comes_back_from_a_call_that_it_is_given_to_is_a_choice(test: str) 
 )
 def test_what_does_not_come_back_or_is_no_choice_says_nothing(call: str, test: str) -> None:
     assert told(CHECKED.format(call=call, test=test)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [
+        ("self.cfg.gates[which]", True),
+        ("self.cfg['gates'][0]", True),
+        ("self.cfg.gates[0] > 0", False),
+        ("self.cfg.gates[0] == 'slow'", True),
+        ("not self.cfg.gates[0]", False),
+        ("args[0]", False),
+        ("self.gates[0]", False),
+        ("self.schedule", True),
+        ("self.schedule is not None", True),
+        ("self.how", False),
+        ("self.what", True),
+        ("self.rate", False),
+    ],
+)
+def test_an_item_of_a_setting_and_what_it_makes_ask_for_it(test: str, option: bool) -> None:
+    text = f"""
+    class Agent:
+        def __init__(self, cfg, how, gates):
+            self.cfg = cfg
+            self.gates = gates
+            self.schedule = self.cfg.schedules[0]
+            if self.schedule is not None:
+                self.schedule = self.cfg.schedules[0](self)
+            self.how = cfg.name if how else "a"
+            self.what = cfg.name if how else cfg.other
+            self.rate = cfg.build(self)[0]
+
+        def update(self, x: torch.Tensor, which, args):
+            if {test}:
+                return x.sum().item()
+    """
+    assert told(text) == [[f"only where `{test}` holds"] if option else []]

@@ -1,5 +1,5 @@
-"""The chain of reasons of a value in, the tests out behind which alone it came to be: a name of the function was bound to
-it, or `flag and x` gives it. An arm that gives a number needs no device."""
+"""The chain of reasons of a value in, the tests out behind which alone it came to be: a name of the function was bound
+to it, or `flag and x` gives it. An arm that gives a number needs no device."""
 
 from __future__ import annotations
 
