@@ -112,7 +112,8 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     param = next((param for param in function.params if param.name == name), None)
     every = binders(routine).get(name, ())
     binds = bound_before(node, every, function)
-    if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
+    kept = param is not None and (steady(name, routine) or not binds or _put_back(binds, param))
+    if param is not None and (name in place.given or kept):
         return _of_parameter(param, place)
     if not binds:
         outer = outer_of(routine)
@@ -125,6 +126,13 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if made is None or (type(made) is SEQ and made.kind != "tuple" and not made.items):
         return NOTHING  # an empty list is there to be filled
     return Sources(((made, there),), option=False)
+
+
+def _put_back(binds: tuple[Node, ...], param: Param) -> bool:
+    """Whether all that a function itself does to a parameter is to make it what it is by default."""
+    default = param.default.value if type(param.default) is CONST else UNKNOWN
+    values = [bound_to(bind, param.name) for bind in binds]
+    return all(type(one) is CONST and type(one.value) is type(default) and one.value == default for one in values)
 
 
 def _left_with(
