@@ -7,7 +7,7 @@ from test_opted import told
 
 STEP = """
     class Net(torch.nn.Module):
-        def forward(self, x, plan, batch: dict):
+        def forward(self, x, plan, batch: dict, state: dict):
             {held}
             if {test}:
                 return x.sum().item()
@@ -24,14 +24,21 @@ STEP = """
         ("pass", "not (plan.host_sizes is not None)", "only where `plan.host_sizes` is None"),
         ("sizes = plan.sizes_cpu", "sizes is not None", ""),
         ("sizes = plan.sizes", "sizes is None", ""),
-        ("some = batch.get('rest')", "some is not None", 'only where `batch` has `"rest"`'),
-        ("some = batch.get('rest', None)", "some is not None", 'only where `batch` has `"rest"`'),
-        ("some = batch.get('rest', x)", "some is not None", ""),
-        ("some = batch.get('labels')", "some is not None", ""),
-        ("some = batch.get('rest')", "some is None", ""),
-        ("some = batch.get('rest')\n            some = x", "some is not None", ""),
-        ("some = batch['rest']", "some is not None", ""),
-        ("pass", "batch.get('rest') is not None", 'only where `batch` has `"rest"`'),
+        ("some = state.get('rest')", "some is not None", 'only where `state` has `"rest"`'),
+        ("some = state.get('rest', None)", "some is not None", 'only where `state` has `"rest"`'),
+        ("some = state.get('rest', x)", "some is not None", ""),
+        ("some = state.get('labels')", "some is not None", ""),
+        ("some = state.get('rest')", "some is None", ""),
+        ("some = state.get('rest')\n            some = x", "some is not None", ""),
+        (
+            "some = state.get('rest')\n            if plan:\n                some = None",
+            "some is not None",
+            'only where `state` has `"rest"`',
+        ),
+        ("some = state.get('rest')\n            if plan:\n                some = x", "some is not None", ""),
+        ("some = batch.get('rest')", "some is not None", ""),
+        ("some = state['rest']", "some is not None", ""),
+        ("pass", "state.get('rest') is not None", 'only where `state` has `"rest"`'),
     ],
 )
 def test_a_copy_that_is_kept_and_an_entry_that_few_have(held: str, test: str, option: str) -> None:

@@ -615,3 +615,27 @@ def test_an_item_of_a_setting_and_what_it_makes_ask_for_it(test: str, option: bo
                 return x.sum().item()
     """
     assert told(text) == [[f"only where `{test}` holds"] if option else []]
+
+
+@pytest.mark.parametrize(("default", "option"), [("None", True), ("()", False), ("'slow'", False)])
+def test_a_field_that_its_class_makes_more_of_asks_for_it_if_it_is_off_at_first(default: str, option: bool) -> None:
+    text = f"""
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Config:
+        schedule: object = {default}
+
+        def expand(self):
+            if not isinstance(self.schedule, list):
+                self.schedule = [self.schedule]
+
+    class Agent:
+        def __init__(self, cfg: Config):
+            self.cfg = cfg
+
+        def update(self, x: torch.Tensor):
+            if self.cfg.schedule[0]:
+                return x.sum().item()
+    """
+    assert told(text) == [["only where `self.cfg.schedule[0]` holds"] if option else []]

@@ -82,6 +82,12 @@ def has(info: ClassInfo, name: str) -> bool:
     return kept or any(True for one in info.mro for _ in _declared(one.node, name))
 
 
+def off_at_first(info: ClassInfo, name: str) -> bool:
+    """Whether a class declares a field that is off unless its constructor is given it, or changes it."""
+    declared = [node for one in info.mro for node in _declared(one.node, name)]
+    return bool(declared) and all(type(one) is CONST and not one.value for one in declared)
+
+
 def all_given(node: Node, place: Place) -> tuple[Written, ...]:
     """All that the methods of its classes ever give an attribute; nothing where one of them does not tell."""
     found: list[Written] = []

@@ -11,7 +11,8 @@ from syncguard.judge.fields import all_given
 from syncguard.judge.left_out import without
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CHOOSE, CONST, FUNCTION
+from syncguard.read.tags import CHOOSE, CONST, FUNCTION, NAME
+from syncguard.read.walk import walk
 
 
 def missing(test: Node, outcome: bool, place: Place) -> str:
@@ -35,13 +36,22 @@ def _held(asked: Node, place: Place) -> Node:
     if type(function) is not FUNCTION or type(asked) is not core.Name:
         return asked
     binds = bound_before(asked, binders(place.routine).get(asked.id, ()), function)
-    if len(binds) != 1 or any(param.name == asked.id for param in function.params):
+    first = [bind for bind in binds if not _of_itself(bind, asked.id)]
+    if len(first) != 1 or any(param.name == asked.id for param in function.params):
         return asked
-    value = bound_to(binds[0], asked.id) or asked
+    value = bound_to(first[0], asked.id) or asked
     if type(value) is not CHOOSE:
         return value
     arms = [arm for arm in (value.yes, value.no) if type(arm) is not CONST or arm.value is not None]
     return arms[0] if len(arms) == 1 else value
+
+
+def _of_itself(bind: Node, name: str) -> bool:
+    """Whether this binds a name to nothing, or to what it makes of what that is: `x = None`, `x = x.flatten()`."""
+    value = bound_to(bind, name)
+    if type(value) is CONST:
+        return value.value is None
+    return value is not None and any(type(part) is NAME and part.id == name for part in walk(value))
 
 
 def _no_copy(held: Node, place: Place) -> str:
@@ -52,12 +62,13 @@ def _no_copy(held: Node, place: Place) -> str:
 
 
 def _entry(held: Node, place: Place) -> str:
-    """That there is an entry which most such tables lack: `batch.get("weights")`."""
+    """That there is an entry which most such tables lack, if these are no batches: `state.get("pending")`."""
     match held:
         case core.Call(fn=core.Attr(of=of, name="get"), args=(core.Const(value=str() as key), *rest), keywords=()):
             nothing = not rest or (len(rest) == 1 and type(rest[0]) is CONST and rest[0].value is None)
-            usual = place.frame.world.places.is_("names", "usual", key)
-            return f'only where `{path_of(of)}` has `"{key}"`' if nothing and not usual and path_of(of) else ""
+            is_, table = place.frame.world.places.is_, path_of(of)
+            data = is_("names", "usual", key) or any(is_("names", kind, last_name(of)) for kind in ("batches", "data"))
+            return f'only where `{table}` has `"{key}"`' if nothing and table and not data else ""
     return ""
 
 

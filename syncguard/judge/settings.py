@@ -17,7 +17,7 @@ from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
-from syncguard.judge.fields import all_given, has, takes
+from syncguard.judge.fields import all_given, has, off_at_first, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -175,7 +175,10 @@ def _carried(asked: Asked, place: Place) -> bool:
     if asked.name in place.callers.turned or place.frame.world.places.is_("names", "modes", asked.name):
         return False
     of = asked.of
-    if not carried(of, is_carrier(place)) or any(has(info, asked.name) for info in classes_of(of, place)):
+    if not carried(of, is_carrier(place)):
+        return False
+    known = [info for info in classes_of(of, place) if has(info, asked.name)]
+    if known and (asked.name in place.callers.set or not all(off_at_first(info, asked.name) for info in known)):
         return False
     return type(of) is not ATTR or all(takes(info, of.name) for info in classes_of(of.of, place))
 
