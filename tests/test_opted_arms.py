@@ -389,3 +389,27 @@ class Net(torch.nn.Module):
 """
     (options,) = told(text.format(waits))
     assert [one.partition(";")[0] for one in options] == ([option] if option else [])
+
+
+@pytest.mark.parametrize(("used", "option"), [("turned", True), ("at", False)])
+def test_what_has_another_name_by_then_may_have_come_another_way(used: str, option: bool) -> None:
+    text = f"""
+class Solver:
+    def __init__(self, deep=False):
+        self.deep = deep
+        self.kept = 0
+
+    def step(self, x: torch.Tensor):
+        at = self.kept
+        turned = 0
+        if self.deep:
+            turned = x.cumsum(0)
+            at = turned
+        if bool({used}):
+            return x
+        self.kept = at
+"""
+    options = told(text)
+    assert (
+        options == [["only where `self.deep` holds; by default `self.deep` is `False`"]] if option else not any(options)
+    )

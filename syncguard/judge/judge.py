@@ -83,7 +83,7 @@ def judged(
 def with_arms(sighting: Sighting, routine: Routine) -> Context:
     """What surrounds a wait, with the tests that what it waits for was bound behind."""
     context = sighting.context
-    behind = {**put_behind(sighting.why, routine), **picked(sighting, routine)}
+    behind = {**put_behind(sighting.why, sighting.at, routine), **picked(sighting, routine)}
     more = [asked for asked in behind.values() if asked not in context.tests]
     return Context(context.loops, tests=(*context.tests, *more)) if more else context
 

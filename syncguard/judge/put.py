@@ -19,21 +19,29 @@ from syncguard.read.walk import around, walk
 Tests = dict[tuple[int, bool], Asked]
 
 
-def put_behind(why: Why | None, routine: Routine) -> Tests:
-    """The tests around each statement that hands a value on, from the wait back to where it comes another way as well:
-    all else that binds the same name binds it to a constant."""
+def put_behind(why: Why | None, at: At, routine: Routine) -> Tests:
+    """The tests around each statement that hands a value on, from the place that needs it back to where it comes another
+    way as well: all else that binds the same name binds it to a constant, and the next link asks for that name."""
     found: Tests = {}
-    node, link = routine.node, why if type(routine.node) is FUNCTION else None
+    node, link, after = routine.node, why if type(routine.node) is FUNCTION else None, at
     while link is not None:
         if not link.path or link.path == routine.home.path:
             held = [*enclosing(node.body, link.at)]
             bind = held[-1] if any(type(part) is IF for part in held[:-1]) else None
             if type(bind) is BIND and bind.value is not None and around(bind.value.at, link.at):
-                if not _alone(bind, routine):
+                if not _alone(bind, routine) or not (around(bind.at, after) or _asked(bind, after, routine)):
                     break
                 found.update(tests_around(node.body, bind.at))
+            after = link.at
         link = link.parent
     return found
+
+
+def _asked(bind: core.Bind, at: At, routine: Routine) -> bool:
+    """Whether what a statement binds stands at a place, if that is a name."""
+    name = bind.targets[0].id if type(bind.targets[0]) is NAME else ""
+    parts = [part for part in walk(routine.node.body) if type(part) is NAME and part.id == name] if name else []
+    return not name or any(around(at, part.at) for part in parts)
 
 
 def picked(sighting: Sighting, routine: Routine) -> Tests:
