@@ -49,7 +49,8 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     outside, top = _defined_behind(routine), routine.home.top
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
-    table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
+    alone = not routine.closure and routine.owner is None
+    table = callers.of(routine.home).tabled(world.places) if alone else {}
     here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
     looped = _looped(context, here)
     if not (context.tests or looped or decorated or routine.name in table or outside):

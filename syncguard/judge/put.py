@@ -20,8 +20,8 @@ Tests = dict[tuple[int, bool], Asked]
 
 
 def put_behind(why: Why | None, at: At, routine: Routine) -> Tests:
-    """The tests around each statement that hands a value on, from the place that needs it back to where it comes another
-    way as well: all else that binds the same name binds it to a constant, and the next link asks for that name."""
+    """The tests around each statement that hands a value on, from the place that needs it back to where it comes
+    another way as well: all else that binds its name binds it to a constant, and the next link asks for that name."""
     found: Tests = {}
     node, link, after = routine.node, why if type(routine.node) is FUNCTION else None, at
     while link is not None:
