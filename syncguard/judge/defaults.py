@@ -74,9 +74,12 @@ NOTHING: Final = Sources()
 def sources_of(node: Node, place: Place) -> Sources:
     """What has a name is by default; no sources where nothing tells."""
     from syncguard.judge.fields import of_attribute
+    from syncguard.judge.grouped import of_group
 
     if place.depth > DEEPEST:
         return NOTHING
+    if (given := of_group(node, place)) is not None:
+        return Sources((given,), option=False)
     match node:
         case core.Name(id=name):
             return _of_name(node, name, place)
