@@ -639,3 +639,36 @@ def test_a_field_that_its_class_makes_more_of_asks_for_it_if_it_is_off_at_first(
                 return x.sum().item()
     """
     assert told(text) == [["only where `self.cfg.schedule[0]` holds"] if option else []]
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [
+        ("loss.reduction == 'none'", True),
+        ("self.loss.reduction in ('none', 'sum')", True),
+        ("how == 'none'", True),
+        ("loss.reduction != 'mean'", False),
+        ("loss.reduction", False),
+        ("x.device.type == 'cuda'", False),
+        ("loss.name == 'slow'", False),
+        ("self.method == 'slow'", False),
+        ("loss.backend == 'slow'", False),
+    ],
+)
+def test_an_attribute_that_says_which_of_several_is_compared_with_a_text(test: str, option: bool) -> None:
+    text = f"""
+    class Net:
+        def __init__(self, loss):
+            self.loss = loss
+            self.method = "fast"
+
+        def step(self, x: torch.Tensor, loss):
+            how = loss.reduction
+            if {test}:
+                return x.sum().item()
+
+        def change(self, loss, backend):
+            loss.backend = backend
+            self.method = "slow" if backend else "fast"
+    """
+    assert told(text) == [[f"only where `{test}` holds"] if option else []]

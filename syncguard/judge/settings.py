@@ -141,8 +141,16 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return all(_setting(*one, text) for one in written)
     if type(node) is ATTR:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
-        return bool(given) and all(_setting(*one, text) for one in given)
+        if given:
+            return all(_setting(*one, text) for one in given)
+        return text and _is_way(node, place)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _is_way(node: core.Attr, place: Place) -> bool:
+    """Whether what an object was made with says which of several it does, and its class does not: `loss.reduction`."""
+    known = any(has(info, node.name) for info in classes_of(node.of, place))
+    return not known and node.name not in place.callers.set and place.frame.world.places.is_("names", "ways", node.name)
 
 
 def _is_nothing(node: Node) -> bool:
