@@ -16,8 +16,9 @@ from syncguard.infer.routine import Routine
 from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
+from syncguard.judge.declared import off_at_first
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
-from syncguard.judge.fields import all_given, has, off_at_first, takes
+from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
