@@ -6,12 +6,13 @@ from __future__ import annotations
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.subjects import last_name
 from syncguard.judge.bound import bound_to, path_of
+from syncguard.judge.carried import read_of
 from syncguard.judge.defaults import Place, bound_before, sources_of
 from syncguard.judge.fields import all_given
 from syncguard.judge.left_out import without
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CHOOSE, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
 
 
@@ -63,13 +64,14 @@ def _no_copy(held: Node, place: Place) -> str:
 
 def _entry(held: Node, place: Place) -> str:
     """That there is an entry which most such tables lack, if these are no batches: `state.get("pending")`."""
-    match held:
-        case core.Call(fn=core.Attr(of=of, name="get"), args=(core.Const(value=str() as key), *rest), keywords=()):
-            nothing = not rest or (len(rest) == 1 and type(rest[0]) is CONST and rest[0].value is None)
-            is_, table = place.frame.world.places.is_, path_of(of)
-            data = is_("names", "usual", key) or any(is_("names", kind, last_name(of)) for kind in ("batches", "data"))
-            return f'only where `{table}` has `"{key}"`' if nothing and table and not data else ""
-    return ""
+    asked = read_of(held) if type(held) is CALL and type(held.fn) is ATTR and not held.keywords else None
+    if asked is None or type(asked.default) is not CONST or asked.default.value is not None:
+        return ""
+    is_, table = place.frame.world.places.is_, path_of(asked.of)
+    data = is_("names", "usual", asked.name) or any(
+        is_("names", one, last_name(asked.of)) for one in ("batches", "data")
+    )
+    return f'only where `{table}` has `"{asked.name}"`' if table and not data else ""
 
 
 def _empty(kept: core.Attr, place: Place) -> str:
