@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function, Needs, Where
+from syncguard.judge.entries import Entries, doubted
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
-from syncguard.judge.led_there import Needs, There
+from syncguard.judge.led_there import There
 from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
@@ -59,7 +60,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         path, where = one.note.path, (one.note.path, finding.function)
         needs = one.needs.get((finding.site.line, finding.site.column), ())
         finding = self._warmed(with_options(finding, where, self.options, self.made_for), where, needs)
-        finding = unless_given(_unless_set(as_brought(finding, self.calls, self.hot)))
+        finding = as_brought(finding, self.calls, self.hot)
+        finding = _unless_set(finding) if not self.there.may_be(where, needs) else finding
+        finding = unless_given(finding)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -111,7 +114,7 @@ def elsewhere(
     return Elsewhere(
         calls,
         hot,
-        There(calls, hot),
+        There(Entries(calls, hot), hot, doubted(calls, hot)),
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),

@@ -20,7 +20,7 @@ from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, word
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Frame, Routine, Used
 from syncguard.judge.behind import Behind
-from syncguard.judge.called import Function
+from syncguard.judge.called import Function, Needs
 from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
@@ -59,7 +59,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     passes: tuple[str, ...] = ()  # the files to whose functions it passes tensors
     words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
-    needs: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}  # what calls must give for a wait to be reached
+    needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -205,10 +205,11 @@ class Examiner:
             return facts_in(source, behind.around(routine, context))
 
         makes = making(home, self.world, around) if not test else {}
+        ways = Ways(warmth, callers, self.world, self.text_of)
         calls = functions_of(
             home, routines, warmth, test, places,
             lambda routine: facts_in(source, behind.of(routine)) if matters(routine) or routine in makes else (),
-            around, makes,
+            around, makes, ways,
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
@@ -228,7 +229,7 @@ class Examiner:
             caused=caused,
             passes=passes,
             words=numbers_of(source.text),
-            needs=Ways(warmth, callers, self.world, self.text_of).needed() if not source.cells else {},
+            needs=ways.needed() if not source.cells else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -130,3 +130,26 @@ def test_what_a_module_is_given_on_the_host_may_come_back_from_the_device() -> N
             return y[1:].item()
     """
     assert codes(text, "import torch\n") == ["SG201"]
+
+
+def test_what_a_function_gives_comes_of_what_its_caller_gave_it() -> None:
+    text = """
+import torch
+
+
+def ended(x):
+    return torch.cat([x, x.new_zeros([1])])
+
+
+def first(n, device):
+    steps = torch.linspace(0, 1, n)
+    return ended(steps).to(device)
+
+
+def second(n, device):
+    times = torch.linspace(1, 0, n, device=device).exp()
+    return ended(times).sum().item()
+"""
+    lines = {finding.site.line: [fact.line for fact in finding.because] for finding in findings(text)}
+    assert set(lines[11]) <= {10, 6, 11}
+    assert set(lines[16]) <= {15, 6, 16}

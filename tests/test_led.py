@@ -101,3 +101,40 @@ def test_what_is_handed_on_must_be_given_above() -> None:
     assert of(text.format(given="x"))[:2] == ("hot", [8, 11])
     assert of(text.format(given="first"))[:2] == ("hot", [8, 11])
     assert of(text.format(given="None"))[:2] == ("amortized", [])  # nobody asks for it
+
+
+WEIGHED = """
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            x = {first}
+            return self.fit(x)
+
+        def fit(self, x):
+            return {second}
+
+    def {name}(x: torch.Tensor, beta=0.5, mode="slow"):
+        if beta == 0:
+            return x
+        elif mode == "fast":
+            return x + 1
+        return x + x.max().item()
+    """
+
+
+@pytest.mark.parametrize("name", ["_weighed", "weighed"])
+@pytest.mark.parametrize(
+    ("first", "second", "lines"),
+    [
+        ("{}(x, 0.0)", "{}(x, 0.3)", [8, 11]),
+        ("{}(x, beta=0)", "{}(x, self.beta)", [8, 11]),
+        ("{}(x, mode='fast')", "{}(x)", [8, 11]),
+        ("{}(x, mode='fast', beta=1)", "{}(x, 0)", None),
+        ("{}(x, self.beta)", "{}(x, 0.0)", [7]),
+        ("{}(x, **self.kept)", "{}(x, 0.0)", [7]),
+    ],
+)
+def test_a_call_that_says_that_it_leads_elsewhere_makes_nothing_hot(
+    name: str, first: str, second: str, lines: list[int] | None
+) -> None:
+    heat, path, _ = of(WEIGHED.format(name=name, first=first.format(name), second=second.format(name)))
+    assert (heat, path) == ("hot", lines) if lines else heat != "hot"

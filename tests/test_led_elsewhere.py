@@ -67,7 +67,9 @@ def test_the_path_leads_by_a_call_that_gives_it() -> None:
 
 
 def test_who_gives_it_may_do_so_at_every_step() -> None:
-    assert told("return select(x)", given="x, x.boxes")[0] == "hot"
+    assert told("return select(x)", given="x, x.boxes") == ("unknown", [])
+    assert told("return select(x)", "exact", given="x, exact=True") == ("unknown", [])  # though it is off by default
+    assert told("return select(x)", "exact", given="x, x.boxes")[0] == "amortized"
     assert told("return select(x)", given="x")[0] == "unknown"
     assert told("return select(x, boxes)", given="x")[0] == "hot"
 
@@ -76,5 +78,66 @@ def test_what_its_own_file_hands_on_counts() -> None:
     more = "\n\ndef pick(x, boxes):\n    return select(x, boxes)\n"
     call = "from .ops import pick\n\n        return pick(select(x), boxes)"
     assert told(call, more=more)[0] == "hot"
-    assert told("return select(x)", more=more)[0] == "hot"
+    assert told("return select(x)", more=more) == ("unknown", [])
     assert told("return select(x)", more=more.replace("def pick", "def save_pick"))[0] == "cold"
+
+
+INNER = """
+from .ops import select
+
+
+def inner(x, boxes=None, exact=False):
+    {test}
+        x = select(x, x, True)
+    return x
+"""
+OUTER = """
+import torch
+from .inner import inner
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, boxes=None):
+        return inner({given})
+"""
+
+
+def by_two(given, test="if boxes is not None:", more=""):
+    files = {"pkg/__init__.py": "", "pkg/ops.py": OPS.format(test=GIVEN, more="")}
+    files |= {"pkg/inner.py": INNER.format(test=test) + more, "pkg/outer.py": OUTER.format(given=given)}
+    finding = found(files)["pkg/ops.py"]
+    return finding.heat, [fact.line for fact in finding.hot_path if fact.text.startswith("calls")]
+
+
+@pytest.mark.parametrize("given", ["x, boxes", "x, boxes=x", "*x", "x, self.boxes, True"])
+def test_a_call_is_reached_by_one_that_gives_what_it_needs(given: str) -> None:
+    assert by_two(given) == ("hot", [8, 7])
+
+
+@pytest.mark.parametrize("given", ["x", "x, None", "x, exact=True"])
+def test_a_call_that_needs_more_than_it_is_given_is_not_reached(given: str) -> None:
+    assert by_two(given) == ("unknown", [])  # others may ask for it at every step
+    assert by_two(given, "if boxes is not None or exact:")[0] == ("hot" if "exact" in given else "unknown")
+    assert by_two(given, "for _ in range(2):") == ("hot", [8, 7])
+
+
+def test_what_another_function_gives_on_the_way_counts() -> None:
+    outer = "\n\ndef outer(x, boxes=None):\n    return inner(x, boxes)\n"
+    assert by_two("x", more=outer)[0] == "unknown"
+    files = {"pkg/__init__.py": "", "pkg/ops.py": OPS.format(test=GIVEN, more="")}
+    files |= {"pkg/inner.py": INNER.format(test="if boxes is not None:") + outer}
+    for given, heat in (("x", "unknown"), ("x, None", "unknown"), ("x, x", "hot"), ("x, boxes", "hot")):
+        text = OUTER.format(given=given).replace("inner", "outer").replace(".outer", ".inner")
+        assert found({**files, "pkg/outer.py": text})["pkg/ops.py"].heat == heat
+    text = OUTER.format(given="x").replace("inner", "outer").replace(".outer", ".inner")
+    files["pkg/inner.py"] = files["pkg/inner.py"].replace("outer(x, boxes=None)", "outer(x, boxes=3)")
+    assert found({**files, "pkg/outer.py": text})["pkg/ops.py"].heat == "hot"
+
+
+def test_what_calls_itself_may_give_it() -> None:
+    more = "\n\nclass Wide:\n    pass\n"
+    itself = "    if x.shape[0] > 1:\n        x = select(x, {given})\n    return x\n"
+    for given, heat in (("x", "hot"), ("boxes=x[0]", "hot"), ("boxes", "unknown"), ("None, exact", "unknown")):
+        text = OPS.format(test=GIVEN, more=more).replace("    return x\n", itself.format(given=given))
+        files = {"pkg/__init__.py": "", "pkg/ops.py": text, "pkg/net.py": NET.format(call="return select(x)")}
+        assert found(files)["pkg/ops.py"].heat == heat

@@ -125,6 +125,29 @@ def test_what_a_table_keeps_under_a_key_is_told_of_it(table: str, call: str, opt
     assert [one for _, one in told(TABLE.format(table=table, call=call))] == options
 
 
+WITHIN = TABLE.replace("\n    RULES = {{{table}}}\n", "").replace(
+    "return {call}", 'rules = {{"slow": _slow, "fast": fast}}\n        {call}'
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "picked"),
+    [
+        ("return rules[kind](x)", True),
+        ("rule = rules.get(kind)\n        return rule(x)", True),
+        ("return rules[kind](x) if kind in rules else None", True),
+        ("return pick('solve', rules, kind)(x)", True),
+        ("return pick(rules, x)", False),
+        ("return [rule(x) for rule in rules.values()]", False),
+        ("for one in rules:\n            x = rules[one](x)", False),
+        ("return rules", False),
+    ],
+)
+def test_of_a_table_in_a_function_one_is_picked(call: str, picked: bool) -> None:
+    slow, fast = ([one.replace("RULES", "rules") for one in every] if picked else [] for every in (SLOW, FAST))
+    assert [one for _, one in told(WITHIN.format(call=call))] == [slow, fast]
+
+
 SWITCHED = """
     class trace:
         _on = False

@@ -344,3 +344,72 @@ def test_a_field_that_counts_is_no_setting(kind: str, default: str, named: bool)
         """
     option = f"only where `given.rows != {default}` holds; by default `given.rows` is `{default}`"
     assert told(text) == [[option] if named else []]
+
+
+@pytest.mark.parametrize(
+    "second", ["elif mode == 'slow':", "else:\n        if mode == 'slow':\n            return x\n    if 0:"]
+)
+def test_what_follows_arms_that_leave_stands_behind_all_of_their_tests(second: str) -> None:
+    text = f"""
+def step(x: torch.Tensor, beta=0, mode="slow"):
+    if beta == 0:
+        return x
+    {second}
+        return x + 1
+    return x.sum().item()
+"""
+    first = "only where `beta == 0` does not hold; by default `beta` is `0`"
+    then = "only where `mode == 'slow'` does not hold; by default `mode` is `\"slow\"`"
+    assert told(text) == [[first, then]]
+    assert told(text.replace("return x\n", "x = x * 2\n", 1)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("waits", "option"),
+    [
+        ("bool((self.exact and x != 0).any())", "only where `self.exact` holds"),
+        ("bool((not self.exact and x != 0).any())", ""),
+        ("bool((x.is_cuda and self.exact and x + 1).sum())", "only where `self.exact` holds"),
+        ("(self.loose or x + 1).sum().item()", "only where `self.loose` does not hold"),
+        ("(self.exact or x + 1).sum().item()", ""),
+        ("(self.exact and x + 1 or x).sum().item()", ""),
+        ("(self.exact and self.loose, x.sum().item())", ""),
+    ],
+)
+def test_what_and_gives_is_there_where_all_before_it_holds(waits: str, option: str) -> None:
+    text = """
+class Net(torch.nn.Module):
+    def __init__(self, exact=False, loose=True):
+        super().__init__()
+        self.exact = exact
+        self.loose = loose
+
+    def forward(self, x):
+        return {}
+"""
+    (options,) = told(text.format(waits))
+    assert [one.partition(";")[0] for one in options] == ([option] if option else [])
+
+
+@pytest.mark.parametrize(("used", "option"), [("turned", True), ("at", False)])
+def test_what_has_another_name_by_then_may_have_come_another_way(used: str, option: bool) -> None:
+    text = f"""
+class Solver:
+    def __init__(self, deep=False):
+        self.deep = deep
+        self.kept = 0
+
+    def step(self, x: torch.Tensor):
+        at = self.kept
+        turned = 0
+        if self.deep:
+            turned = x.cumsum(0)
+            at = turned
+        if bool({used}):
+            return x
+        self.kept = at
+"""
+    options = told(text)
+    assert (
+        options == [["only where `self.deep` holds; by default `self.deep` is `False`"]] if option else not any(options)
+    )

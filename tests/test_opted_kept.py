@@ -57,3 +57,56 @@ def test_what_is_there_all_the_same_says_nothing(kept: str, test: str) -> None:
 def test_what_another_method_makes_is_there_without_it() -> None:
     later = "\n        def fill(self):\n            self.kept = as_row([1.0])\n"
     assert told(LOSS.format(kept=CHOICE, test="self.kept is not None") + later) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("method", "named"),
+    [
+        ("def fold(self, exact: bool = False):\n            self.exact = exact", True),
+        ("def fold(self, exact: bool = True):\n            self.exact = exact", False),
+        ("def fold(self, exact):\n            self.exact = exact", False),
+        ("def fold(self, exact: bool = False):\n            self.exact = True", False),
+    ],
+)
+def test_an_attribute_that_is_off_and_that_a_method_takes_as_off_is_a_switch(method: str, named: bool) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.exact = False
+
+        {method}
+
+        def forward(self, x):
+            if self.exact:
+                return x.sum().item()
+    """
+    told_of = "only where `self.exact` holds; by default `self.exact` is `False`"
+    assert told(text) == [[told_of] if named else []]
+
+
+@pytest.mark.parametrize(
+    ("bind", "named"),
+    [
+        ("rows, columns, exact = *x.shape, self.exact", True),
+        ("exact, *sizes = self.exact, *x.shape", False),
+        ("exact, rows, columns = self.exact, *x.shape", True),
+        ("rows, exact, columns = *x.shape, self.exact", False),
+        ("rows, columns, exact, more = *x.shape, self.exact", False),
+        ("rows, columns, exact, more = *x.shape, self.exact, *x.shape", False),
+    ],
+)
+def test_what_stands_behind_a_shape_counts_from_the_end(bind: str, named: bool) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self, exact=False):
+            super().__init__()
+            self.exact = exact
+
+        def forward(self, x):
+            {bind}
+            if exact:
+                return x.sum().item()
+    """
+    (options,) = told(text)
+    assert bool(options) is named

@@ -578,3 +578,97 @@ def test_what_comes_back_from_a_call_that_it_is_given_to_is_a_choice(test: str) 
 )
 def test_what_does_not_come_back_or_is_no_choice_says_nothing(call: str, test: str) -> None:
     assert told(CHECKED.format(call=call, test=test)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [
+        ("self.cfg.gates[which]", True),
+        ("self.cfg['gates'][0]", True),
+        ("self.cfg.gates[0] > 0", False),
+        ("self.cfg.gates[0] == 'slow'", True),
+        ("not self.cfg.gates[0]", False),
+        ("args[0]", False),
+        ("self.gates[0]", False),
+        ("self.schedule", True),
+        ("self.schedule is not None", True),
+        ("self.how", False),
+        ("self.what", True),
+        ("self.rate", False),
+    ],
+)
+def test_an_item_of_a_setting_and_what_it_makes_ask_for_it(test: str, option: bool) -> None:
+    text = f"""
+    class Agent:
+        def __init__(self, cfg, how, gates):
+            self.cfg = cfg
+            self.gates = gates
+            self.schedule = self.cfg.schedules[0]
+            if self.schedule is not None:
+                self.schedule = self.cfg.schedules[0](self)
+            self.how = cfg.name if how else "a"
+            self.what = cfg.name if how else cfg.other
+            self.rate = cfg.build(self)[0]
+
+        def update(self, x: torch.Tensor, which, args):
+            if {test}:
+                return x.sum().item()
+    """
+    assert told(text) == [[f"only where `{test}` holds"] if option else []]
+
+
+@pytest.mark.parametrize(("default", "option"), [("None", True), ("()", False), ("'slow'", False)])
+def test_a_field_that_its_class_makes_more_of_asks_for_it_if_it_is_off_at_first(default: str, option: bool) -> None:
+    text = f"""
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Config:
+        schedule: object = {default}
+
+        def expand(self):
+            if not isinstance(self.schedule, list):
+                self.schedule = [self.schedule]
+
+    class Agent:
+        def __init__(self, cfg: Config):
+            self.cfg = cfg
+
+        def update(self, x: torch.Tensor):
+            if self.cfg.schedule[0]:
+                return x.sum().item()
+    """
+    assert told(text) == [["only where `self.cfg.schedule[0]` holds"] if option else []]
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [
+        ("loss.reduction == 'none'", True),
+        ("self.loss.reduction in ('none', 'sum')", True),
+        ("how == 'none'", True),
+        ("loss.reduction != 'mean'", False),
+        ("loss.reduction", False),
+        ("x.device.type == 'cuda'", False),
+        ("loss.name == 'slow'", False),
+        ("self.method == 'slow'", False),
+        ("loss.backend == 'slow'", False),
+    ],
+)
+def test_an_attribute_that_says_which_of_several_is_compared_with_a_text(test: str, option: bool) -> None:
+    text = f"""
+    class Net:
+        def __init__(self, loss):
+            self.loss = loss
+            self.method = "fast"
+
+        def step(self, x: torch.Tensor, loss):
+            how = loss.reduction
+            if {test}:
+                return x.sum().item()
+
+        def change(self, loss, backend):
+            loss.backend = backend
+            self.method = "slow" if backend else "fast"
+    """
+    assert told(text) == [[f"only where `{test}` holds"] if option else []]

@@ -1,5 +1,5 @@
-"""A place behind tests in a private function in, the same out where of its calls those alone count that come to it:
-what is written in one may say that it does not."""
+"""A place behind tests in, the calls out that do not come to it, as far as what is written in one says so; and, of a
+private function, the place as the others have it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from syncguard.infer.routine import Asked
 from syncguard.judge.calling import Made
 from syncguard.judge.defaults import MOST, Place, bound
 from syncguard.judge.settled import outcome_of
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
 
@@ -22,14 +22,20 @@ Test = tuple[Node, bool, frozenset[str]]  # how it must come out, and the names 
 
 def without_barred(place: Place, tests: tuple[Asked, ...]) -> Place:
     """The place; unless some calls come to it and others do not, as it was."""
-    routine = place.routine
-    calls = place.callers.named(routine.name) if tests and private(routine) else ()
-    if not 1 < len(calls) <= MOST:
-        return place
+    calls = place.callers.named(place.routine.name) if tests and private(place.routine) else ()
+    barred = barred_from(place, tests) if len(calls) > 1 else frozenset()
+    leading = frozenset([made.call.at for made in calls if made.call.at not in barred])
+    return replace(place, only=leading) if barred and leading else place
+
+
+def barred_from(place: Place, tests: tuple[Asked, ...]) -> frozenset[At]:
+    """The calls in the file of a place's function that say by what is written in them that they do not come to it."""
+    calls = place.callers.named(place.routine.name)
+    if not 0 < len(calls) <= MOST:
+        return frozenset()
     wanted = [part for test, outcome in tests for part in necessary(spelled_out(test, place.frame), outcome)]
     asked = [(test, outcome, _names(test)) for test, outcome in wanted]
-    leading = frozenset([made.call.at for made in calls if not _barred(made, asked, place)])
-    return replace(place, only=leading) if 0 < len(leading) < len(calls) else place
+    return frozenset([made.call.at for made in calls if _barred(made, asked, place)])
 
 
 def _names(test: Node) -> frozenset[str]:

@@ -79,11 +79,17 @@ def _given(target: Node, value: Node, path: str) -> Node | None:
         return value if path_of(target) == path else None
     found = [index for index, item in enumerate(target.items) if path_of(item) == path]
     parts = value.items if type(value) is SEQ else ()
-    if len(found) != 1 or any(type(item) is DO and item.what == "*" for item in (*target.items, *parts)):
+    stars = [index for index, part in enumerate(parts) if type(part) is DO and part.what == "*"]
+    if len(found) != 1 or len(stars) > 1 or any(type(item) is DO and item.what == "*" for item in target.items):
         return None
     if type(value) is not SEQ:  # one of what it gives
         return core.Index(value, core.Const(found[0], target.at), target.at)
-    return parts[found[0]] if len(parts) == len(target.items) else None
+    if not stars:
+        return parts[found[0]] if len(parts) == len(target.items) else None
+    behind = len(target.items) - found[0]  # `a, b, c = *x.shape, self.c`: what stands behind a star counts from the end
+    if behind < len(parts) - stars[0]:
+        return parts[-behind]
+    return parts[found[0]] if found[0] < stars[0] else None
 
 
 def path_of(node: Node) -> str:

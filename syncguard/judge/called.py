@@ -7,6 +7,7 @@ import msgspec
 from syncguard.terms import Fact, Heat
 
 Where = tuple[str, str]  # a file and the qualified name of a function in it
+Needs = tuple[tuple[str, ...], ...]  # groups of parameters, of each of which a call must give one
 
 
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -22,6 +23,8 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     options: tuple[Fact, ...] = ()  # that all calls of it by this function stand behind
     handed: bool = False  # the file of the call hands the function about as well
     left: tuple[str, ...] = ()  # the parameters that all calls of it by this function leave at their defaults
+    hands: tuple[tuple[str, str], ...] = ()  # those that it gives one of its own of the same default, and that
+    needs: Needs = ()  # what this function itself must be given for one of these calls to be reached
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

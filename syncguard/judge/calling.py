@@ -50,6 +50,7 @@ class Callers:
         self.asked: dict[tuple[int, bool, Routine, int, frozenset[At]], tuple[core.Node, bool]] = {}
         self.left: dict[tuple[Routine, str], core.Node | None] = {}  # what a constructor leaves an attribute with
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
+        self.keys: dict[str, Fact] | None = None
         self.others: dict[Home, Callers] = {home: self}
 
     def of(self, home: Home) -> Callers:
@@ -112,10 +113,11 @@ class Callers:
         blocks = [part for part in self.home.pieces if type(part) is WITH] if self.home.own else []
         return [context for block in blocks for context, _ in block.items]
 
-    @cached_property
-    def tabled(self) -> dict[str, Fact]:
+    def tabled(self, places: Places) -> dict[str, Fact]:
         """The keys that its functions are kept under."""
-        return tabled(self.home)
+        if self.keys is None:
+            self.keys = tabled(self.home, places)
+        return self.keys
 
     @cached_property
     def parsed(self) -> dict[str, list[core.Node | None]]:

@@ -80,7 +80,7 @@ def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) 
     callee = next((one for one, calls in caller.calls.items() if any(at == cause.at for at, _ in calls)), None)
     if callee is None or len(callers.of_each.get(callee, ())) > 1:
         return ()  # another call of it may ask for nothing
-    tests = {**dict(tests_around(caller.node.body, cause.at)), **put_behind(cause.sighting.why, caller)}
+    tests = {**dict(tests_around(caller.node.body, cause.at)), **put_behind(cause.sighting.why, cause.at, caller)}
     if not tests:
         return ()
     context = Context(tests=tuple(tests.values()))

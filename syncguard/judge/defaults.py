@@ -74,9 +74,12 @@ NOTHING: Final = Sources()
 def sources_of(node: Node, place: Place) -> Sources:
     """What has a name is by default; no sources where nothing tells."""
     from syncguard.judge.fields import of_attribute
+    from syncguard.judge.grouped import of_group
 
     if place.depth > DEEPEST:
         return NOTHING
+    if (given := of_group(node, place)) is not None:
+        return Sources((given,), option=False)
     match node:
         case core.Name(id=name):
             return _of_name(node, name, place)
@@ -112,7 +115,8 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     param = next((param for param in function.params if param.name == name), None)
     every = binders(routine).get(name, ())
     binds = bound_before(node, every, function)
-    if param is not None and (name in place.given or steady(name, routine) or (every and not binds)):
+    kept = param is not None and (steady(name, routine) or not binds or _put_back(binds, param))
+    if param is not None and (name in place.given or kept):
         return _of_parameter(param, place)
     if not binds:
         outer = outer_of(routine)
@@ -125,6 +129,13 @@ def _of_name(node: Node, name: str, place: Place) -> Sources:
     if made is None or (type(made) is SEQ and made.kind != "tuple" and not made.items):
         return NOTHING  # an empty list is there to be filled
     return Sources(((made, there),), option=False)
+
+
+def _put_back(binds: tuple[Node, ...], param: Param) -> bool:
+    """Whether all that a function itself does to a parameter is to make it what it is by default."""
+    default = param.default.value if type(param.default) is CONST else UNKNOWN
+    values = [bound_to(bind, param.name) for bind in binds]
+    return all(type(one) is CONST and type(one.value) is type(default) and one.value == default for one in values)
 
 
 def _left_with(
@@ -158,10 +169,11 @@ def outer_of(routine: Routine) -> Routine | None:
 
 
 def _of_parameter(param: Param, place: Place) -> Sources:
-    """What a parameter is where it is left out; of a private function, what those who call it give."""
+    """What a parameter is where it is left out; of a private function, and where some calls alone count, what those who
+    call it give."""
     routine = place.routine
     default = _default(param, place)
-    passed = tuple(passed_to(param, place)) if private(routine) else ()
+    passed = tuple(passed_to(param, place)) if private(routine) or place.only else ()
     return Sources(passed or ((default,) if default else ()), default, data=lambda: may_be_data(param, place.frame))
 
 

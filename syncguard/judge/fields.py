@@ -3,9 +3,7 @@ and keeps, a field, a switch that methods turn, what a property returns."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -24,17 +22,14 @@ from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
 from syncguard.judge.configured import off_until_set
+from syncguard.judge.declared import counts, declared_in, takes_fields
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
 from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, targets, walk
-
-FIELDS: Final = ("field", "Field", "attrib", "ib")
-SETTINGS: Final = ("settings", "parameters")  # lists of names
-LAST_WORD: Final = re.compile(r"[A-Z][a-z0-9]*$")
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -79,7 +74,7 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
 def has(info: ClassInfo, name: str) -> bool:
     """Whether a class itself says something of an attribute."""
     kept = info.find(name) is not None or any(info.world.storing(one, name) for one in info.mro)
-    return kept or any(True for one in info.mro for _ in _declared(one.node, name))
+    return kept or any(True for one in info.mro for _ in declared_in(one.node, name))
 
 
 def all_given(node: Node, place: Place) -> tuple[Written, ...]:
@@ -184,12 +179,12 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
         if fixed:
             assigned = fixed[0] if len(fixed) == 1 else _left_with(one, name, fixed, place)
             return _made(assigned, switched, one, info, place) if assigned is not None else None
-        declared = [*_declared(one.node, name)]
+        declared = [*declared_in(one.node, name)]
         if declared:
             flag = switched and _flag(declared[0])
             there = place.of(one.home.top) if one.home.top is not None else place
-            told = len(declared) == 1 and not _counts(declared[0], one)
-            return ((declared[0], there), True) if told and (flag or _takes_fields(one)) else None
+            told = len(declared) == 1 and not counts(declared[0], one)
+            return ((declared[0], there), True) if told and (flag or takes_fields(one)) else None
     return None
 
 
@@ -272,7 +267,10 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         node = routine.node
         turns = info.world.places.is_("names", "switches", routine.name)
         value = bound_to(part, path)
-        switch = turns and (_flag(value) or _param(value, node) is not None)
+        param = _param(value, node)
+        default = param.default if param is not None and routine.name[:2] != "__" else None
+        off = type(default) is CONST and default.value is False  # whoever calls it says so
+        switch = off or (turns and (_flag(value) or param is not None))
         made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
         reset = type(value) is CONST and value.value is False and made is None
         yield Assigned(made, type(value) is CONST, switch, reset)
@@ -313,32 +311,3 @@ def _taken(value: Node) -> Node:
 
 def _flag(node: Node | None) -> bool:
     return type(node) is CONST and isinstance(node.value, bool)
-
-
-def _counts(default: Node, info: ClassInfo) -> bool:
-    """Whether a field says how many there are, which is no setting of what is named for none: `num_rows: int = 0`."""
-    nothing = type(default) is CONST and type(default.value) is int and default.value == 0
-    kind = LAST_WORD.search(info.name) if nothing else None
-    told = kind is not None and any(info.world.places.is_("names", key, kind[0].lower()) for key in SETTINGS)
-    return nothing and not told
-
-
-def _takes_fields(info: ClassInfo) -> bool:
-    """Whether what a class declares is what its constructor takes: that of another one is for those below to set."""
-    makers = (*info.node.decorators, *[base for one in info.mro for base in one.node.bases])
-    return any(info.world.places.is_("names", "fields", last_name(maker)) for maker in makers)
-
-
-def _declared(node: core.Class, name: str) -> Iterator[Node]:
-    """The default of a field: `name: bool = False`."""
-    for part in node.body:
-        if type(part) is BIND and part.value is not None:
-            yield from [_default_in(part.value) for aim in part.targets if path_of(aim) == name]
-
-
-def _default_in(value: Node) -> Node:
-    """What a field is by default: `field(default=False)`, `Field(False, ge=0)`."""
-    if type(value) is not CALL or last_name(value.fn) not in FIELDS:
-        return value
-    given = [one for key, one in value.keywords if key == "default"]
-    return (*given, *value.args, value)[0]

@@ -18,7 +18,7 @@ from syncguard.judge.manners import waits_so
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.place_heat import heat_of
-from syncguard.judge.put import put_behind
+from syncguard.judge.put import picked, put_behind
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
@@ -83,7 +83,8 @@ def judged(
 def with_arms(sighting: Sighting, routine: Routine) -> Context:
     """What surrounds a wait, with the tests that what it waits for was bound behind."""
     context = sighting.context
-    more = [asked for asked in put_behind(sighting.why, routine).values() if asked not in context.tests]
+    behind = {**put_behind(sighting.why, sighting.at, routine), **picked(sighting, routine)}
+    more = [asked for asked in behind.values() if asked not in context.tests]
     return Context(context.loops, tests=(*context.tests, *more)) if more else context
 
 

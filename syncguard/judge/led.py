@@ -17,7 +17,9 @@ from syncguard.infer.branches.ungiven import lacks
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, site
+from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT
+from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
@@ -63,28 +65,53 @@ class Ways(msgspec.Struct, frozen=True):
         known = self.warmth[routine]
         if known.heat != "hot" or not context.tests:
             return Led(known)
-        return self._giving([*_needs(context.tests, routine, self.callers, self.world)], routine, 0)
+        place = Place(Frame(self.world, routine, {}), self.callers)
+        barred = barred_from(place, context.tests) if not self._of_itself(routine) else frozenset[At]()
+        return self._giving(self._asked_by(context, routine), routine, 0, barred)
 
-    def needed(self) -> dict[tuple[int, int], tuple[tuple[str, ...], ...]]:
+    def needed(self) -> dict[tuple[int, int], Asks]:
         """By the places of waits in functions that other files may make hot, the parameters that a call must give for
         one to be reached: one of each group."""
         found: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}
         for routine, warmth in self.warmth.items():
             waits = routine.sightings.values() if warmth.heat == "unknown" or warmth.here else ()
             for sighting in waits:
-                needs = [*_needs(sighting.context.tests, routine, self.callers, self.world)]
+                needs = self.asked_by(sighting.context, routine)
                 if needs:
                     at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
-                    found[at.line, at.column] = tuple([tuple(sorted(names)) for names in needs])
+                    found[at.line, at.column] = needs
         return found
 
-    def _giving(self, needs: Needs, routine: Routine, deep: int) -> Led:
-        """The same of the calls that give a function what is needed."""
+    def asked_by(self, context: Context, routine: Routine) -> Asks:
+        """The parameters of a function that a call must give for a place in it to be reached: one of each group."""
+        return tuple([tuple(sorted(names)) for names in self._asked_by(context, routine)])
+
+    def _asked_by(self, context: Context, routine: Routine) -> Needs:
+        """The same, but for what the function may give itself where it calls itself."""
+        needs = [*_needs(context.tests, routine, self.callers, self.world)] if context.tests else []
+        own = self._of_itself(routine) if needs else []
+        kept = [left_by(routine, at, routine) | _same_handed(routine, at) for at in own]
+        return [names for names in needs if all(names <= left for left in kept)]
+
+    def _of_itself(self, routine: Routine) -> list[At]:
+        """The calls of a function by itself."""
+        return [at for caller, at, _ in self.callers.of_each.get(routine, ()) if caller is routine]
+
+    def needs_of(self, every: list[Context], routine: Routine) -> Asks:
+        """The same of several places, as far as all of them ask for it; nothing where what makes the function hot in
+        its file leads to one."""
+        asked = [self.asked_by(context, routine) for context in every]
+        shared = tuple([names for names in asked[0] if all(names in other for other in asked)])
+        hot = shared and self.warmth[routine].heat == "hot"
+        return shared if not (hot and any(self.to(one, routine).warmth.heat == "hot" for one in every)) else ()
+
+    def _giving(self, needs: Needs, routine: Routine, deep: int, barred: frozenset[At] = frozenset()) -> Led:
+        """The same of the calls that give a function what is needed, but for some."""
         known = self.warmth[routine]
-        if not needs or known.heat != "hot" or len(known.path) < LEAST or deep > DEEPEST:
+        if not (needs or barred) or known.heat != "hot" or len(known.path) < LEAST or deep > DEEPEST:
             return Led(known)
         calls = [call for call in self.callers.of_each.get(routine, ()) if call[0] is not routine]
-        asked = [_asked(call, needs, routine) for call in calls]
+        asked = [_asked(call, needs, routine) if call[1] not in barred else None for call in calls]
         leading = [(call, above) for call, above in zip(calls, asked, strict=True) if above is not None]
         every = len(leading) == len(calls)
         if every and not any(above for _, above in leading):
@@ -158,13 +185,31 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
 
 def left_by(caller: Routine, at: At, routine: Routine) -> frozenset[str]:
     """The parameters with a default that a call surely leaves at that."""
+    gives, kept = _gives(caller, at, routine)
+    return frozenset([one.name for one in kept if all(_same(value, one) for value in gives[one.name])])
+
+
+def handed_by(caller: Routine, at: At, routine: Routine) -> frozenset[tuple[str, str]]:
+    """The parameters with a default that a call gives one of the caller's own, which is the same where it is left out,
+    each with that."""
+    gives, kept = _gives(caller, at, routine)
+    return frozenset([(one.name, own) for one in kept for own in _handed_on(gives[one.name], one, caller)])
+
+
+def _same_handed(routine: Routine, at: At) -> frozenset[str]:
+    """What a call of a function by itself hands on as it is."""
+    return frozenset([name for name, own in handed_by(routine, at, routine) if name == own])
+
+
+def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[Node]], list[Param]]:
+    """What a call gives each parameter with a default that is written down, and these; none where it is not seen."""
     node = routine.node
     kept = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
     written = _plainly_given(caller, at, routine) if kept else None
     if written is None or type(node) is not FUNCTION:
-        return frozenset()
+        return {}, []
     places = positional(node)
-    return frozenset([one.name for one in kept if all(_same(value, one) for value in given(written, one, places))])
+    return {one.name: given(written, one, places) for one in kept}, kept
 
 
 def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.instances import kinds_of
-from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.meant import answer, binders, plainly
 from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import lacks, private
-from syncguard.infer.domain.values import NONE, UNKNOWN, Named, Seq, Tensor, Value, options
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Sighting
@@ -18,7 +18,7 @@ from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data, 
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import BIND, CHOOSE, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CALL, CHOOSE, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
@@ -66,23 +66,23 @@ def _nothing(asked: core.Name, given: bool, place: Place) -> str:
 def _never_kept(asked: core.Attr, place: Place) -> str:
     """The same of an attribute that is nothing unless the constructor is given an argument: `self.weight = weight`."""
     written = sources_of(asked, place).written
-    names = [_without(*one) for one in written]
+    names = [without(*one) for one in written]
     found = [name for name in dict.fromkeys(names) if name]
     return f"only where {' or '.join([f'`{name}`' for name in found])} is given" if found and all(names) else ""
 
 
-def _without(node: Node, place: Place) -> str:
+def without(node: Node, place: Place) -> str:
     """The argument of a constructor, few of whose callers give it, without which an expression in it is None."""
     if type(node) is CHOOSE:
         for outcome, other in ((True, node.no), (False, node.yes)):
             name = _given_by(node.test, outcome, place)
-            if name and (_without(other, place) == name or (type(other) is CONST and other.value is None)):
+            if name and (without(other, place) == name or (type(other) is CONST and other.value is None)):
                 return name
     if type(node) is not NAME or place.routine.name != "__init__":
         return ""
     sources = sources_of(node, place)
     if not sources.option:  # it stands for what was made of it
-        return next((_without(*one) for one in sources.written), "")
+        return next((without(*one) for one in sources.written), "")
     param = _param(node.id, place.routine)
     few = param is not None and none_if_left(param) and not _usual(param, place.frame)
     return node.id if few else ""
@@ -91,7 +91,7 @@ def _without(node: Node, place: Place) -> str:
 def _given_by(test: Node, outcome: bool, place: Place) -> str:
     """The argument that a constructor must be given for a test to come out so."""
     asked = {part.id: part for part in walk(test) if type(part) is NAME}
-    return next((name for name, node in asked.items() if lacks(test, outcome, name) and _without(node, place)), "")
+    return next((name for name, node in asked.items() if lacks(test, outcome, name) and without(node, place)), "")
 
 
 def _still(asked: core.Name, place: Place) -> Param | None:
@@ -161,12 +161,25 @@ def _no_tensor(asked: core.Name | None, place: Place) -> str:
 
 
 def _asked_for(call: core.Call, frame: Frame) -> core.Name | None:
-    """The name that a call asks of whether it is a tensor: `torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`."""
+    """The name that a call asks of whether it is a tensor, itself or by a function that only asks so."""
+    asked = _asks_type(call, frame)
+    called = frame.lookup(call.fn.id) if type(call.fn) is NAME and asked is None and len(call.args) == 1 else None
+    routine = called.routine if type(called) is Call else None
+    told = answer(routine.node) if routine is not None else None
+    if routine is None or type(told) is not CALL or type(routine.node) is not FUNCTION or call.keywords:
+        return asked
+    within = _asks_type(told, Frame(frame.world, routine, {}))
+    first = call.args[0]
+    alone = within is not None and [param.name for param in routine.node.params] == [within.id]
+    return first if alone and type(first) is NAME else None
+
+
+def _asks_type(call: core.Call, frame: Frame) -> core.Name | None:
+    """The same of `torch.is_tensor(x)`, `isinstance(x, torch.Tensor)`, of what may be something else as well."""
     match call:
         case core.Call(fn=core.Name(id="isinstance"), args=(core.Name() as asked, kinds)):
             named = kinds_of(kinds, frame)
-            alike = [type(one) is Named and frame.world.is_tensor_type(one.name) for one in named]
-            return asked if alike and all(alike) else None
+            return asked if any(type(one) is Named and frame.world.is_tensor_type(one.name) for one in named) else None
         case core.Call(fn=core.Attr() as fn, args=(core.Name() as asked,)):
             return asked if frame.world.is_type_test(dotted(fn, frame)) else None
     return None

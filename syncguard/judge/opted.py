@@ -18,6 +18,7 @@ from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
+from syncguard.judge.missing import missing
 from syncguard.judge.precision import of_few, of_precision
 from syncguard.judge.settings import asks
 from syncguard.judge.settled import UNSET, outcome_of, told_of
@@ -48,7 +49,8 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     outside, top = _defined_behind(routine), routine.home.top
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
-    table = callers.of(routine.home).tabled if not routine.closure and routine.owner is None else {}
+    alone = not routine.closure and routine.owner is None
+    table = callers.of(routine.home).tabled(world.places) if alone else {}
     here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
     looped = _looped(context, here)
     if not (context.tests or looped or decorated or routine.name in table or outside):
@@ -68,7 +70,7 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
             continue
         default = _otherwise(test, outcome, place)
         written = "" if default is None else only_where(_written(test, lines), outcome, default)
-        text = written or left_out(test, outcome, place)
+        text = written or left_out(test, outcome, place) or missing(test, outcome, place)
         if text:
             found.setdefault(text, Fact(text, test.at[0]))
             stands_for[id(test)] = text

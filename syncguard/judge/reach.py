@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,23 +12,20 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name
-from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
+from syncguard.judge.entries import SEEN, THERE, Entries, bare, by_call
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
-from syncguard.judge.led import left_by
+from syncguard.judge.led import Ways, handed_by, left_by
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
-
-SEEN: Final = "as far as we see called "
-THERE: Final = "as far as we see called, but by processes that see no GPU, "
 
 
 def functions_of(
@@ -41,13 +37,14 @@ def functions_of(
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
     makes: Mapping[Routine, tuple[Called, ...]],
+    ways: Ways,
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
     something or make it. Of tests count their steps alone."""
     found = []
     for routine in routines:
         warm = warmth[routine]
-        told = _calls(home, routine, warmth, places, around)
+        told = _calls(home, routine, warmth, places, around, ways)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
         behind, made = options(routine), makes.get(routine, ())
         if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless or asks(routine):
@@ -77,6 +74,7 @@ def _calls(
     warmth: dict[Routine, Warmth],
     places: Places,
     around: Callable[[Routine, Context], tuple[Fact, ...]],
+    ways: Ways,
 ) -> Iterator[Called]:
     heat = "unknown" if warmth[routine].here else warmth[routine].heat
     for callee, calls in routine.calls.items():
@@ -102,7 +100,12 @@ def _calls(
             reason = (step.reason, step.at[0]) if step is not None else ("", 0)
             shared = shared_by_all(around(routine, context) for _, context in calls)
             left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
-            yield Called(callee.home.path, callee.qualname, at[0], *reason, options=shared, left=left)
+            hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
+            needs = ways.needs_of([context for _, context in calls], routine) if step is None else ()
+            yield Called(
+                callee.home.path, callee.qualname, at[0], *reason,
+                options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
+            )  # fmt: skip
             break
         else:
             # Else it does not matter who calls it.
@@ -129,6 +132,7 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
     an option, one that says so."""
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
+    entries = Entries(files, found)
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
         for call in function.calls:
@@ -137,10 +141,15 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
                 continue
-            found[where] = by_call(path, function, call, hot or ())
+            way = entries.way((path, function.name), call.needs) if call.needs else hot or ()
+            if way is None:
+                late.append((path, function, hot))
+                continue
+            found[where] = by_call(path, function, call, way)
             yield where
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
+    late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
     for free in (True, False):
         queue = deque(found)
         for path, function in calling:
@@ -148,14 +157,10 @@ def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, .
         while queue:
             where = queue.popleft()
             queue.extend(follow(where[0], cold[where], found[where], free))
+            if late and not queue:
+                again, late = late, []
+                queue.extend([where for one in again for where in follow(*one, free)])
     return found
-
-
-def by_call(path: str, function: Function, call: Called, hot: tuple[Fact, ...]) -> tuple[Fact, ...]:
-    """The path that leads by a call, which is made at every step itself or in what another path leads to."""
-    way = (Fact(call.step, call.step_line, path),) if call.step else hot
-    shown = [Fact(f"but {_text(fact)}", fact.line, fact.path or path) for fact in (*function.options, *call.options)]
-    return (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
 
 
 def _leads(function: Function) -> bool:
@@ -174,11 +179,11 @@ def behind(
     calls = ((path, f, call) for path, functions in files.items() for f in functions for call in f.calls)
     for path, function, call in calls if found else ():
         if path != call.path and (call.path, call.name) in wanted:
-            texts = {_text(fact) for fact in (*function.options, *call.options)}
+            texts = {bare(fact) for fact in (*function.options, *call.options)}
             asked.setdefault((call.path, call.name), texts).intersection_update(texts)
     for where, told in [*found.items()]:
         lifts = [asked[one] for one in _around(where) if one in asked]
-        if kept := tuple([fact for fact in told if all(_text(fact) in texts for texts in lifts)]):
+        if kept := tuple([fact for fact in told if all(bare(fact) in texts for texts in lifts)]):
             found[where] = kept
         else:
             del found[where]
@@ -196,8 +201,8 @@ def _around(where: Where) -> Iterator[Where]:
 
 def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """What a function stands behind in its file, and what else all calls that are known share."""
-    told = {test_of(_text(fact)) for fact in own}
-    return (*own, *[fact for fact in elsewhere if test_of(_text(fact)) not in told])
+    told = {test_of(bare(fact)) for fact in own}
+    return (*own, *[fact for fact in elsewhere if test_of(bare(fact)) not in told])
 
 
 Calls = list[tuple[Where, tuple[Fact, ...]]]  # who calls, and the options that the calls stand behind
@@ -253,9 +258,4 @@ def _from_elsewhere(
 def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
     """The same as its callers' callers say it."""
     for fact in facts:
-        yield replace(fact, text=_text(fact), path=fact.path or path)
-
-
-def _text(fact: Fact) -> str:
-    text = fact.text.removeprefix(HERE).removeprefix(HOT)
-    return text.removeprefix(SEEN).removeprefix(THERE)
+        yield replace(fact, text=bare(fact), path=fact.path or path)

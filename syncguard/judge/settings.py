@@ -16,12 +16,13 @@ from syncguard.infer.routine import Routine
 from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
+from syncguard.judge.declared import off_at_first
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
 from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, DO, EITHER, FUNCTION, INDEX, NAME
 from syncguard.read.walk import everything, walk
 
 ASKS: Final = ("truth", "not")
@@ -52,6 +53,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             equal, text = (what in ("==", "is")) is outcome, isinstance(value, str)
             few = value in FEW and not isinstance(value, bool)
             asked = value is not False and not few if equal else few or value is False
+            asked = asked and (text or _item(left) is None)  # a number of several is a size
             return asked and value != "" and (_setting(left, place, text) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return not carried(right, is_carrier(place)) and _setting(left, place, text=True)
@@ -60,7 +62,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
         case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(left, _)) if _is_version(left):
             return ("<" in what) is outcome
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
-            return value in FEW and (what == ">") is outcome and _setting(left, place)
+            return value in FEW and (what == ">") is outcome and _item(left) is None and _setting(left, place)
         case core.Name() | core.Attr() | core.Call() | core.Index():
             return _setting(test, place) or _answered(test, place) if outcome else _outdated(test, place)
     return False
@@ -123,6 +125,9 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return False
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
+    if type(node) is CHOOSE:
+        arms = [arm for arm in (node.yes, node.no) if not _is_nothing(arm)]
+        return bool(arms) and all(_setting(arm, place, text) for arm in arms)
     if _requires(node) or _whether(node, place):
         return True
     asked = read_of(node)
@@ -130,13 +135,36 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return True
     if text and type(node) is INDEX and type(node.of) is CALL:
         return _comes_back(node.of, place)
+    if (item := _item(node)) is not None:
+        return _setting(item, place)
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text) for one in written)
     if type(node) is ATTR:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
-        return bool(given) and all(_setting(*one, text) for one in given)
+        if given:
+            return all(_setting(*one, text) for one in given)
+        return text and _is_way(node, place)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _is_way(node: core.Attr, place: Place) -> bool:
+    """Whether what an object was made with says which of several it does, and its class does not: `loss.reduction`."""
+    known = any(has(info, node.name) for info in classes_of(node.of, place))
+    return not known and node.name not in place.callers.set and place.frame.world.places.is_("names", "ways", node.name)
+
+
+def _is_nothing(node: Node) -> bool:
+    return type(node) is CONST and not node.value
+
+
+def _item(node: Node) -> Node | None:
+    """What this is an item of, by a number, or is made by one: `cfg.gates[0]`, `cfg.schedules[0](net)`."""
+    index = node.fn if type(node) is CALL else node
+    if type(index) is not INDEX or (type(index.of) is not ATTR and type(index.of) is not INDEX):
+        return None
+    named = type(index.key) is CONST and isinstance(index.key.value, str)
+    return index.of if not named else None
 
 
 def _comes_back(call: core.Call, place: Place) -> bool:
@@ -156,7 +184,10 @@ def _carried(asked: Asked, place: Place) -> bool:
     if asked.name in place.callers.turned or place.frame.world.places.is_("names", "modes", asked.name):
         return False
     of = asked.of
-    if not carried(of, is_carrier(place)) or any(has(info, asked.name) for info in classes_of(of, place)):
+    if not carried(of, is_carrier(place)):
+        return False
+    known = [info for info in classes_of(of, place) if has(info, asked.name)]
+    if known and (asked.name in place.callers.set or not all(off_at_first(info, asked.name) for info in known)):
         return False
     return type(of) is not ATTR or all(takes(info, of.name) for info in classes_of(of.of, place))
 

@@ -29,7 +29,7 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
-from syncguard.infer.routine import Context, Frame, Step, of_part
+from syncguard.infer.routine import Asked, Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.managers import managed, yielded
@@ -44,15 +44,17 @@ from syncguard.read.walk import walk
 ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
 
 
-def run(body: tuple[Node, ...], frame: Frame) -> None:
-    """Run a block."""
+def run(body: tuple[Node, ...], frame: Frame) -> tuple[Asked, ...]:
+    """Run a block; the tests in it that lead to its end are given back."""
     quiet, gate, sometimes = frame.quiet, frame.context, frame.sometimes
     for node in body:
         if type(frame.env) is Dead:
             break
         STATEMENTS[type(node)](node, frame)
+    passed = frame.context.tests[len(gate.tests) :]
     frame.quiet, frame.sometimes = quiet, sometimes
     frame.context = gate
+    return passed
 
 
 def starred(node: core.Bring) -> bool:
@@ -91,6 +93,8 @@ def branch(node: core.If, frame: Frame) -> None:
             if gate and sets_rhythm(_rest(node, frame), frame.world.places):
                 gate = ""
             frame.surround(gate=gate, test=(node.test, side.outcome), off=side.off)
+            for passed in side.passed:
+                frame.surround(test=passed)
     if alive(frame) and recalled(node, frame):
         frame.surround(gate=BUILDS)
     if alive(frame) and outgrown(node):
@@ -113,7 +117,7 @@ def _take(side: Side, other: Side, test: Node, frame: Frame) -> None:
     surrounding = frame.surround(gate=rare, failing=failing, test=(test, side.outcome), off=side.off)
     seen = len(frame.emitted)
     frame.quiet += side.off
-    run(side.body, frame)
+    side.passed = run(side.body, frame)
     frame.quiet -= side.off
     frame.context = surrounding
     side.taken = True

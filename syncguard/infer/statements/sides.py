@@ -11,7 +11,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.routine import Env, Frame
+from syncguard.infer.routine import Asked, Env, Frame
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined, stayed
 from syncguard.read import core
@@ -33,6 +33,7 @@ class Side:
         self.taken = False  # whether it was run
         self.copies = False  # whether it copies to the host
         self.left: Env = Dead()  # its variables at the end
+        self.passed: tuple[Asked, ...] = ()  # the tests in it that lead to its end
 
     @property
     def beyond(self) -> str:

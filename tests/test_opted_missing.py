@@ -1,0 +1,111 @@
+"""What a wait needs that most calls do not have, or that somebody keeps, is told where nothing has a default."""
+
+from __future__ import annotations
+
+import pytest
+from test_opted import told
+
+STEP = """
+    class Net(torch.nn.Module):
+        def forward(self, x, plan, batch: dict, state: dict):
+            {held}
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("held", "test", "option"),
+    [
+        ("sizes = plan.sizes_cpu", "sizes is None", "only where `plan.sizes_cpu` is None"),
+        ("sizes = plan.sizes_cpu if plan else None", "sizes is None", "only where `plan.sizes_cpu` is None"),
+        ("pass", "plan.host_sizes is None", "only where `plan.host_sizes` is None"),
+        ("pass", "not (plan.host_sizes is not None)", "only where `plan.host_sizes` is None"),
+        ("sizes = plan.sizes_cpu", "sizes is not None", ""),
+        ("sizes = plan.sizes", "sizes is None", ""),
+        ("some = state.get('rest')", "some is not None", 'only where `state` has `"rest"`'),
+        ("some = state.get('rest', None)", "some is not None", 'only where `state` has `"rest"`'),
+        ("some = state.get('rest', x)", "some is not None", ""),
+        ("some = state.get('labels')", "some is not None", ""),
+        ("some = state.get('rest')", "some is None", ""),
+        ("some = state.get('rest')\n            some = x", "some is not None", ""),
+        (
+            "some = state.get('rest')\n            if plan:\n                some = None",
+            "some is not None",
+            'only where `state` has `"rest"`',
+        ),
+        ("some = state.get('rest')\n            if plan:\n                some = x", "some is not None", ""),
+        ("some = batch.get('rest')", "some is not None", ""),
+        ("some = state['rest']", "some is not None", ""),
+        ("pass", "state.get('rest') is not None", 'only where `state` has `"rest"`'),
+    ],
+)
+def test_a_copy_that_is_kept_and_an_entry_that_few_have(held: str, test: str, option: str) -> None:
+    assert told(STEP.format(held=held, test=test)) == [[option] if option else []]
+
+
+SOLVER = """
+    class Solver:
+        def __init__(self, jumps=None):
+            self.jumps = None if jumps is None else torch.as_tensor(jumps, device="cuda")
+
+        def start(self, x):
+            if self.jumps is None:
+                jumps = {empty}
+            else:
+                jumps = self.jumps.sort()[0]
+            self.jumps = jumps
+
+        def step(self, x: torch.Tensor):
+            if len(self.jumps):
+                return x.sum().item()
+    """
+
+
+@pytest.mark.parametrize(("empty", "named"), [("torch.tensor([])", True), ("[]", True), ("torch.tensor([0.0])", False)])
+def test_what_is_empty_unless_an_argument_is_given_asks_for_it(empty: str, named: bool) -> None:
+    assert told(SOLVER.format(empty=empty)) == [["only where `jumps` is given"] if named else []]
+
+
+TYPES = """
+    def is_torch(x):
+        return {answer}
+
+    def to_tensor(x, device):
+        if is_torch(x):
+            return x.to(device)
+        return torch.tensor(x, device="cuda")
+
+    to_tensor([1, 2], "cuda")
+    """
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("isinstance(x, torch.Tensor)", True),
+        ("isinstance(x, (torch.Tensor, list))", True),
+        ("torch.is_tensor(x)", True),
+        ("isinstance(x, list)", False),
+        ("not isinstance(x, torch.Tensor)", False),
+    ],
+)
+def test_a_function_that_only_asks_for_a_tensor_is_asked_for_one(answer: str, named: bool) -> None:
+    options = told(TYPES.format(answer=answer))[-1]
+    assert ("only where `x` is no tensor" in options) is named
+
+
+@pytest.mark.parametrize(
+    ("bound", "named"),
+    [("deep = False", True), ("deep = True", False), ("deep = x.is_cuda", False), ("deep = 0", False)],
+)
+def test_a_parameter_that_is_made_what_it_is_by_default_is_one(bound: str, named: bool) -> None:
+    text = f"""
+    def step(x: torch.Tensor, wide, deep=False):
+        for one in wide:
+            {bound}
+        if deep:
+            return x.sum().item()
+    """
+    assert told(text) == [["only where `deep` holds; by default `deep` is `False`"] if named else []]
