@@ -12,7 +12,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Needs, Where
-from syncguard.judge.entries import Entries, doubted
+from syncguard.judge.entries import Callers, Entries, doubted
 from syncguard.judge.gated import gated
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
@@ -93,6 +93,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
 def elsewhere(
     examined: Sequence[Examined],
     calls: dict[str, tuple[Function, ...]],
+    callers: Callers,
     hot: Paths,
     made: Templates,
     files: Files,
@@ -101,11 +102,11 @@ def elsewhere(
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
     apart = gpuless(calls, unsure, Mentions(files, places))
-    private, seldom = idle(calls, hot, places)
-    known = left_to(unsure, calls, seldom, files, places)
+    private, seldom = idle(calls, callers, hot, places)
+    known = left_to(unsure, callers, seldom, files, places)
     hosted = {**private, **{where: seldom[where] for where in known}, **apart}
-    rare = gated(calls, hot, hosted)
-    rare = {where: rare[where] for where in left_to(unsure, calls, rare, files, places)}
+    rare = gated(calls, callers, hot, hosted)
+    rare = {where: rare[where] for where in left_to(unsure, callers, rare, files, places)}
     asked = frozenset(_holding(examined, _is_unknown))
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
@@ -114,11 +115,11 @@ def elsewhere(
     return Elsewhere(
         calls,
         hot,
-        There(Entries(calls, hot), hot, doubted(calls, hot)),
+        There(Entries(callers, hot), hot, doubted(calls, hot)),
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
-        options=behind(calls, apart),
+        options=behind(calls, callers, apart),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),

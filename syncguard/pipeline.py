@@ -20,6 +20,7 @@ from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.called import Function
 from syncguard.judge.caused import by_caller
+from syncguard.judge.entries import callers_in
 from syncguard.judge.reach import reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -92,18 +93,20 @@ def check(
         alone, around, warning = examine(sources, config, rules, frozenset(asked), given)
     calls = {**around.calls, **{one.note.path: one.calls for one in alone}}
     words = {**around.words, **{one.note.path: one.words for one in alone}}
-    files, hot = Files(sources, given, words), reached(calls)
-    callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
+    files, callers = Files(sources, given, words), callers_in(calls)
+    hot = reached(calls, callers)
+    leading = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
     checked = {source.path for source in sources}
     brought = [(one.note.path, f.site.path) for one in (*alone, *around.tellers) for f in one.caused]
     told |= {path for by, at in brought if at in checked for path in (by, at)}
-    made = templates(told | callers, files, rules.places)
+    made = templates(told | leading, files, rules.places)
     examined = with_callers(alone, sources, around.tellers, rules.rules, made.made_into)
-    if not made.made_into.keys().isdisjoint(callers):  # what stands in a template calls nothing, and passes nothing
+    if not made.made_into.keys().isdisjoint(leading):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
-        hot = reached(calls)
-    others = elsewhere(examined, calls, hot, made, files, rules.places)
+        callers = callers_in(calls)
+        hot = reached(calls, callers)
+    others = elsewhere(examined, calls, callers, hot, made, files, rules.places)
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
         return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Where
+from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
 from syncguard.texts import Files, files_in, is_inner, outermost, packages
@@ -46,7 +47,7 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
 
 def left_to(
     asked: Iterable[Where],
-    calls: Mapping[str, tuple[Function, ...]],
+    callers: Callers,
     among: Collection[Where],
     files: Files,
     places: Places,
@@ -54,17 +55,12 @@ def left_to(
     """Those of the functions that are asked about, and are among some, that nobody may call unseen: no file of the
     package but tests names one of them, nor what leads to it among these, but its own and those that are known to call
     it."""
-    callers: dict[Where, set[Where]] = {where: set() for where in among}
-    for path, functions in calls.items():
-        for function in functions:
-            for call in function.calls:
-                if (called := (call.path, call.name)) in callers:
-                    callers[called].add((path, function.name))
-    leading = {where: _leading(where, callers) for where in asked if where in callers}
+    calling = {where: {caller for caller, _, _ in callers.get(where, ())} for where in among}
+    leading = {where: _leading(where, calling) for where in asked if where in calling}
     every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
-        calling = {path for path, _ in callers[one]}
-        unseen = (other for other in others if _counts(other, one[0], places) and other not in calling)
+        known = {path for path, _ in calling[one]}
+        unseen = (other for other in others if _counts(other, one[0], places) and other not in known)
         if not all(_only_brings(other, _last(one[1]), files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)

@@ -202,7 +202,7 @@ def test_a_function_that_another_file_makes_hot_says_by_which_way(project):
     ]  # fmt: skip
     (alone,) = pipeline.check(["p/ops.py"], config(cache=False)).findings
     assert (alone.site, alone.code, alone.heat) == (found.site, found.code, "unknown")
-    assert reached({}) == {}
+    assert reached({}, {}) == {}
 
 
 @pytest.mark.parametrize(

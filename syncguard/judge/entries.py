@@ -18,30 +18,34 @@ DEEPEST: Final = 8  # calls that each need what the one before must give
 
 Hot = Mapping[Where, tuple[Fact, ...]]
 Entry = tuple[Where, Function, Called]  # who calls
+Callers = Mapping[Where, list[Entry]]  # of each function that is called
+
+
+def callers_in(files: Mapping[str, tuple[Function, ...]]) -> Callers:
+    """Who calls each function of several files, in the order of these."""
+    found: dict[Where, list[Entry]] = {}
+    for path, functions in sorted(files.items()):
+        for function in functions:
+            caller = (path, function.name)
+            for call in function.calls:
+                where = (call.path, call.name)
+                known = found.get(where)
+                if known is None:
+                    found[where] = [(caller, function, call)]
+                else:
+                    known.append((caller, function, call))
+    return found
 
 
 class Entries(msgspec.Struct):
-    """The calls of several files, by what they call, put in order when they are first asked for."""
+    """The calls by which functions are entered, and what other files make hot as far as that is known by now."""
 
-    files: Mapping[str, tuple[Function, ...]]
-    hot: Hot  # what other files make hot, as far as that is known by now
-    callers: dict[Where, list[Entry]] | None = None
-
-    def into(self, where: Where) -> list[Entry]:
-        """The calls of a function that are known."""
-        if self.callers is None:
-            self.callers = {}
-            for path, functions in sorted(self.files.items()):
-                for function in functions:
-                    for call in function.calls:
-                        self.callers.setdefault((call.path, call.name), []).append(
-                            ((path, function.name), function, call)
-                        )
-        return self.callers.get(where, [])
+    callers: Callers
+    hot: Hot
 
     def giving(self, where: Where, needs: Needs) -> list[Entry]:
-        """Those of these that may give what is needed."""
-        return [one for one in self.into(where) if not any(_leaves(one[2], names) for names in needs)]
+        """The calls of a function that may give what is needed."""
+        return [one for one in self.callers.get(where, ()) if not any(_leaves(one[2], names) for names in needs)]
 
     def ways(self, where: Where, needs: Needs, deep: int = 0) -> Iterator[tuple[Fact, ...]]:
         """The paths by those of these that are made at every step."""

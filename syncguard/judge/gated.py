@@ -6,32 +6,29 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.entries import Callers
 from syncguard.terms import Fact
 
 Files = Mapping[str, tuple[Function, ...]]
-Calling = tuple[Where, Function, Called]
 
 
-def gated(files: Files, hot: Mapping[Where, tuple[Fact, ...]], but: Container[Where]) -> dict[Where, tuple[Fact, ...]]:
+def gated(
+    files: Files, callers: Callers, hot: Mapping[Where, tuple[Fact, ...]], but: Container[Where]
+) -> dict[Where, tuple[Fact, ...]]:
     """These functions and what they alone call, with the path to a step that calls them now and then."""
-    callers: dict[Where, list[Calling]] = {
-        (path, one.name): []
-        for path, functions in files.items()
-        for one in functions
-        if one.heat == "unknown" and one.named and not (one.open or one.keeper) and (path, one.name) not in but
+    every = ((path, one) for path, functions in files.items() for one in functions)
+    asked = {
+        (path, one.name): callers.get((path, one.name), ())
+        for path, one in every
+        if one.heat == "unknown" and one.named and not (one.open or one.keeper)
     }
-    for path, functions in sorted(files.items()):
-        for function in functions:
-            for call in function.calls:
-                where = (call.path, call.name)
-                if where in callers and where not in hot:
-                    callers[where].append(((path, function.name), function, call))
+    asked = {where: calls for where, calls in asked.items() if calls and where not in but and where not in hot}
     found: dict[Where, tuple[Fact, ...]] = {}
     changed = True
     while changed:
         changed = False
-        for where in sorted(callers.keys() - found.keys()):
-            ways = [_way(*one, hot, found) for one in callers[where]]
+        for where in sorted(asked.keys() - found.keys()):
+            ways = [_way(*one, hot, found) for one in asked[where]]
             led = [way for way in ways if way]
             if led and None not in ways:
                 found[where], changed = min(led, key=lambda way: (len(way), [str(fact) for fact in way])), True

@@ -7,30 +7,21 @@ from collections.abc import Container, Mapping, Set
 from typing import Final
 
 from syncguard.judge.called import Function, Where
+from syncguard.judge.entries import Callers
 from syncguard.judge.warmth import by_name
 from syncguard.places import Places
 from syncguard.terms import Fact
 
 SCRIPTS: Final = ("main", "")  # which tell nothing of how often what they call runs
 
-Calling = tuple[Where, int, Function]  # who calls, on which line
-
 
 def idle(
-    files: Mapping[str, tuple[Function, ...]], hot: Container[Where], places: Places
+    files: Mapping[str, tuple[Function, ...]], callers: Callers, hot: Container[Where], places: Places
 ) -> tuple[dict[Where, Fact], dict[Where, Fact]]:
     """These functions, by a call that shows it: the private ones, and with them those that others may call unseen."""
-    callers: dict[Where, list[Calling]] = {
-        (path, f.name): []
-        for path, functions in files.items()
-        for f in functions
-        if (_private(f.name) or f.named) and _left_to_others(f) and (path, f.name) not in hot
-    }
-    for path, functions in files.items():
-        for function in functions:
-            for call in function.calls:
-                if (where := (call.path, call.name)) in callers:
-                    callers[where].append(((path, function.name), call.line, function))
+    every = ((path, f) for path, functions in files.items() for f in functions)
+    called = {(path, f.name) for path, f in every if (_private(f.name) or f.named) and _left_to_others(f)}
+    called = {where for where in called if where in callers and where not in hot}
 
     def seldom(where: Where, caller: Where, function: Function) -> bool:
         """Whether a call is made by setup: one that others may make as well, by that of another file, and by nothing
@@ -48,12 +39,11 @@ def idle(
         while changed:
             changed = False
             for where in sorted(asked - found.keys()):
-                if all(caller in found or seldom(where, caller, by) for caller, _, by in callers[where]):
-                    (path, name), line = min((one, line) for one, line, _ in callers[where])
+                if all(caller in found or seldom(where, caller, by) for caller, by, _ in callers[where]):
+                    (path, name), line = min((caller, call.line) for caller, _, call in callers[where])
                     found[where], changed = Fact(f"but only for `{name}`, which runs seldom", line, path), True
         return found
 
-    called = {where for where, calls in callers.items() if calls}
     alone = spread({where for where in called if _private(where[1])}, {})
     return alone, spread(called, alone)
 

@@ -16,7 +16,7 @@ from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
-from syncguard.judge.entries import SEEN, THERE, Entries, bare, by_call
+from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
 from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
@@ -127,12 +127,12 @@ def _beside_steps(call: tuple[At, Context]) -> bool:
     return not any(loop.reason for loop in call[1].loops)
 
 
-def reached(files: dict[str, tuple[Function, ...]]) -> dict[Where, tuple[Fact, ...]]:
+def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Where, tuple[Fact, ...]]:
     """The functions of unknown heat that another file makes hot: the shortest path to each, and where each goes behind
     an option, one that says so."""
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
-    entries = Entries(files, found)
+    entries = Entries(callers, found)
 
     def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
         for call in function.calls:
@@ -169,25 +169,24 @@ def _leads(function: Function) -> bool:
 
 
 def behind(
-    files: dict[str, tuple[Function, ...]], gpuless: Container[Where] = frozenset()
+    files: dict[str, tuple[Function, ...]], callers: Callers, gpuless: Container[Where] = frozenset()
 ) -> dict[Where, tuple[Fact, ...]]:
     """The functions that stand behind options in their own file, and behind the same wherever another one calls them
     that is known. Those that only processes without a GPU call wait for none, whatever they call."""
     found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
     asked: dict[Where, set[str]] = {}  # what all calls from other files stand behind
-    wanted = {one for where in found for one in _around(where)}
-    calls = ((path, f, call) for path, functions in files.items() for f in functions for call in f.calls)
-    for path, function, call in calls if found else ():
-        if path != call.path and (call.path, call.name) in wanted:
-            texts = {bare(fact) for fact in (*function.options, *call.options)}
-            asked.setdefault((call.path, call.name), texts).intersection_update(texts)
+    for where in {one for known in found for one in _around(known)}:
+        for caller, function, call in callers.get(where, ()):
+            if caller[0] != where[0]:
+                texts = {bare(fact) for fact in (*function.options, *call.options)}
+                asked.setdefault(where, texts).intersection_update(texts)
     for where, told in [*found.items()]:
         lifts = [asked[one] for one in _around(where) if one in asked]
         if kept := tuple([fact for fact in told if all(bare(fact) in texts for texts in lifts)]):
             found[where] = kept
         else:
             del found[where]
-    elsewhere = _from_elsewhere(files, found, gpuless)
+    elsewhere = _from_elsewhere(files, callers, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
 
 
@@ -209,26 +208,24 @@ Calls = list[tuple[Where, tuple[Fact, ...]]]  # who calls, and the options that 
 
 
 def _from_elsewhere(
-    files: dict[str, tuple[Function, ...]], own: dict[Where, tuple[Fact, ...]], gpuless: Container[Where]
+    files: dict[str, tuple[Function, ...]],
+    callers: Callers,
+    own: dict[Where, tuple[Fact, ...]],
+    gpuless: Container[Where],
 ) -> dict[Where, tuple[Fact, ...]]:
     """What all calls that are known share, of the functions that nothing but these makes hot."""
     follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
-    followed = {(path, f.name) for path, f in follows if not f.keeper}
+    followed = {(path, f.name): f for path, f in follows if not f.keeper}
     made: dict[Where, Calls] = {}
     apart: dict[Where, Calls] = {}  # the calls by processes without a GPU
-    met: set[Where] = set()  # called at all
-    for path, functions in sorted(files.items()):
-        for function in functions:
-            caller = (path, function.name)
-            met.update([where for call in function.calls if (where := (call.path, call.name)) != caller])
-            for call in function.calls:
-                if (where := (call.path, call.name)) not in followed:
-                    continue
-                kind = apart if function.gpuless or caller in gpuless else made
-                kind.setdefault(where, []).append((caller, call.options))
-    uncalled = followed - met
-    every = [(path, f) for path, functions in files.items() for f in functions]
-    idle = {(path, f.name) for path, f in every if not f.open and (path, f.name) in uncalled}
+    idle: set[Where] = set()  # what nobody else calls
+    for where, function in followed.items():
+        entries = callers.get(where, [])
+        if not function.open and all(caller == where for caller, _, _ in entries):
+            idle.add(where)
+        for caller, by, call in entries:
+            kind = apart if by.gpuless or caller in gpuless else made
+            kind.setdefault(where, []).append((caller, call.options))
     found: dict[Where, tuple[Fact, ...]] = {}
 
     def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
